@@ -30,7 +30,7 @@ export function Preview({ campaignId, stepId, wording }: { campaignId: string; s
   });
   const { data } = preview;
   // What an app or an event will bring is not known before it is asked.
-  const isLater = (name: string) => /^\.?App\b/.test(name);
+  const isLater = (name: string) => /^\{\{-?\s*\.App\b/.test(name);
   const missing = (data?.unresolved ?? []).filter((name) => !isLater(name));
   const later = (data?.unresolved ?? []).filter(isLater);
   return (

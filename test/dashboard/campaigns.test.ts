@@ -1,0 +1,225 @@
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { createContact, createMailbox, type Tenant } from '../harness/factories.ts';
+import { startMailWorld, type MailWorld } from '../harness/mail.ts';
+import { call } from '../harness/world.ts';
+
+/** One stack for the file: dashboard, workflows, mail servers. */
+const browserTest = browserTests(test);
+const OURS = 'sam@ours.test';
+const MAIL_MS = 60_000;
+let world: DashboardWorld;
+let mail: MailWorld;
+let engine: Engine;
+let tenant: Tenant;
+
+test.before(async () => {
+  if (!findChromium()) return;
+  [world, mail] = await Promise.all([createDashboardWorld(), startMailWorld()]);
+  engine = await startEngine(world);
+  tenant = await world.tenant('Northwind');
+  const box = await mail.addMailbox({ email: OURS, password: 'secret' });
+  await createMailbox(
+    world.deps,
+    tenant.organizationId,
+    OURS,
+    { smtp: box.smtp, imap: box.imap },
+    { min_wait_time: 0 },
+  );
+});
+test.after.always(async () => {
+  await engine?.stop();
+  await mail?.stop();
+  await world?.close();
+});
+
+const api = async (method: string, path: string, body?: unknown) => {
+  const answer = await call(world, method, `/v1${path}`, { token: tenant.sessionToken, body });
+  if (answer.status >= 300) throw new Error(answer.text);
+  return answer.body;
+};
+const lead = async (campaignId: string, email: string) =>
+  api('POST', `/campaigns/${campaignId}/leads`, {
+    contact_ids: [
+      await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId, { email, first_name: 'Ada' }),
+    ],
+  });
+const stepOf = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(name) });
+const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
+/** Writes into an editor as a person does. */
+async function write(page: Page, label: string, text: string): Promise<void> {
+  const editor = page.getByRole('textbox', { name: label, exact: true });
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(text);
+}
+const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
+/** What was written is stored: there is nothing left to save. */
+const isSaved = (page: Page) => page.locator('button:disabled:not([data-loading])', { hasText: /^Save$/ }).waitFor();
+
+browserTest(
+  'a campaign is built on the graph, checked, tried on oneself, and started; its letters leave',
+  async (t) => {
+    const { page, context, faults } = await world.open(tenant, '/campaigns/new', {
+      viewport: { width: 1440, height: 900 },
+    });
+    await page.getByLabel('Name').fill('Lights');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await stepOf(page, 'First letter').click();
+    await write(page, 'Subject', 'A question, {{.FirstName | default "you"}}');
+    await write(page, 'Text', 'Hello {{.FirstName}}, {{.Nothing}}');
+    await page.getByRole('region', { name: 'Preview' }).getByText('Not filled: {{.Nothing}}').waitFor();
+    await write(page, 'Text', 'Hello {{.Fir');
+    await page.keyboard.press('Control+Space');
+    await page.getByRole('option', { name: 'FirstName' }).click();
+    await page.keyboard.insertText(', who looks after the lights?');
+    await page.getByRole('region', { name: 'Preview' }).getByText('Hello Alex, who looks after the lights?').waitFor();
+    await save(page);
+    await isSaved(page);
+    await page.getByRole('button', { name: 'Add a step' }).click();
+    await page.getByRole('menuitem', { name: 'Wait', exact: true }).click();
+    await page.getByRole('button', { name: 'Add the step' }).click();
+    await stepOf(page, 'one day').waitFor();
+    await page.getByRole('button', { name: 'Close the step' }).click();
+
+    const id = new URL(page.url()).pathname.split('/').at(-1)!;
+    await lead(id, 'ada@lead.test');
+    await tab(page, 'Senders');
+    await page.getByRole('combobox', { name: 'Senders' }).click();
+    await page.getByRole('option', { name: OURS }).click();
+    await page.keyboard.press('Escape');
+    await save(page);
+    await isSaved(page);
+    await tab(page, 'Schedule');
+    for (const day of ['Sat', 'Sun']) await page.getByRole('checkbox', { name: day }).check();
+    for (const label of ['From', 'To']) await page.getByLabel(label, { exact: true }).fill('00:00');
+    await page.getByText(/^One letter on one day, done about/).waitFor();
+    await save(page);
+    await isSaved(page);
+
+    await tab(page, 'Check and test');
+    await page.getByText('Nothing keeps it from starting.').waitFor();
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByText(/\d+ of 100/).waitFor();
+    await page.getByLabel('Send to').fill('me@ours.test');
+    await page.getByRole('button', { name: 'Run the test' }).click();
+    const trial = await mail.waitFor(({ envelope }) => envelope.to.includes('me@ours.test'), MAIL_MS);
+    t.regex(trial.raw.toString(), /Subject: A question/);
+    const run = page.getByRole('article', { name: 'Test to me@ours.test' });
+    await run.getByText(/^done · sent/).waitFor();
+    await run.getByText('Completed', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('button', { name: 'Start sending' }).click();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    const letter = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), MAIL_MS);
+    t.regex(letter.raw.toString(), /Hello Ada, who looks after the lights\?/);
+    await tab(page, 'Leads');
+    await page.getByRole('link', { name: 'ada@lead.test' }).waitFor();
+    await page.getByRole('button', { name: 'Actions for ada@lead.test' }).click();
+    await page.getByRole('menuitem', { name: 'Hold' }).click();
+    await page.getByText('Held by hand').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);
+
+/** A campaign that runs, whose two letters leave some time else: nothing is sent while it is edited. */
+async function running(): Promise<string> {
+  const campaign = await api('POST', '/campaigns', {
+    name: 'Running',
+    start_date: new Date(Date.now() + 7 * 86_400_000).toISOString(),
+    steps: [
+      { name: 'Hello', subject: 'Hello', body_plain: 'Hi {{.FirstName}}' },
+      { name: 'Again', body_plain: 'Have you had a moment?' },
+    ],
+  });
+  await lead(campaign.id, `${campaign.id}@lead.test`);
+  await api('POST', `/campaigns/${campaign.id}/start`, {});
+  return campaign.id;
+}
+
+browserTest(
+  'a running campaign is edited: what it means is said before, a new step stands where it was put',
+  async (t) => {
+    const id = await running();
+    const { page, context, faults } = await world.open(tenant, `/campaigns/${id}?view=list`, {
+      viewport: { width: 1440, height: 900 },
+    });
+    await stepOf(page, 'Again').click();
+    await write(page, 'Text', '');
+    await page.getByText('The campaign is sending').waitFor();
+    await save(page);
+    await page.getByText('an email step of an active campaign needs a text').waitFor();
+    await write(page, 'Text', 'Have you had a look?');
+    await save(page);
+    await isSaved(page);
+    await page.getByRole('button', { name: 'Add a step' }).click();
+    await page.getByRole('menuitem', { name: 'Wait for an event' }).click();
+    await page.getByLabel('Event of your product').fill('trial.started');
+    await page.getByRole('combobox', { name: 'Where it stands' }).click();
+    await page.getByRole('option', { name: 'After Hello' }).click();
+    await page.getByText('Whoever has not come to this place yet meets the new step.').waitFor();
+    await page.getByRole('button', { name: 'Add the step' }).click();
+    await page.getByText('The step is added').waitFor();
+    const steps = await api('GET', `/campaigns/${id}/steps`);
+    t.deepEqual(
+      steps.map(
+        ({ name, body_plain, action }: any) => action?.wait_event_name ?? (name === 'Again' ? body_plain : name),
+      ),
+      ['Hello', 'trial.started', 'Have you had a look?'],
+    );
+    t.is(steps[0].conditions.branches[0].to, steps[1].id);
+    t.is(steps[1].conditions.branches[0].to, steps[2].id);
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);
+
+browserTest(
+  'two people edit a step at once: other fields come together, the same one is decided, nothing is lost',
+  async (t) => {
+    const id = await running();
+    const [step] = await api('GET', `/campaigns/${id}/steps`);
+    const path = `/campaigns/${id}?view=list&step=${step.id}`;
+    const options = { viewport: { width: 1440, height: 900 } };
+    const first = await world.open(tenant, path, options);
+    const second = await world.open(tenant, path, options);
+    await write(second.page, 'Subject', 'Of the second');
+    await write(first.page, 'Text', 'Text of the first');
+    await save(first.page);
+    await isSaved(first.page);
+    await save(second.page);
+    await isSaved(second.page);
+    const now = async () => (await api('GET', `/campaigns/${id}/steps`))[0];
+    t.like(await now(), { subject: 'Of the second', body_plain: 'Text of the first' });
+
+    await write(second.page, 'Text', 'Also of the second');
+    await write(first.page, 'Text', 'Again of the first');
+    await Promise.all([
+      first.page.waitForResponse((response) => response.request().method() === 'PATCH'),
+      save(first.page),
+    ]);
+    await save(second.page);
+    await second.page.getByText('Somebody else has changed the same').waitFor();
+    await second.page.getByText('Again of the first').waitFor();
+    t.is((await now()).body_plain, 'Again of the first');
+    t.is(
+      (await second.page.getByRole('textbox', { name: 'Text', exact: true }).innerText()).trim(),
+      'Also of the second',
+    );
+    await second.page.getByRole('button', { name: 'Keep mine' }).click();
+    await save(second.page);
+    await second.page.getByText('Somebody else has changed the same').waitFor({ state: 'detached' });
+    await isSaved(second.page);
+    t.is((await now()).body_plain, 'Also of the second');
+    t.deepEqual([...first.faults, ...second.faults], []);
+    await first.context.close();
+    await second.context.close();
+  },
+);
