@@ -125,6 +125,9 @@ function OneMeeting({ meeting, timezone }: { meeting: Meeting; timezone: string 
   const time = new Intl.DateTimeFormat(language(), { timeStyle: 'short', timeZone: timezone });
   const at = [meeting.scheduled_for, meeting.end_time].flatMap((each) => (each ? [time.format(new Date(each))] : []));
   const who = meeting.contact_name || meeting.invitee_name || meeting.invitee_email;
+  const isToCome =
+    (meeting.status === 'booked' || meeting.status === 'rescheduled') &&
+    Date.parse(meeting.end_time ?? meeting.scheduled_for ?? '') > Date.now();
   const links = [
     ['meetings.join', meeting.join_url],
     ['meetings.move', meeting.reschedule_url],
@@ -132,11 +135,16 @@ function OneMeeting({ meeting, timezone }: { meeting: Meeting; timezone: string 
   ] as const;
   return (
     <Paper withBorder radius="md" px="md" py="sm" component="article">
-      <Group gap="md" wrap="nowrap" align="flex-start">
-        <Text size="sm" fw={600} w={110} flex="none" className="figures">
-          {at.join(' – ')}
-        </Text>
-        <Stack gap={2} flex={1} miw={0}>
+      <Group gap="md" align="flex-start">
+        <Stack gap={6} w={130} align="flex-start">
+          <Text size="sm" fw={600} className="figures">
+            {at.join(' – ')}
+          </Text>
+          <Badge variant="light" color={COLORS[meeting.status]} tt="none">
+            {t(`meetings.status.${meeting.status}`)}
+          </Badge>
+        </Stack>
+        <Stack gap={2} flex="1 1 14rem" miw={0}>
           <Text size="sm" fw={600} className="wrap-anywhere">
             {meeting.contact_id ? (
               <To to={`/leads/${meeting.contact_id}`} inherit>
@@ -161,7 +169,7 @@ function OneMeeting({ meeting, timezone }: { meeting: Meeting; timezone: string 
               </To>
             ) : null}
             {links.map(([key, address]) =>
-              isWebAddress(address) ? (
+              isToCome && isWebAddress(address) ? (
                 <Anchor key={key} href={address} size="sm" target="_blank" rel="noreferrer">
                   {t(key)}
                 </Anchor>
@@ -169,9 +177,6 @@ function OneMeeting({ meeting, timezone }: { meeting: Meeting; timezone: string 
             )}
           </Group>
         </Stack>
-        <Badge variant="light" color={COLORS[meeting.status]} tt="none" flex="none">
-          {t(`meetings.status.${meeting.status}`)}
-        </Badge>
       </Group>
     </Paper>
   );
