@@ -72,6 +72,7 @@ export function PolicyForm({
           value={key}
           onChange={setKey}
           disabled={policy !== undefined}
+          allowDeselect={false}
           required
         />
       )}
