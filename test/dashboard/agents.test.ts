@@ -67,7 +67,7 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await page.getByRole('button', { name: 'New key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Night agent');
-  await dialog.getByLabel('Everything a key can').check();
+  await dialog.getByLabel('Everything but runs, direct emails, replies, events, orders and goals').check();
   await dialog.getByRole('button', { name: 'Make the key' }).click();
   const secret = (await dialog.locator('pre').textContent())!;
   t.is((await call(world, 'GET', '/v1/campaigns', { token: secret })).status, 200);

@@ -96,7 +96,7 @@ export const agents: Record<keyof typeof en, string> = {
   'agents.key.name.why': 'Wer ihn benutzt: Freigaben und Protokoll zeigen diesen Namen.',
   'agents.key.reach': 'Er darf',
   'agents.reach.read_only': 'Alles lesen',
-  'agents.reach.full_access': 'Alles, was ein Schlüssel kann',
+  'agents.reach.full_access': 'Alles außer Läufen, einzelnen E-Mails, Antworten, Ereignissen, Bestellungen und Zielen',
   'agents.reach.chosen': 'Was ich auswähle',
   'agents.key.permissions': 'Berechtigungen',
   'agents.key.active': 'Aktiv',

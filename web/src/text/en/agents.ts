@@ -94,7 +94,7 @@ export const agents = {
   'agents.key.name.why': 'Who uses it: approvals and the audit log show this name.',
   'agents.key.reach': 'It may',
   'agents.reach.read_only': 'Read everything',
-  'agents.reach.full_access': 'Everything a key can',
+  'agents.reach.full_access': 'Everything but runs, direct emails, replies, events, orders and goals',
   'agents.reach.chosen': 'What I choose',
   'agents.key.permissions': 'Permissions',
   'agents.key.active': 'Active',
