@@ -1,4 +1,5 @@
 import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+import { text } from '../text/index.ts';
 import type { Preferences } from './preferences.ts';
 
 const HERON: MantineColorsTuple = [
@@ -41,7 +42,7 @@ export function themeOf({ density }: Preferences) {
       MultiSelect: field,
       Table: { defaultProps: { verticalSpacing: isDense ? 6 : 'xs', horizontalSpacing: 'sm' } },
       Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
-      Modal: { defaultProps: { centered: true } },
+      Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': text('close') } } },
       Anchor: { defaultProps: { underline: 'hover' } },
     },
   });
@@ -51,6 +52,7 @@ export function themeOf({ density }: Preferences) {
 export const resolveVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    '--mantine-color-red-text': '#c92a2a',
     '--mantine-color-teal-light-color': '#05604a',
     '--mantine-color-yellow-light-color': '#7a4a00',
     '--mantine-color-dimmed': '#56616d',

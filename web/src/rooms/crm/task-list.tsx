@@ -114,12 +114,12 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
                         </Text>
                       ) : null}
                       {task.contact_id && !filters.deal_id ? (
-                        <To to={`/leads/${task.contact_id}`} size="xs">
+                        <To to={`/leads/${task.contact_id}`} size="xs" display="inline-block" lh="24px">
                           {t('crm.contact')}
                         </To>
                       ) : null}
                       {task.deal_id && !filters.deal_id ? (
-                        <To to={`/crm/deals/${task.deal_id}`} size="xs">
+                        <To to={`/crm/deals/${task.deal_id}`} size="xs" display="inline-block" lh="24px">
                           {t('crm.deal')}
                         </To>
                       ) : null}

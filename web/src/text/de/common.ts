@@ -71,6 +71,7 @@ export const common: Record<keyof typeof en, string> = {
     'Was du geschrieben hast, ist noch da. Melde dich an, komm auf diese Seite zurück und versuche es noch einmal.',
   'session.signIn': 'Anmelden, in einem neuen Tab',
   cancel: 'Abbrechen',
+  close: 'Schließen',
   undo: 'Rückgängig',
   'letter.empty': 'Diese Nachricht hat keinen Text.',
   'letter.title': 'Text der Nachricht',

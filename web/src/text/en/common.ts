@@ -68,6 +68,7 @@ export const common = {
   'session.ended.fix': 'What you typed is still here. Sign in, come back to this page, and try again.',
   'session.signIn': 'Sign in, in a new tab',
   cancel: 'Cancel',
+  close: 'Close',
   undo: 'Undo',
   'letter.empty': 'This message has no text.',
   'letter.title': 'Message text',
