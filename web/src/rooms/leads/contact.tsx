@@ -43,7 +43,7 @@ export default function ContactPage() {
                 <Text size="sm" className="wrap-anywhere">
                   {textOf('leads.source', one.suppression.source)}
                   {one.suppression.reason ? `: ${one.suppression.reason}. ` : '. '}
-                  <To to={`/leads/suppressions?q=${encodeURIComponent(one.email)}`} inherit>
+                  <To to={`/leads/suppressions?q=${encodeURIComponent(one.email)}`} inherit c="inherit" td="underline">
                     {t('leads.suppressed.open')}
                   </To>
                 </Text>
