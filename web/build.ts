@@ -44,7 +44,7 @@ async function compress(): Promise<void> {
   await Promise.all(
     names.map(async (name) => {
       const bytes = await readFile(join(DIST, name));
-      const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
       await writeFile(join(DIST, `${name}.br`), await promisify(brotliCompress)(bytes, { params }));
       await writeFile(join(DIST, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
     }),

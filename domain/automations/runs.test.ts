@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import fc from 'fast-check';
 import { json } from '../../db/connection.ts';
-import type { AutomationGraph, AutomationNode } from '../../db/json-columns.ts';
+import type { AutomationNode } from '../../db/json-columns.ts';
 import { newId } from '../../lib/ids.ts';
-import { act, ask, chain, createAutomation, draw } from '../../test/harness/automations.ts';
-import { createContact, createCampaign } from '../../test/harness/factories.ts';
+import { act, ask, chain, draw, openAutomationDesk } from '../../test/harness/automations.ts';
+import { createCampaign } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createConnectionRow } from '../../test/harness/integrations.ts';
-import { react } from '../../test/harness/reactions.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { deleteContact } from '../contacts/remove.ts';
 import { deleteConnection } from '../integrations/connections.ts';
@@ -30,61 +28,11 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-async function desk() {
-  const { organizationId: org } = await world.tenant();
-  const { db } = world.deps;
-  const ctx = world.system(org);
-  const contactId = await createContact(db, clock.now(), org);
-  const label = async () => {
-    const id = newId();
-    const stamps = { created_at: clock.now(), updated_at: clock.now() };
-    await db('labels').insert({
-      id,
-      organization_id: org,
-      registry: 'category',
-      title: id,
-      color: '#000000',
-      position: 0,
-      ...stamps,
-    });
-    return id;
-  };
-  const reply = async (data: Partial<EventData<'campaign.reply_received'>> = {}) => {
-    const sample = sampleData('email.replied') as EventData<'campaign.reply_received'>;
-    await transact(ctx, async (tx) =>
-      tx.emit('campaign.reply_received', { ...sample, contact_id: contactId, campaign_id: null, ...data }),
-    );
-  };
-  return {
-    org,
-    ctx,
-    contactId,
-    label,
-    reply,
-    /** Until what the reactions emit has been reacted to as well. */
-    async settle() {
-      for (let before = -1, now = 0; now !== before;) {
-        before = now;
-        await react(world.deps, SUBSCRIBERS);
-        now = (await db('domain_events').where({ organization_id: org }).select('id')).length;
-      }
-    },
-    automate: (graph: AutomationGraph, more: Parameters<typeof createAutomation>[4] = {}, trigger = 'email.replied') =>
-      createAutomation(world, org, trigger, graph, more),
-    runs: (automationId: string) =>
-      db('automation_runs').where({ organization_id: org, automation_id: automationId }).orderBy('id'),
-    rows: (table: string) => db(table).where({ organization_id: org }),
-    tags: async () => (await db('contact_categories').where({ contact_id: contactId })).map((row) => row.label_id),
-    events: async (type: string) =>
-      (await db('domain_events').where({ organization_id: org, type })).map((row) => row.data),
-  };
-}
-
 const lines = (run: { node_results: { node_id: string; status: string }[] }) =>
   run.node_results.map(({ node_id: id, status }) => `${id} ${status}`);
 
 test.serial('an event makes one run of each automation that takes it, and what it does is done once', async (t) => {
-  const { automate, label, reply, settle, runs, rows, tags, events, ctx, contactId } = await desk();
+  const { automate, label, reply, settle, runs, rows, tags, events, ctx, contactId } = await openAutomationDesk(world);
   const [added, removed] = [await label(), await label()];
   await world.deps
     .db('contact_categories')
@@ -146,7 +94,7 @@ test.serial('an event makes one run of each automation that takes it, and what i
 });
 
 test.serial('a node that fails ends its branch and is told; the others go on', async (t) => {
-  const { automate, label, reply, settle, runs, tags, events } = await desk();
+  const { automate, label, reply, settle, runs, tags, events } = await openAutomationDesk(world);
   const tag = await label();
   const id = await automate(
     draw(
@@ -168,7 +116,7 @@ test.serial('a node that fails ends its branch and is told; the others go on', a
 });
 
 test.serial('texts that a stranger wrote long, or not at all, hold no run up', async (t) => {
-  const { automate, reply, settle, runs, rows, events } = await desk();
+  const { automate, reply, settle, runs, rows, events } = await openAutomationDesk(world);
   const id = await automate(
     draw(
       [act('task', 'create_task', { title: '{{ .subject }}' }), act('tell', 'notify', { message: '{{ .subject }}' })],
@@ -190,7 +138,7 @@ test.serial('texts that a stranger wrote long, or not at all, hold no run up', a
 });
 
 test.serial('deals, campaigns, suppressions: each action is the verb of its area', async (t) => {
-  const { automate, reply, settle, runs, rows, org, contactId } = await desk();
+  const { automate, reply, settle, runs, rows, org, contactId } = await openAutomationDesk(world);
   const { db } = world.deps;
   const stamps = { created_at: clock.now(), updated_at: clock.now() };
   const [pipeline, first, second] = [newId(), newId(), newId()];
@@ -234,7 +182,7 @@ test.serial('deals, campaigns, suppressions: each action is the verb of its area
 test.serial(
   'a run that waits goes on later, with the graph that it began with; switched off or deleted it ends',
   async (t) => {
-    const { automate, reply, settle, runs, ctx, label, tags } = await desk();
+    const { automate, reply, settle, runs, ctx, label, tags } = await openAutomationDesk(world);
     const tag = await label();
     const graph = draw(
       [
@@ -284,7 +232,7 @@ test.serial(
 );
 
 test.serial('automations that start each other end at a depth, and it is told', async (t) => {
-  const { automate, label, settle, runs, rows, events, ctx, contactId } = await desk();
+  const { automate, label, settle, runs, rows, events, ctx, contactId } = await openAutomationDesk(world);
   const [red, blue] = [await label(), await label()];
   const add = await automate(chain(act('red', 'set_category', { category_id: red })), {}, 'contact.updated');
   const change = await automate(chain(act('blue', 'set_category', { category_id: blue })), {}, 'contact.updated');
@@ -310,7 +258,7 @@ test.serial('automations that start each other end at a depth, and it is told', 
 test.serial(
   'an automation runs another with its data, once; one that is switched off is the error of the node',
   async (t) => {
-    const { automate, reply, settle, runs, events, contactId } = await desk();
+    const { automate, reply, settle, runs, events, contactId } = await openAutomationDesk(world);
     const called = await automate(chain(act('tell', 'notify', { message: '{{ .subject }}' })), {}, 'automation.called');
     const off = await automate(chain(act('tell', 'notify', { message: 'x' })), { enabled: false }, 'automation.called');
     const id = await automate(
@@ -335,7 +283,7 @@ test.serial(
 );
 
 test.serial('what a provider came to is the result of its node, once, and the run goes on', async (t) => {
-  const { automate, ctx, org, settle, runs } = await desk();
+  const { automate, ctx, org, settle, runs } = await openAutomationDesk(world);
   const provider: AutomationNode = {
     id: 'chat',
     type: 'action',
@@ -394,7 +342,7 @@ test.serial('what a provider came to is the result of its node, once, and the ru
 test.serial(
   'what a run has asked of a provider is taken back when its automation is switched off or deleted',
   async (t) => {
-    const { automate, ctx, org, reply, settle, rows, runs } = await desk();
+    const { automate, ctx, org, reply, settle, rows, runs } = await openAutomationDesk(world);
     const connection = await createConnectionRow(world, { organizationId: org });
     const provider: AutomationNode = {
       id: 'hook',
@@ -423,7 +371,7 @@ test.serial(
 );
 
 test.serial('a node may have the name of anything that objects have', async (t) => {
-  const { automate, reply, settle, runs, ctx } = await desk();
+  const { automate, reply, settle, runs, ctx } = await openAutomationDesk(world);
   const id = await automate(
     chain(
       act('constructor', 'wait', { wait_minutes: 1 }),
@@ -446,7 +394,7 @@ test.serial('a node may have the name of anything that objects have', async (t) 
 test.serial(
   'what a run waits for is gone with its contact or connection: its node fails, and the run ends',
   async (t) => {
-    const { automate, ctx, contactId, org, reply, settle, runs } = await desk();
+    const { automate, ctx, contactId, org, reply, settle, runs } = await openAutomationDesk(world);
     const chat = (connection: string): AutomationNode => ({
       ...act('chat', ''),
       action: 'n8n.send_webhook',
@@ -476,7 +424,7 @@ test.serial(
 );
 
 test.serial('an automation that is switched off while a run begins leaves none under way', async (t) => {
-  const { automate, ctx, contactId, runs } = await desk();
+  const { automate, ctx, contactId, runs } = await openAutomationDesk(world);
   const graph = chain(act('wait', 'wait', { wait_minutes: 5 }));
   const id = await automate(graph);
   const data = sampleData('email.replied');
@@ -502,7 +450,7 @@ test.serial('an automation that is switched off while a run begins leaves none u
 });
 
 test.serial('whatever is gone by the time that an action names it, the other runs of the batch go on', async (t) => {
-  const { automate, label, reply, settle, runs } = await desk();
+  const { automate, label, reply, settle, runs } = await openAutomationDesk(world);
   const gone = newId();
   const category = { category_id: gone };
   const deal = { name: 'Deal', pipeline_id: gone, stage_id: gone };
@@ -526,102 +474,4 @@ test.serial('whatever is gone by the time that an action names it, the other run
   await settle();
   for (const [index, [action]] of actions.entries()) t.is((await runs(ids[index]!)).length, 1, action);
   t.like((await runs(good))[0], { status: 'success' });
-});
-
-/** What a graph does, said once more and otherwise: a walk from the trigger along the edges that are followed, without an order of nodes. */
-function plainly({ nodes, edges }: AutomationGraph, intent: string, broken: ReadonlySet<string>): Map<string, string> {
-  const status = new Map<string, string>();
-  const follow = (id: string): void => {
-    if (status.has(id)) return;
-    const node = nodes.find((each) => each.id === id)!;
-    if (node.type === 'condition') status.set(id, node.condition!.value === intent ? 'branch_true' : 'branch_false');
-    else status.set(id, broken.has(id) ? 'error' : 'success');
-    const said = status.get(id)!;
-    for (const edge of edges.filter(({ source }) => source === id))
-      if ((said === 'success' && edge.when === '') || said === `branch_${edge.when}`) follow(edge.target);
-  };
-  follow('trigger');
-  for (const { id } of nodes) if (!status.has(id)) status.set(id, 'skipped');
-  return status;
-}
-
-const INTENTS = ['positive', 'negative', 'neutral'] as const;
-const drawnGraph = fc
-  .array(
-    fc.record({
-      kind: fc.constantFrom('condition', 'tag', 'broken', 'wait'),
-      intent: fc.constantFrom(...INTENTS),
-      from: fc.array(fc.tuple(fc.nat(), fc.boolean()), { minLength: 1, maxLength: 3 }),
-    }),
-    { minLength: 1, maxLength: 9 },
-  )
-  .map((specs) => {
-    const nodes: AutomationNode[] = [];
-    const links = new Set<string>();
-    for (const [index, { kind, intent, from }] of specs.entries()) {
-      const id = `n${index}`;
-      for (const [at, side] of from) {
-        const source = at % (index + 1) === 0 ? undefined : nodes[(at % (index + 1)) - 1];
-        links.add(`${source?.id ?? 'trigger'}>${id}${source?.type === 'condition' ? `:${side}` : ''}`);
-      }
-      if (kind === 'condition') nodes.push(ask(id, 'intent', 'eq', intent));
-      else if (kind === 'wait') nodes.push(act(id, 'wait', { wait_minutes: 1 + index }));
-      else if (kind === 'broken') nodes.push(act(id, 'add_to_campaign', { campaign_id: newId() }));
-      else nodes.push(act(id, 'notify', { message: id }));
-    }
-    return {
-      graph: draw(nodes, [...links]),
-      broken: new Set(specs.flatMap(({ kind }, i) => (kind === 'broken' ? [`n${i}`] : []))),
-    };
-  });
-
-test.serial('drawn graphs and events: what the runs did is what a plain walk through the graph says', async (t) => {
-  const { org, ctx, automate, reply, settle, runs, events } = await desk();
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(drawnGraph, { minLength: 1, maxLength: 3 }),
-      fc.array(fc.constantFrom(...INTENTS), { minLength: 1, maxLength: 3 }),
-      async (graphs, intents) => {
-        await world.deps.db('automations').where({ organization_id: org }).update({ enabled: false });
-        const drawn = await Promise.all(graphs.map(async (each) => ({ ...each, id: await automate(each.graph) })));
-        for (const intent of intents) await reply({ intent });
-        await settle();
-        for (let left = 12; left > 0; left -= 1) {
-          clock.advance(10 * MINUTE);
-          for (const { id } of drawn)
-            for (const run of await runs(id)) if (run.status === 'running') await advanceAutomation(ctx, run.id);
-        }
-        const notified = await events('automation.notified');
-        for (const { id, graph, broken } of drawn) {
-          const made = await runs(id);
-          t.deepEqual(
-            made.map((run) => run.data.intent),
-            intents,
-            'one run for each event, in their order',
-          );
-          for (const run of made) {
-            const expected = plainly(graph, run.data.intent, broken);
-            t.deepEqual(
-              Object.fromEntries(
-                run.node_results.map((line: { node_id: string; status: string }) => [line.node_id, line.status]),
-              ),
-              Object.fromEntries(expected),
-            );
-            t.is(run.status, [...expected.values()].includes('error') ? 'error' : 'success');
-            const told = graph.nodes.filter(
-              (node) => node.action === 'sendsets.notify' && expected.get(node.id) === 'success',
-            );
-            t.deepEqual(
-              notified
-                .filter((data) => data.run_id === run.id)
-                .map((data) => data.node_id)
-                .sort(),
-              told.map((node) => node.id).sort(),
-            );
-          }
-        }
-      },
-    ),
-    { numRuns: 12 },
-  );
 });

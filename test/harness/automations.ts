@@ -1,6 +1,12 @@
 import { json } from '../../db/connection.ts';
 import type { AutomationFilter, AutomationGraph, AutomationNode } from '../../db/json-columns.ts';
+import type { EventData } from '../../domain/kernel/event-payloads.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
+import { sampleData } from '../../domain/triggers/vocabulary.ts';
 import { newId } from '../../lib/ids.ts';
+import { createContact } from './factories.ts';
+import { react } from './reactions.ts';
 import type { World } from './world.ts';
 
 const at = { x: 0, y: 0 };
@@ -63,4 +69,55 @@ export async function createAutomation(
     updated_at: now,
   });
   return id;
+}
+
+/** A workspace with a contact, in which automations are made, replies arrive, and what came of them is read. */
+export async function openAutomationDesk(world: World) {
+  const { organizationId: org } = await world.tenant();
+  const { db, clock } = world.deps;
+  const ctx = world.system(org);
+  const contactId = await createContact(db, clock.now(), org);
+  const label = async () => {
+    const id = newId();
+    const stamps = { created_at: clock.now(), updated_at: clock.now() };
+    await db('labels').insert({
+      id,
+      organization_id: org,
+      registry: 'category',
+      title: id,
+      color: '#000000',
+      position: 0,
+      ...stamps,
+    });
+    return id;
+  };
+  const reply = async (data: Partial<EventData<'campaign.reply_received'>> = {}) => {
+    const sample = sampleData('email.replied') as EventData<'campaign.reply_received'>;
+    await transact(ctx, async (tx) =>
+      tx.emit('campaign.reply_received', { ...sample, contact_id: contactId, campaign_id: null, ...data }),
+    );
+  };
+  return {
+    org,
+    ctx,
+    contactId,
+    label,
+    reply,
+    /** Until what the reactions emit has been reacted to as well. */
+    async settle() {
+      for (let before = -1, now = 0; now !== before;) {
+        before = now;
+        await react(world.deps, SUBSCRIBERS);
+        now = (await db('domain_events').where({ organization_id: org }).select('id')).length;
+      }
+    },
+    automate: (graph: AutomationGraph, more: Parameters<typeof createAutomation>[4] = {}, trigger = 'email.replied') =>
+      createAutomation(world, org, trigger, graph, more),
+    runs: (automationId: string) =>
+      db('automation_runs').where({ organization_id: org, automation_id: automationId }).orderBy('id'),
+    rows: (table: string) => db(table).where({ organization_id: org }),
+    tags: async () => (await db('contact_categories').where({ contact_id: contactId })).map((row) => row.label_id),
+    events: async (type: string) =>
+      (await db('domain_events').where({ organization_id: org, type })).map((row) => row.data),
+  };
 }

@@ -55,6 +55,7 @@ export async function sceneOfAutomations({ world, tenant, post }: Stage): Promis
     ['automation-condition', `/automations/${automation.id}?node=known`],
     ['automation-action', `/automations/${automation.id}?node=task`],
     ['integrations', '/integrations'],
+    ['integrations-connect', '/integrations?connect=calendly', 'empty'],
     ['integration', `/integrations/${connection}`],
   ];
 }

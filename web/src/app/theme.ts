@@ -42,7 +42,14 @@ export function themeOf({ density }: Preferences) {
       MultiSelect: field,
       Table: { defaultProps: { verticalSpacing: isDense ? 6 : 'xs', horizontalSpacing: 'sm' } },
       Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
-      Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': text('close') } } },
+      Modal: {
+        defaultProps: {
+          centered: true,
+          closeButtonProps: { 'aria-label': text('close') },
+          // The head of a dialog is no banner of the page.
+          attributes: { header: { role: 'presentation' } },
+        },
+      },
       Anchor: { defaultProps: { underline: 'hover' } },
     },
   });
