@@ -13,7 +13,15 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 const WEB = fileURLToPath(new URL('.', import.meta.url));
 const DIST = join(WEB, 'dist');
 const STAMP = join(DIST, '.stamp');
-const SOURCES = ['web/src', 'web/public', 'web/index.html', 'web/vite.config.ts', 'web/package.json', 'client/src'];
+const SOURCES = [
+  'web/build.ts',
+  'web/src',
+  'web/public',
+  'web/index.html',
+  'web/vite.config.ts',
+  'web/package.json',
+  'client/src',
+];
 const COMPRESSIBLE = new Set(['.js', '.css', '.svg', '.json']);
 
 /** Builds the dashboard; the answer says where it is. */

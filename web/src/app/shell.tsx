@@ -7,30 +7,35 @@ import {
   Burger,
   Group,
   Kbd,
-  Menu,
   Stack,
   Text,
-  Tooltip,
   UnstyledButton,
-  useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import IconSearch from '@tabler/icons-react/dist/esm/icons/IconSearch.mjs';
 import IconUser from '@tabler/icons-react/dist/esm/icons/IconUser.mjs';
 import IconSelector from '@tabler/icons-react/dist/esm/icons/IconSelector.mjs';
-import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect } from 'react';
+import {
+  cloneElement,
+  lazy,
+  Suspense,
+  useEffect,
+  type ComponentProps,
+  type ComponentType,
+  type ReactElement,
+} from 'react';
 import { ListSkeleton } from '../parts/states.tsx';
-import { loadTexts, toNumber, useText } from '../text/index.ts';
+import { toNumber, useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
 import { followEvents, useIsLive } from './live.ts';
-import { selectWorkspace, signOut, usePerson } from './person.ts';
-import { setPreferences, usePreferences } from './preferences.ts';
+import { usePerson } from './person.ts';
 import { ROOMS } from './rooms.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
+const WorkspaceMenu = lazy(async () => ({ default: (await import('./menus.tsx')).WorkspaceMenu }));
+const AccountMenu = lazy(async () => ({ default: (await import('./menus.tsx')).AccountMenu }));
 
 /** The frame of every page: where one can go, which workspace it is, and the page. */
 export function Shell() {
@@ -71,12 +76,12 @@ export function Shell() {
           <ActionIcon variant="default" size="lg" hiddenFrom="sm" onClick={palette.open} aria-label={t('palette.open')}>
             <IconSearch size={17} />
           </ActionIcon>
-          <AccountMenu />
+          <AccountButton />
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="sm">
         <AppShell.Section mb="sm">
-          <WorkspaceMenu />
+          <WorkspaceButton />
         </AppShell.Section>
         <AppShell.Section grow style={{ overflowY: 'auto' }}>
           <Navigation />
@@ -136,93 +141,58 @@ function Unread() {
   ) : null;
 }
 
-function WorkspaceMenu() {
+function WorkspaceButton() {
   const t = useText();
-  const { workspace, workspaces } = usePerson();
+  const { workspace } = usePerson();
   return (
-    <Menu width={220} position="bottom-start">
-      <Menu.Target>
-        <UnstyledButton w="100%" p={6} bdrs="md">
-          <Group gap="xs" wrap="nowrap">
-            <Avatar size={28} radius="md" color="heron" name={workspace?.name ?? '?'} variant="light" />
-            <Box flex={1} miw={0}>
-              <Text size="sm" fw={600} className="clip">
-                {workspace?.name ?? t('shell.noWorkspace')}
-              </Text>
-              <Text size="xs" c="dimmed" className="clip">
-                {workspace?.role.name ?? ''}
-              </Text>
-            </Box>
-            <IconSelector size={16} />
-          </Group>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{t('shell.workspaces')}</Menu.Label>
-        {workspaces.map((one) => (
-          <Menu.Item
-            key={one.id}
-            leftSection={one.current ? <IconCheck size={15} /> : <Box w={15} />}
-            onClick={() => (one.current ? undefined : void selectWorkspace(one.id))}
-          >
-            {one.name}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <WithMenu menu={WorkspaceMenu}>
+      <UnstyledButton w="100%" p={6} bdrs="md">
+        <Group gap="xs" wrap="nowrap">
+          <Avatar size={28} radius="md" color="heron" name={workspace?.name ?? '?'} variant="light" />
+          <Box flex={1} miw={0}>
+            <Text size="sm" fw={600} className="clip">
+              {workspace?.name ?? t('shell.noWorkspace')}
+            </Text>
+            <Text size="xs" c="dimmed" className="clip">
+              {workspace?.role.name ?? ''}
+            </Text>
+          </Box>
+          <IconSelector size={16} />
+        </Group>
+      </UnstyledButton>
+    </WithMenu>
   );
 }
 
-function AccountMenu() {
+function AccountButton() {
   const t = useText();
   const { person } = usePerson();
-  const { density, language } = usePreferences();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
   const name = [person.first_name, person.last_name].filter(Boolean).join(' ') || person.email;
-  const choice = (isChosen: boolean) => (isChosen ? <IconCheck size={15} /> : <Box w={15} />);
   return (
-    <Menu width={230} position="bottom-end" closeOnItemClick={false}>
-      <Menu.Target>
-        <UnstyledButton aria-label={t('shell.account', { name })}>
-          <Avatar size={32} radius="xl" color="heron" variant="light">
-            <IconUser size={18} />
-          </Avatar>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label className="wrap-anywhere">{person.email}</Menu.Label>
-        <Menu.Label>{t('shell.theme')}</Menu.Label>
-        {(['light', 'dark', 'auto'] as const).map((scheme) => (
-          <Menu.Item key={scheme} leftSection={choice(colorScheme === scheme)} onClick={() => setColorScheme(scheme)}>
-            {t(`shell.theme.${scheme}`)}
-          </Menu.Item>
-        ))}
-        <Menu.Label>{t('shell.density')}</Menu.Label>
-        {(['comfortable', 'dense'] as const).map((one) => (
-          <Menu.Item key={one} leftSection={choice(density === one)} onClick={() => setPreferences({ density: one })}>
-            {t(`shell.density.${one}`)}
-          </Menu.Item>
-        ))}
-        <Menu.Label>{t('shell.language')}</Menu.Label>
-        {(['en', 'de'] as const).map((one) => (
-          <Menu.Item
-            key={one}
-            leftSection={choice(language === one)}
-            onClick={() => void loadTexts(one).then(() => setPreferences({ language: one }))}
-          >
-            {one === 'en' ? 'English' : 'Deutsch'}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item component="a" href="/account/apps">
-          {t('shell.apps')}
-        </Menu.Item>
-        <Menu.Item component="a" href="/docs">
-          {t('shell.docs')}
-        </Menu.Item>
-        <Menu.Item onClick={() => void signOut()}>{t('shell.signOut')}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <WithMenu menu={AccountMenu}>
+      <UnstyledButton aria-label={t('shell.account', { name })}>
+        <Avatar size={32} radius="xl" color="heron" variant="light">
+          <IconUser size={18} />
+        </Avatar>
+      </UnstyledButton>
+    </WithMenu>
+  );
+}
+
+/** A button whose menu is loaded when it is opened for the first time, so that the first page is small. */
+function WithMenu({
+  menu: Opened,
+  children: button,
+}: {
+  menu: ComponentType<{ button: ReactElement }>;
+  children: ReactElement<ComponentProps<'button'>>;
+}) {
+  const [wasOpened, { open }] = useDisclosure();
+  if (!wasOpened) return cloneElement(button, { onClick: open, 'aria-haspopup': 'menu', 'aria-expanded': false });
+  return (
+    <Suspense fallback={button}>
+      <Opened button={button} />
+    </Suspense>
   );
 }
 
@@ -230,10 +200,14 @@ function LiveMark() {
   const t = useText();
   const isLive = useIsLive();
   return (
-    <Tooltip label={t(isLive ? 'shell.live.why' : 'shell.polling.why')}>
-      <Badge variant="dot" color={isLive ? 'teal' : 'gray'} size="sm" tt="none" tabIndex={0}>
-        {t(isLive ? 'shell.live' : 'shell.polling')}
-      </Badge>
-    </Tooltip>
+    <Badge
+      variant="dot"
+      color={isLive ? 'teal' : 'gray'}
+      size="sm"
+      tt="none"
+      title={t(isLive ? 'shell.live.why' : 'shell.polling.why')}
+    >
+      {t(isLive ? 'shell.live' : 'shell.polling')}
+    </Badge>
   );
 }

@@ -1,4 +1,4 @@
-import { Text, Tooltip, type TextProps } from '@mantine/core';
+import { Text, type TextProps } from '@mantine/core';
 import { language } from '../app/preferences.ts';
 import { useText } from '../text/index.ts';
 
@@ -10,15 +10,13 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60_000],
 ];
 
-/** A time as people say it ("3 hours ago"), with the exact one, in the viewer's zone, on hover and for screen readers. */
+/** A time as people say it ("3 hours ago"), with the exact one, in the viewer's zone, on hover. Lists have hundreds of them. */
 export function Ago({ at, ...props }: { at: string } & TextProps) {
   useText();
   return (
-    <Tooltip label={toDateTime(at)} withArrow>
-      <Text component="time" dateTime={at} span inherit {...props}>
-        {toAgo(at)}
-      </Text>
-    </Tooltip>
+    <Text component="time" dateTime={at} title={toDateTime(at)} span inherit {...props}>
+      {toAgo(at)}
+    </Text>
   );
 }
 

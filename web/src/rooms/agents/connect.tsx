@@ -31,7 +31,10 @@ export default function ConnectPage() {
             value={JSON.stringify({ mcpServers: { heron: { type: 'http', url: address } } }, null, 2)}
           />
           <Text size="sm" c="dimmed">
-            {t('agents.mcp.key')} <To to="/agents/keys">{t('agents.keys')}</To>
+            {t('agents.mcp.key')}{' '}
+            <To to="/agents/keys" underline="always">
+              {t('agents.keys')}
+            </To>
           </Text>
         </Stack>
       </Section>

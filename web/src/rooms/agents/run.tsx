@@ -39,7 +39,10 @@ export default function RunPage() {
           <>
             {data.state === 'awaiting_approval' ? (
               <Alert color="yellow" variant="light" role="note">
-                {t('agents.waits')} <To to="/review">{t('nav.review')}</To>
+                {t('agents.waits')}{' '}
+                <To to="/review" c="inherit" underline="always">
+                  {t('nav.review')}
+                </To>
               </Alert>
             ) : null}
             {data.blocked_reason ? (

@@ -89,7 +89,10 @@ function Stages({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }) {
       ) : null}
       {lacks ? (
         <Alert color="blue" variant="light" role="note">
-          {t('reports.noGoal')} <To to="/reports/goals">{t('reports.noGoal.fix')}</To>
+          {t('reports.noGoal')}{' '}
+          <To to="/reports/goals" c="inherit" underline="always">
+            {t('reports.noGoal.fix')}
+          </To>
         </Alert>
       ) : null}
     </>

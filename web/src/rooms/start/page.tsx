@@ -182,7 +182,9 @@ function Activity() {
           <Group key={`${one.timestamp}${one.type}${one.contact_id}`} justify="space-between" wrap="nowrap" gap="md">
             <Text size="sm" className="clip">
               {one.contact_id ? (
-                <To to={`/campaigns/${one.campaign_id}`}>{one.contact_email ?? t('start.someone')}</To>
+                <To to={`/campaigns/${one.campaign_id}/leads/${one.contact_id}`} underline="always">
+                  {one.contact_email ?? t('start.someone')}
+                </To>
               ) : (
                 t('start.someone')
               )}{' '}

@@ -1,0 +1,76 @@
+import { Box, Menu, useMantineColorScheme } from '@mantine/core';
+import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
+import type { ReactElement } from 'react';
+import { loadTexts, useText } from '../text/index.ts';
+import { selectWorkspace, signOut, usePerson } from './person.ts';
+import { setPreferences, usePreferences } from './preferences.ts';
+
+/** The workspaces of the person, to go to another one. */
+export function WorkspaceMenu({ button }: { button: ReactElement }) {
+  const t = useText();
+  const { workspaces } = usePerson();
+  return (
+    <Menu defaultOpened width={220} position="bottom-start">
+      <Menu.Target>{button}</Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t('shell.workspaces')}</Menu.Label>
+        {workspaces.map((one) => (
+          <Menu.Item
+            key={one.id}
+            leftSection={one.current ? <IconCheck size={15} /> : <Box w={15} />}
+            onClick={() => (one.current ? undefined : void selectWorkspace(one.id))}
+          >
+            {one.name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** How the dashboard looks to the person, and the way out. */
+export function AccountMenu({ button }: { button: ReactElement }) {
+  const t = useText();
+  const { person } = usePerson();
+  const { density, language } = usePreferences();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const choice = (isChosen: boolean) => (isChosen ? <IconCheck size={15} /> : <Box w={15} />);
+  return (
+    <Menu defaultOpened width={230} position="bottom-end" closeOnItemClick={false}>
+      <Menu.Target>{button}</Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label className="wrap-anywhere">{person.email}</Menu.Label>
+        <Menu.Label>{t('shell.theme')}</Menu.Label>
+        {(['light', 'dark', 'auto'] as const).map((scheme) => (
+          <Menu.Item key={scheme} leftSection={choice(colorScheme === scheme)} onClick={() => setColorScheme(scheme)}>
+            {t(`shell.theme.${scheme}`)}
+          </Menu.Item>
+        ))}
+        <Menu.Label>{t('shell.density')}</Menu.Label>
+        {(['comfortable', 'dense'] as const).map((one) => (
+          <Menu.Item key={one} leftSection={choice(density === one)} onClick={() => setPreferences({ density: one })}>
+            {t(`shell.density.${one}`)}
+          </Menu.Item>
+        ))}
+        <Menu.Label>{t('shell.language')}</Menu.Label>
+        {(['en', 'de'] as const).map((one) => (
+          <Menu.Item
+            key={one}
+            leftSection={choice(language === one)}
+            onClick={() => void loadTexts(one).then(() => setPreferences({ language: one }))}
+          >
+            {one === 'en' ? 'English' : 'Deutsch'}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item component="a" href="/account/apps">
+          {t('shell.apps')}
+        </Menu.Item>
+        <Menu.Item component="a" href="/docs">
+          {t('shell.docs')}
+        </Menu.Item>
+        <Menu.Item onClick={() => void signOut()}>{t('shell.signOut')}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
