@@ -90,7 +90,7 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await row.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await row.getByText('Revoked').waitFor();
-  t.is((await call(world, 'GET', '/v1/campaigns', { token: secret })).status, 401);
+  await eventually(async () => (await call(world, 'GET', '/v1/campaigns', { token: secret })).status === 401);
   t.deepEqual(faults, []);
   await context.close();
 });

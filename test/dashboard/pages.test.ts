@@ -1,7 +1,7 @@
 import test from 'ava';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { signInOn, tenantWithPassword } from '../harness/consent.ts';
-import { createBrowserCookie } from '../harness/factories.ts';
+import { createVisitorCookie } from '../harness/factories.ts';
 import { createDashboardWorld, findBarriers, type DashboardWorld } from '../harness/dashboard.ts';
 import { furnish, type Scene } from '../screenshots/scene.ts';
 
@@ -55,7 +55,7 @@ browserTest('the first page asks for less than 200 KB of script', async (t) => {
   page.on('response', (response) => {
     if (response.url().endsWith('.js')) sizes.set(response.url(), Number(response.headers()['content-length']));
   });
-  const [name, value] = (await createBrowserCookie(world.deps, scene.tenant.userId)).split('=') as [string, string];
+  const [name, value] = (await createVisitorCookie(world.deps, scene.tenant.userId)).split('=') as [string, string];
   await context.addCookies([{ name, value, url: world.url }]);
   await page.goto(world.url);
   await page.locator('main h1').waitFor();

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ensureDashboard } from '../../web/build.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
-import { createBrowserCookie, type Tenant } from './factories.ts';
+import { createVisitorCookie, type Tenant } from './factories.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -18,7 +18,7 @@ export interface Visitor {
 /** A browser and an API that serves the dashboard as it was built. */
 export interface DashboardWorld extends World {
   chrome: TestBrowser;
-  /** Opens the dashboard as the owner of a tenant, or as another person by the cookie of their session. */
+  /** Opens the dashboard as the owner of a tenant, or as another person, in a session of its own. */
   open(who: Pick<Tenant, 'userId'>, path: string, options?: Parameters<TestBrowser['visit']>[0]): Promise<Visitor>;
 }
 
@@ -32,7 +32,7 @@ export async function createDashboardWorld(options: WorldOptions = {}): Promise<
     chrome,
     async open({ userId }, path, visit) {
       const { page, context } = await chrome.visit(visit);
-      const [name, value] = (await createBrowserCookie(world.deps, userId)).split('=') as [string, string];
+      const [name, value] = (await createVisitorCookie(world.deps, userId)).split('=') as [string, string];
       await context.addCookies([{ name, value, url: world.url }]);
       const faults = watchFaults(page);
       await page.goto(world.url + path);

@@ -95,6 +95,11 @@ export async function addMember(
 
 /** A session, as its bearer token. */
 export async function createSession(deps: TestDeps, userId: string, organizationId: string | null): Promise<string> {
+  const id = await insertSession(deps, userId, organizationId);
+  return (await signSessionToken(deps.config, deps.clock, { id, userId })).token;
+}
+
+async function insertSession(deps: TestDeps, userId: string, organizationId: string | null): Promise<string> {
   const now = deps.clock.now();
   const id = newId();
   await deps.db('sessions').insert({
@@ -106,13 +111,23 @@ export async function createSession(deps: TestDeps, userId: string, organization
     last_active_at: now,
     expires_at: new Date(now.getTime() + 30 * 86400_000),
   });
-  return (await signSessionToken(deps.config, deps.clock, { id, userId })).token;
+  return id;
 }
 
 /** What the browser of a person who has signed in sends: the cookie of their first session. */
 export async function createBrowserCookie(deps: TestDeps, userId: string): Promise<string> {
   const session = await deps.db('sessions').where('user_id', userId).orderBy('id').first('id');
-  const { value } = await browserSession(deps, { sessionId: session.id });
+  return cookieOf(deps, session.id);
+}
+
+/** The cookie of a person who has signed in once more, in the workspace of their first session. */
+export async function createVisitorCookie(deps: TestDeps, userId: string): Promise<string> {
+  const first = await deps.db('sessions').where('user_id', userId).orderBy('id').first('organization_id');
+  return cookieOf(deps, await insertSession(deps, userId, first.organization_id));
+}
+
+async function cookieOf(deps: TestDeps, sessionId: string): Promise<string> {
+  const { value } = await browserSession(deps, { sessionId });
   return `${cookieNames(deps.config).session}=${value}`;
 }
 
