@@ -18,12 +18,12 @@ const AT_ONCE = 6;
 const TIMEOUT_MS = 5_000;
 const MAX_REDIRECTS = 3;
 
-/** Kinds of images that do nothing but look, by the bytes they begin with; what a server calls them does not count. */
+/** Kinds of images that do nothing but look, by the bytes they begin with, in hexadecimal; what a server calls them does not count. */
 const KINDS: readonly [contentType: string, beginning: RegExp][] = [
-  ['image/png', /^\x89PNG\r\n\x1a\n/],
-  ['image/jpeg', /^\xff\xd8\xff/],
-  ['image/gif', /^GIF8[79]a/],
-  ['image/webp', /^RIFF[^]{4}WEBP/],
+  ['image/png', /^89504e470d0a1a0a/],
+  ['image/jpeg', /^ffd8ff/],
+  ['image/gif', /^47494638(?:37|39)61/],
+  ['image/webp', /^52494646.{8}57454250/],
 ];
 
 /**
@@ -62,7 +62,7 @@ async function fetchImage({ egress, log }: Pick<Ctx, 'egress' | 'log'>, src: str
         url = new URL(location, url);
         continue;
       }
-      const beginning = body.subarray(0, 16).toString('latin1');
+      const beginning = body.subarray(0, 16).toString('hex');
       const kind = KINDS.find(([, pattern]) => pattern.test(beginning));
       return status === 200 && !truncated && kind ? { src, contentType: kind[0], bytes: body } : null;
     }

@@ -29,7 +29,7 @@ browserTest('every room is reached and left by keyboard alone', async (t) => {
   const { page, context, faults } = await world.open(tenant, '/', { locale: 'en-GB', reducedMotion: 'reduce' });
   await page.locator('main h1').waitFor();
   const rooms = await roomsOf(page);
-  t.true(rooms.length >= 6, `${rooms}`);
+  t.true(rooms.length >= 6, rooms.join(' '));
   for (const room of rooms) {
     // By Tab from the begin of the page until the link has the focus; Enter opens it.
     await page.locator('body').press('Control+Home');

@@ -201,10 +201,8 @@ browserTest(
 
     await write(second.page, 'Text', 'Also of the second');
     await write(first.page, 'Text', 'Again of the first');
-    await Promise.all([
-      first.page.waitForResponse((response) => response.request().method() === 'PATCH'),
-      save(first.page),
-    ]);
+    await save(first.page);
+    await isSaved(first.page);
     await save(second.page);
     await second.page.getByText('Somebody else has changed the same').waitFor();
     await second.page.getByText('Again of the first').waitFor();

@@ -44,18 +44,27 @@ export function useDraft<T extends { updated_at: string }>({
   const both = meeting(base, stored, mine);
   if (!isSame(base, stored) && both.length === 0) setBase(stored);
   const save = useAct(
-    async () => {
+    async (sent: Partial<T>) => {
       try {
-        return await write(mine, base.updated_at);
+        return await write(sent, base.updated_at);
       } catch (error) {
         if (!(error instanceof HeronError && error.status === 409 && error.code === 'conflict')) throw error;
         const now = await readAgain();
         // Where both changed the same, the page shows it and the person decides.
-        if (!now || meeting(base, now, mine).length > 0) throw error;
-        return await write(mine, now.updated_at);
+        if (!now || meeting(base, now, sent).length > 0) throw error;
+        return await write(sent, now.updated_at);
       }
     },
-    { stale, done, isShown: true, onDone: () => setMine({}) },
+    {
+      stale,
+      done,
+      isShown: true,
+      // What was typed while this was being saved is still to be saved.
+      onDone: (_, sent) => {
+        setBase((before) => ({ ...before, ...sent }));
+        setMine((now) => without(now, (name) => isSame(now[name], sent[name])));
+      },
+    },
   );
   return {
     value: { ...base, ...mine },
@@ -68,7 +77,7 @@ export function useDraft<T extends { updated_at: string }>({
     isChanged: Object.keys(mine).length > 0,
     theirs: both.length > 0 ? { fields: both, value: stored } : null,
     takeTheirs: () => {
-      setMine(Object.fromEntries(Object.entries(mine).filter(([name]) => !both.includes(name as never))) as Partial<T>);
+      setMine(without(mine, (name) => both.includes(name as never)));
       setBase(stored);
       save.reset();
     },
@@ -81,8 +90,13 @@ export function useDraft<T extends { updated_at: string }>({
       setBase(stored);
       save.reset();
     },
-    save: { mutate: () => save.mutate(), error: both.length > 0 ? null : save.error, isPending: save.isPending },
+    save: { mutate: () => save.mutate(mine), error: both.length > 0 ? null : save.error, isPending: save.isPending },
   };
+}
+
+/** The fields for which `isDropped` does not hold. */
+function without<T>(fields: Partial<T>, isDropped: (name: keyof T) => boolean): Partial<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !isDropped(name as keyof T))) as Partial<T>;
 }
 
 /** Fields that both have changed, to different values. */

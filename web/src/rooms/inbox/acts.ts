@@ -37,9 +37,8 @@ export async function snoozeThread(thread: string, until: Date): Promise<void> {
 
 /** Shows a snoozed conversation again. */
 export async function unsnoozeThread(thread: string): Promise<void> {
-  await wake(thread)
-    .catch(showError)
-    .finally(() => refresh());
+  await wake(thread).catch(showError);
+  await refresh();
 }
 
 /** Marks messages that came in as read or not; the list says so before the API has answered. */
@@ -68,7 +67,10 @@ async function leaveList(
   changeLists((row) => (row.thread_id === thread ? undefined : row));
   try {
     await act();
-    offerUndo(said, () => undo().finally(refresh));
+    offerUndo(said, async () => {
+      await undo();
+      await refresh();
+    });
   } catch (error) {
     showError(error);
   }

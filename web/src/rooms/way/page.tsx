@@ -1,7 +1,7 @@
 import { Alert, Anchor, Badge, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { dataOf, heron, HeronError, type AnswerOf } from '../../app/api.ts';
+import { dataOf, heron, HeronError } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { Page } from '../../parts/page.tsx';
@@ -9,9 +9,7 @@ import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { textOf, useText } from '../../text/index.ts';
-import { Timeline } from './timeline.tsx';
-
-export type Way = AnswerOf<'/v1/campaigns/{id}/leads/{contactId}'>;
+import { Timeline, type Way } from './timeline.tsx';
 
 /** One contact's way through one campaign: what it waits for now, and what has happened so far. */
 export default function WayPage() {

@@ -8,13 +8,13 @@ import IconMail from '@tabler/icons-react/dist/esm/icons/IconMail.mjs';
 import IconReply from '@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { Letter, PlainLetter } from '../../parts/letter.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { textOf, useText } from '../../text/index.ts';
-import type { Way } from './page.tsx';
 
+export type Way = AnswerOf<'/v1/campaigns/{id}/leads/{contactId}'>;
 type Message = RowOf<'/v1/unibox/thread'>;
 type Step = Way['steps'][number];
 type Send = NonNullable<Way['reserved']>;
