@@ -68,7 +68,7 @@ browserTest(
     });
     await page.getByLabel('Name').fill('Lights');
     await page.getByRole('button', { name: 'Create' }).click();
-    await stepOf(page, 'First letter').click();
+    await stepOf(page, 'First email').click();
     await write(page, 'Subject', 'A question, {{.FirstName | default "you"}}');
     await write(page, 'Text', 'Hello {{.FirstName}}, {{.Nothing}}');
     await page.getByRole('region', { name: 'Preview' }).getByText('Not filled: {{.Nothing}}').waitFor();
@@ -96,7 +96,7 @@ browserTest(
     await tab(page, 'Schedule');
     for (const day of ['Sat', 'Sun']) await page.getByRole('checkbox', { name: day }).check();
     for (const label of ['From', 'To']) await page.getByLabel(label, { exact: true }).fill('00:00');
-    await page.getByText(/^One letter on one day, done about/).waitFor();
+    await page.getByText(/^One email on one day, done about/).waitFor();
     await save(page);
     await isSaved(page);
 

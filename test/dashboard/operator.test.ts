@@ -48,7 +48,7 @@ browserTest('an operator looks at a letter that may have left, and says that it 
   const lead = await given(NO_ANSWER);
   const { page, context, faults } = await world.open(lead.tenant, '/operations', { locale: 'en-GB' });
   await page.getByRole('link', { name: 'Stuck work' }).click();
-  const letter = page.getByRole('article', { name: 'A letter that may have left' });
+  const letter = page.getByRole('article', { name: 'An email that may have left' });
   await letter.getByText('no answer').waitFor();
   const { email } = await lead.db('contacts').where({ id: lead.contactId }).first('email');
   await letter.getByText(email).waitFor();

@@ -35,7 +35,7 @@ export const agents = {
   'agents.intent.launch': 'Launch',
   'agents.senders': 'Mailboxes',
   'agents.steps': 'Steps',
-  'agents.daily': 'Letters a day',
+  'agents.daily': 'Emails a day',
   'agents.campaign': 'Campaign',
   'agents.open': 'Open',
   'agents.temporal': 'Temporal UI',

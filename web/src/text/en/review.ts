@@ -24,7 +24,7 @@ export const review = {
   'review.over': 'out of time',
   'review.left': '{clock} left',
   'review.steps': 'Sequence',
-  'review.letters': '{count|one letter|# letters} each',
+  'review.letters': '{count|one email|# emails} each',
   'review.when': 'Leaves',
   'review.checks': 'Checks',
   'review.checks.fine': 'found nothing',

@@ -22,7 +22,7 @@ export const way = {
   'way.step.gone': 'A step deleted since',
   'way.attempts': '{count|one attempt|# attempts}',
   'way.from': 'from {address}',
-  'way.letter': 'The letter',
+  'way.letter': 'The email',
   'way.reply': 'Reply from {address}',
   'way.answer': 'Open in the inbox',
   'way.kind.email': 'Email',
