@@ -37,7 +37,7 @@ export const agents: Record<keyof typeof en, string> = {
   'agents.intent.launch': 'Starten',
   'agents.senders': 'Postfächer',
   'agents.steps': 'Schritte',
-  'agents.daily': 'Briefe am Tag',
+  'agents.daily': 'E-Mails am Tag',
   'agents.campaign': 'Kampagne',
   'agents.open': 'Öffnen',
   'agents.temporal': 'Temporal-Oberfläche',

@@ -26,7 +26,7 @@ export const review: Record<keyof typeof en, string> = {
   'review.over': 'Zeit abgelaufen',
   'review.left': 'noch {clock}',
   'review.steps': 'Folge',
-  'review.letters': 'je {count|ein Brief|# Briefe}',
+  'review.letters': 'je {count|eine E-Mail|# E-Mails}',
   'review.when': 'Geht ab',
   'review.checks': 'Prüfungen',
   'review.checks.fine': 'fanden nichts',

@@ -24,7 +24,7 @@ export const way: Record<keyof typeof en, string> = {
   'way.step.gone': 'Ein inzwischen gelöschter Schritt',
   'way.attempts': '{count|ein Versuch|# Versuche}',
   'way.from': 'von {address}',
-  'way.letter': 'Der Brief',
+  'way.letter': 'Die E-Mail',
   'way.reply': 'Antwort von {address}',
   'way.answer': 'Im Posteingang öffnen',
   'way.kind.email': 'E-Mail',

@@ -228,8 +228,7 @@ export const campaigns = {
   'step.event.timeout': 'If it does not come',
   'step.event.timeout.continue': 'Go on all the same',
   'step.event.timeout.stop': 'End the way here',
-  'step.event.outputKey.why':
-    'Optional. Later emails find the data of the event under this name, as App and the name.',
+  'step.event.outputKey.why': 'Optional. Later emails find the data of the event under this name, as App and the name.',
   'step.app.connection': 'App',
   'step.app.connection.none': 'No app is connected yet',
   'step.app.path': 'Path',
