@@ -58,7 +58,7 @@ export const campaignStepRoutes = [
     bodyLimit: COPY_LIMIT,
     params: idParams,
     body: stepUpdateSchema.extend(placed),
-    furtherProblems: (ctx, { place: _, ...body }) => newStepProblems(ctx, body),
+    furtherProblems: (ctx, { place, ...body }, { id }) => newStepProblems(ctx, id!, body, place),
     success: { status: 201, body: writtenStep },
     handler: async (ctx, { params, body: { place, ...body } }) => {
       const { step: row, warnings } = await appendStep(ctx, params.id, body, place);
@@ -76,8 +76,8 @@ export const campaignStepRoutes = [
     bodyLimit: COPY_LIMIT,
     params: stepParams,
     body: stepUpdateSchema.extend({ ...asSeen, ...placed }),
-    furtherProblems: (ctx, { expected_updated_at: _seen, place: _place, ...body }, { id, sid }) =>
-      stepEditProblems(ctx, id!, sid!, body),
+    furtherProblems: (ctx, { expected_updated_at: _seen, place, ...body }, { id, sid }) =>
+      stepEditProblems(ctx, id!, sid!, body, place),
     success: { status: 200, body: writtenStep },
     errors: ['conflict'],
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, place, ...body } }) => {

@@ -1,4 +1,4 @@
-import { badRequest, refuseProblems, type AppError } from '../../lib/errors.ts';
+import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import {
   defaultConditions,
   firstStep,
@@ -31,13 +31,13 @@ export interface PlacedStep {
  * @throws AppError bad_request where there is no such place, or the steps would go round in a circle
  */
 export function placeStep(steps: readonly GraphStep[], stepId: string, { after, branch }: StepPlace): PlacedStep[] {
+  refuseProblems(placeProblems(steps, { after, branch }, stepId));
   const moved = steps.find(({ id }) => id === stepId)!;
   const led = normalSuccessor(moved);
   const others = steps
     .filter(({ id }) => id !== stepId)
     .map((step) => ({ ...step, conditions: rewire(step.conditions, (to) => (to === stepId ? led : to)) }));
-  const before = after === null ? undefined : others.find(({ id }) => id === after);
-  if (after !== null && !before) throw misplaced('after', 'is not another step of this campaign');
+  const before = others.find(({ id }) => id === after);
   const next = before ? putBehind(before, stepId, branch) : (firstStep(others)?.id ?? null);
   const at = before ? others.indexOf(before) + 1 : 0;
   const ordered: GraphStep[] = others.toSpliced(at, 0, { ...moved, conditions: leadOn(moved, next) });
@@ -49,10 +49,8 @@ export function placeStep(steps: readonly GraphStep[], stepId: string, { after, 
 /** Links a step to the one that is put behind it. @returns where that link went before */
 function putBehind(before: GraphStep, stepId: string, branch: number | undefined): string | null {
   const { branches } = before.conditions;
-  if (before.action?.type === 'end') throw misplaced('after', 'ends the flow: nothing comes behind it');
   if (branch !== undefined) {
-    const link = branches[branch];
-    if (!link) throw misplaced('branch', 'is not a branch of that step');
+    const link = branches[branch]!;
     before.conditions = { ...before.conditions, branches: branches.with(branch, { ...link, to: stepId }) };
     return link.to;
   }
@@ -83,6 +81,14 @@ function relink(step: GraphStep, to: string | null): Branch[] {
   );
 }
 
-function misplaced(field: 'after' | 'branch', message: string): AppError {
-  return badRequest('There is no such place for the step', [{ path: `body.place.${field}`, message }]);
+/** Why a campaign has no such place for a step; `stepId` is left out for a new one. */
+export function placeProblems(steps: readonly GraphStep[], { after, branch }: StepPlace, stepId?: string): Problem[] {
+  if (after === null) return [];
+  const before = steps.find(({ id }) => id === after && id !== stepId);
+  if (!before) return [{ path: 'body.place.after', message: 'is not another step of this campaign' }];
+  if (before.action?.type === 'end')
+    return [{ path: 'body.place.after', message: 'ends the flow: nothing comes behind it' }];
+  if (branch !== undefined && !before.conditions.branches[branch])
+    return [{ path: 'body.place.branch', message: 'is not a branch of that step' }];
+  return [];
 }

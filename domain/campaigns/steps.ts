@@ -14,7 +14,7 @@ import { editSteps } from './edit-check.ts';
 import { stepProblems, toGraphStep } from '../engine/campaign/step-findings.ts';
 import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from '../engine/campaign/graph.ts';
 import { MAX_STEPS, type StepUpdate } from './input.ts';
-import { placeStep, type StepPlace } from './place-step.ts';
+import { placeProblems, placeStep, type StepPlace } from './place-step.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { lockCampaign } from '../engine/control/status.ts';
@@ -214,16 +214,34 @@ export async function stepEditProblems(
   campaignId: string,
   stepId: string,
   input: StepUpdate,
+  place: StepPlace | undefined,
 ): Promise<Problem[]> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, campaignId);
   const rows = await org.query(CampaignSteps).where({ campaign_id: campaign.id });
-  return changeProblems(org, campaign, rows, edited(findStep(rows, stepId), input).after);
+  return [
+    ...(await changeProblems(org, campaign, rows, edited(findStep(rows, stepId), input).after)),
+    ...(place ? placeProblems(rows.map(toGraphStep), place, stepId) : []),
+  ];
 }
 
-/** Faults of the action of a new step. */
-export function newStepProblems(ctx: Ctx, { kind, action = null }: StepUpdate): Promise<Problem[]> {
-  return stepProblems(reader(ctx), [{ kind: kind ?? kindOf(action), action, path: 'body' }]);
+/**
+ * Faults of the action of a new step, and of the place where it is put.
+ * @throws AppError not_found
+ */
+export async function newStepProblems(
+  ctx: Ctx,
+  campaignId: string,
+  { kind, action = null }: StepUpdate,
+  place: StepPlace | undefined,
+): Promise<Problem[]> {
+  const org = reader(ctx);
+  const campaign = await findCampaign(org, campaignId);
+  const rows = place ? await org.query(CampaignSteps).where({ campaign_id: campaign.id }) : [];
+  return [
+    ...(await stepProblems(org, [{ kind: kind ?? kindOf(action), action, path: 'body' }])),
+    ...(place ? placeProblems(rows.map(toGraphStep), place) : []),
+  ];
 }
 
 /**
