@@ -244,6 +244,11 @@ test.serial(
       (await get(tenant, '/explain?figure=confirmed_sends&dimension=audience_source&key=')).body.pagination.total,
       2,
     );
+    const list = '/explain?figure=confirmed_sends&limit=1';
+    const cursor = (await get(tenant, list)).body.pagination.next_cursor;
+    t.truthy(cursor);
+    clock.advance(1_000);
+    t.is((await get(tenant, `${list}&cursor=${cursor}`)).status, 200, 'a time that ends now goes on between two pages');
     const { body: explained } = await get(tenant, `/attributions/${ann.personId}`);
     t.like(explained.credit, { send_id: sendId, offer: 'Trial', send_available: false, campaign_name: null });
   },

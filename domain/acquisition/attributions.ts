@@ -108,8 +108,9 @@ const LIST = 'acquisition.attributions';
  */
 export async function listAttributions(ctx: Ctx, asked: CustomerFilter, page: PageRequest): Promise<Page<CustomerRow>> {
   const org = reader(ctx);
-  const { from, to, campaignId, status, matchMethod, corrected, withoutEngagement } = asked;
-  const named = [from, to, campaignId, status, matchMethod, corrected, withoutEngagement];
+  const { campaignId, status, matchMethod, corrected, withoutEngagement } = asked;
+  // Not the time: where the request leaves its end out, it goes on between two pages.
+  const named = [campaignId, status, matchMethod, corrected, withoutEngagement];
   const after = decodeCursor<[string, string]>(LIST, named, page.cursor, [isTimestampText, isUuid]);
   const filter = await ofKnownCampaign(org, asked);
   const [settings, goal] = await Promise.all([attributionSettings(org), readAcquisitionGoal(org)]);
