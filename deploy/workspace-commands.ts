@@ -1,7 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { emailAddress, moment, wholeNumber } from './arguments.ts';
-import type { CampaignStatus, GivenEvent, RunState, Shown } from './workspace-work.ts';
+import { RUN_STATES, type RunState } from '../domain/runs/states.ts';
+import type { CampaignStatus, GivenEvent, Shown } from './workspace-work.ts';
 
 /** How the commands of a workspace write: the result of a command, and one line. */
 export interface Printer {
@@ -13,18 +14,6 @@ const THROUGH = 'through the API (HERON_API_URL, HERON_API_KEY)';
 const LISTED = 50;
 /** As in the API; written here too, so that nothing of it is loaded for help and completion. */
 const CAMPAIGN_STATUSES: readonly CampaignStatus[] = ['draft', 'active', 'paused', 'completed'];
-const RUN_STATES: readonly RunState[] = [
-  'queued',
-  'preflighting',
-  'awaiting_approval',
-  'launching',
-  'active',
-  'paused',
-  'completed',
-  'failed',
-  'denied',
-  'cancelled',
-];
 
 /** The commands of daily work in a workspace: each is one or two requests of the typed client, shown as a table or, with `--json`, as the API answers. */
 export function workspaceCommands(print: Printer): Command[] {

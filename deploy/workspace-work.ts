@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eachOf, HeronError } from '../client/src/index.ts';
+import type { RunState } from '../domain/runs/states.ts';
 import { ApiRefusal, createCommandApi, type ApiSettings } from './api-client.ts';
 import { tableLines, type Column } from './table-text.ts';
 import { OperatorError } from './waiting.ts';
@@ -186,19 +187,6 @@ export async function listRuns(env: Env, { limit, state }: { limit: number; stat
     'There is no run.',
   );
 }
-
-/** The states of runs, as the API has them. */
-export type RunState =
-  | 'queued'
-  | 'preflighting'
-  | 'awaiting_approval'
-  | 'launching'
-  | 'active'
-  | 'paused'
-  | 'completed'
-  | 'failed'
-  | 'denied'
-  | 'cancelled';
 
 /** Conversations with a reply, newest first; those that wait for an answer unless `all`. */
 export async function listReplies(env: Env, { limit, all }: { limit: number; all: boolean }): Promise<Shown> {

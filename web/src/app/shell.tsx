@@ -27,6 +27,7 @@ import {
   type ReactElement,
 } from 'react';
 import { ListSkeleton } from '../parts/states.tsx';
+import { nameOf } from '../parts/name.ts';
 import { toNumber, useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
 import { followEvents, useIsLive } from './live.ts';
@@ -167,7 +168,7 @@ function WorkspaceButton() {
 function AccountButton() {
   const t = useText();
   const { person } = usePerson();
-  const name = [person.first_name, person.last_name].filter(Boolean).join(' ') || person.email;
+  const name = nameOf(person);
   return (
     <WithMenu menu={AccountMenu}>
       <UnstyledButton aria-label={t('shell.account', { name })}>

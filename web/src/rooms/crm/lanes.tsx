@@ -20,6 +20,7 @@ import { showError } from '../../parts/act.ts';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { offerUndo } from '../../parts/undo.tsx';
+import { nameOf } from '../../parts/name.ts';
 import { toNumber, useText } from '../../text/index.ts';
 import { moveDeal, sums, toMoney, type Deal, type Pipeline, type Stage } from './deals.ts';
 import classes from './lanes.module.css';
@@ -181,7 +182,7 @@ function Card({ deal, mayMove }: { deal: Deal; mayMove: boolean }) {
 
 function Face({ deal }: { deal: Deal }) {
   const { contact } = deal;
-  const who = contact ? [contact.first_name, contact.last_name].filter(Boolean).join(' ') || contact.email : '';
+  const who = contact ? nameOf(contact) : '';
   return (
     <>
       <Text size="sm" fw={600} pr={22} lineClamp={2} className="wrap-anywhere">

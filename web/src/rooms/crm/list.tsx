@@ -8,6 +8,7 @@ import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To, ToButton } from '../../parts/to.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
+import { nameOf } from '../../parts/name.ts';
 import { useText } from '../../text/index.ts';
 import { sums, toMoney, useMembers, usePipelines, type Deal } from './deals.ts';
 import { CrmPage } from './pages.tsx';
@@ -163,7 +164,7 @@ function Cells({ deal }: { deal: RowOf<'/v1/crm/deals'> }) {
       <Table.Td className="clip">
         {contact ? (
           <To to={`/leads/${contact.id}`} size="sm" title={contact.email}>
-            {[contact.first_name, contact.last_name].filter(Boolean).join(' ') || contact.email}
+            {nameOf(contact)}
           </To>
         ) : null}
       </Table.Td>

@@ -6,6 +6,7 @@ import { useCan } from '../../app/person.ts';
 import { Answered } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
+import { nameOf } from '../../parts/name.ts';
 import { toNumber, useText } from '../../text/index.ts';
 
 export type Contact = AnswerOf<'/v1/contacts/{id}'>;
@@ -55,7 +56,7 @@ export function Beside({ id, address }: { id: string | undefined; address: strin
         <Stack gap="md">
           <div>
             <Text fw={650} className="wrap-anywhere" dir="auto">
-              {[data.first_name, data.last_name].filter(Boolean).join(' ') || data.email}
+              {nameOf(data)}
             </Text>
             <Text size="sm" c="dimmed" className="wrap-anywhere">
               {data.email}

@@ -3,6 +3,7 @@ import IconFile from '@tabler/icons-react/dist/esm/icons/IconPaperclip.mjs';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
+import { saveAs } from '../../parts/download.ts';
 import { Ago } from '../../parts/time.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Letter, PlainLetter } from '../../parts/letter.tsx';
@@ -64,11 +65,7 @@ function Files({ message }: { message: Message }) {
         parseAs: 'blob',
       }),
     );
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(bytes as unknown as Blob);
-    link.download = filename;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    saveAs(bytes as unknown as Blob, filename);
   });
   if (message.attachments.length === 0) return null;
   return (

@@ -9,6 +9,7 @@ import { useFilter } from '../../parts/filter.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { nameOf } from '../../parts/name.ts';
 import { useText } from '../../text/index.ts';
 import { OperatorPage } from './frame.tsx';
 
@@ -128,7 +129,7 @@ export default function AuditPage() {
 function Actor({ entry: { actor } }: { entry: Entry }) {
   const t = useText();
   if (!actor) return <>{t('operator.audit.nobody')}</>;
-  return <>{[actor.first_name, actor.last_name].filter(Boolean).join(' ') || actor.email}</>;
+  return <>{nameOf(actor)}</>;
 }
 
 function Detail({ entry }: { entry: Entry }) {

@@ -6,6 +6,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { nameOf } from '../../parts/name.ts';
 import { useText } from '../../text/index.ts';
 
 const Invite = lazy(() => import('./invite.tsx'));
@@ -44,12 +45,7 @@ export function Team() {
           <>
             <Stack component="ul" gap="xs" p={0} m={0}>
               {members.map((member) => (
-                <Row
-                  key={member.user_id}
-                  who={[member.first_name, member.last_name].filter(Boolean).join(' ') || member.email}
-                  email={member.email}
-                  role={member.role.name}
-                />
+                <Row key={member.user_id} who={nameOf(member)} email={member.email} role={member.role.name} />
               ))}
               {invitations.map((one) => (
                 <Row

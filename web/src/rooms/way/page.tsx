@@ -8,6 +8,7 @@ import { Page } from '../../parts/page.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
+import { nameOf } from '../../parts/name.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { Timeline, type Way } from './timeline.tsx';
 
@@ -21,9 +22,7 @@ export default function WayPage() {
     queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/leads/{contactId}', { params: { path: { id, contactId } } })),
   });
   const { data } = way;
-  const name = data?.contact
-    ? [data.contact.first_name, data.contact.last_name].filter(Boolean).join(' ') || data.contact.email
-    : t('way.title');
+  const name = data?.contact ? nameOf(data.contact) : t('way.title');
   return (
     <Page
       title={name}
