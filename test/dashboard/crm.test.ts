@@ -66,13 +66,13 @@ browserTest('a deal is moved by the keyboard alone; one that the API refuses to 
   await page.keyboard.press('Space');
   await card(page, 'Talking').waitFor();
   await eventually(async () => (await stageOfDeal()) === 1);
-  // Somebody else deletes it meanwhile.
-  await api(tenant, 'DELETE', `/crm/deals/${deal.id}`);
   await page.getByRole('button', { name: 'Move Lights for Ockham Park' }).focus();
   await page.keyboard.press('Space');
   await page.getByText('Lights for Ockham Park is held over Talking').waitFor({ state: 'attached' });
   await page.keyboard.press('ArrowRight');
   await page.getByText('Lights for Ockham Park is held over Closing').waitFor({ state: 'attached' });
+  // Somebody else deletes it meanwhile.
+  await api(tenant, 'DELETE', `/crm/deals/${deal.id}`);
   await page.keyboard.press('Space');
   await page.getByText('Deal not found').waitFor();
   await card(page, 'Talking').waitFor({ state: 'detached' });
