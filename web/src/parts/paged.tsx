@@ -22,6 +22,20 @@ export function usePaged<Page extends PageOfRows>(
   });
 }
 
+type PagedList = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage'>;
+
+/** The way to more of a list that is loaded page by page. */
+export function More({ list }: { list: PagedList }) {
+  const t = useText();
+  return list.hasNextPage ? (
+    <Group justify="center">
+      <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
+        {t('more')}
+      </Button>
+    </Group>
+  ) : null;
+}
+
 /** The rows of a list under their columns, a word where none matches, and the way to more. */
 export function PagedTable({
   list,
@@ -30,10 +44,8 @@ export function PagedTable({
   empty,
   children,
 }: {
-  list: Pick<
-    UseInfiniteQueryResult<{ pages: PageOfRows[] }>,
-    'data' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage'
-  >;
+  /** None where all rows are here. */
+  list?: PagedList & Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data'>;
   columns: readonly { label: string; isNumber?: boolean }[];
   /** Below this width (px) the table scrolls sideways. */
   minWidth: number;
@@ -59,19 +71,13 @@ export function PagedTable({
             <Table.Tbody>{children}</Table.Tbody>
           </Table>
         </Table.ScrollContainer>
-        {list.data?.pages[0]?.data.length === 0 ? (
+        {list?.data?.pages[0]?.data.length === 0 ? (
           <Text p="md" c="dimmed" size="sm">
             {empty ?? t('nothingFound')}
           </Text>
         ) : null}
       </Paper>
-      {list.hasNextPage ? (
-        <Group justify="center">
-          <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
-            {t('more')}
-          </Button>
-        </Group>
-      ) : null}
+      {list ? <More list={list} /> : null}
     </>
   );
 }

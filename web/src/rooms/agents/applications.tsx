@@ -9,7 +9,7 @@ import { ConfirmButton } from '../../parts/confirm.tsx';
 import { SecretOnce } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Form } from '../../parts/form.tsx';
-import { usePaged } from '../../parts/paged.tsx';
+import { More, usePaged } from '../../parts/paged.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -50,13 +50,7 @@ export default function ApplicationsPage() {
           );
         }}
       </Answered>
-      {list.hasNextPage ? (
-        <Group justify="center">
-          <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
-            {t('more')}
-          </Button>
-        </Group>
-      ) : null}
+      <More list={list} />
       <Modal opened={isOpen} onClose={form.close} title={t('agents.app.new')} size="lg">
         <NewApplication onDone={form.close} />
       </Modal>

@@ -36,12 +36,6 @@ export default function AutomationsPage() {
             </Empty>
           ) : (
             <PagedTable
-              list={{
-                data: undefined,
-                hasNextPage: false,
-                isFetchingNextPage: false,
-                fetchNextPage: () => Promise.reject(new Error('all are here')),
-              }}
               minWidth={620}
               columns={[
                 { label: t('automations.name') },

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { showError } from '../../parts/act.ts';
+import { More } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
@@ -11,7 +12,6 @@ import { offerUndo } from '../../parts/undo.tsx';
 import { useText } from '../../text/index.ts';
 import type { Task } from './deals.ts';
 import { EditTask } from './new-task.tsx';
-import { More } from './more.tsx';
 import classes from './tasks.module.css';
 
 export type TaskFilters = BodyOf<'/v1/crm/tasks/search', 'post'>;

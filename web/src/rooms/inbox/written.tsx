@@ -4,10 +4,10 @@ import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
 import IconClock from '@tabler/icons-react/dist/esm/icons/IconClock.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
-import { usePaged } from '../../parts/paged.tsx';
+import { More, usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { Button, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useText } from '../../text/index.ts';
 import { useAddress } from './address.ts';
 import { draftsQuery, type Draft } from './draft.ts';
@@ -102,11 +102,7 @@ export function SentList() {
           )
         }
       </Answered>
-      {sent.hasNextPage ? (
-        <Button variant="subtle" fullWidth onClick={() => void sent.fetchNextPage()} loading={sent.isFetchingNextPage}>
-          {t('more')}
-        </Button>
-      ) : null}
+      <More list={sent} />
     </div>
   );
 }

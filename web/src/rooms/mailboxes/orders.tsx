@@ -1,4 +1,4 @@
-import { Alert, Anchor, Badge, Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Badge, Group, Progress, Stack, Text } from '@mantine/core';
 import IconPackage from '@tabler/icons-react/dist/esm/icons/IconPackage.mjs';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
@@ -6,7 +6,7 @@ import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Page } from '../../parts/page.tsx';
-import { usePaged } from '../../parts/paged.tsx';
+import { More, usePaged } from '../../parts/paged.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -51,13 +51,7 @@ export default function OrdersPage() {
           );
         }}
       </Answered>
-      {list.hasNextPage ? (
-        <Group justify="center">
-          <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
-            {t('more')}
-          </Button>
-        </Group>
-      ) : null}
+      <More list={list} />
     </Page>
   );
 }

@@ -1,7 +1,6 @@
 import {
   Anchor,
   Badge,
-  Button,
   Group,
   Paper,
   SegmentedControl,
@@ -17,7 +16,7 @@ import { useCan } from '../../app/person.ts';
 import { language } from '../../app/preferences.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
-import { usePaged } from '../../parts/paged.tsx';
+import { More, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { To, ToButton } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
@@ -105,13 +104,7 @@ export default function MeetingsPage() {
                   </Stack>
                 </section>
               ))}
-              {list.hasNextPage ? (
-                <Group justify="center">
-                  <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
-                    {t('more')}
-                  </Button>
-                </Group>
-              ) : null}
+              <More list={list} />
             </Stack>
           );
         }}
