@@ -271,6 +271,14 @@ test.serial('what is carried out is what was approved, once', async (t) => {
   const gone = await createApproval(ctx, tenant);
   t.true(await transact(ctx, (tx) => withdrawApproval(tx, { type: 'direct_send', id: gone.subject_id }, 'Cancelled')));
   await t.throwsAsync(decideApproval(person, gone.id, { decision: 'approved' }), { code: 'conflict' });
+
+  const approved = await createApproval(ctx, tenant, { content });
+  await decideApproval(person, approved.id, { decision: 'approved' });
+  const withdraw = () =>
+    transact(ctx, (tx) => withdrawApproval(tx, { type: 'direct_send', id: approved.subject_id }, 'Cancelled'));
+  t.true(await withdraw());
+  t.false(await withdraw(), 'it has ended');
+  t.is(await execute(approved.id), 'not_approved');
 });
 
 test.serial('the hash is of the value: not of the order of keys, nor of what jsonb makes of it', async (t) => {

@@ -33,20 +33,22 @@ export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<s
 }
 
 /**
- * Ends the pending approval of a subject that no longer waits for it: cancelled, deleted, or done by a person meanwhile.
+ * Ends the approval of a subject that no longer waits for it: cancelled, deleted, or done by a person meanwhile. One that was approved and is not carried out yet ends too:
+ * nothing else would end it.
  * Its workflow is not signalled: who withdraws has told it what happened.
- * @returns false when none was pending
+ * @returns false when none was pending or approved
  */
 export async function withdrawApproval(
   tx: Tx,
   subject: { type: SubjectType; id: string },
   why: string,
 ): Promise<boolean> {
-  const [pending] = await tx.org.sql<{ id: string }>(
-    `select id from approvals where organization_id = :org and subject_type = :type and subject_id = :subject and status = 'pending'`,
+  const [open] = await tx.org.sql<{ id: string }>(
+    `select id from approvals where organization_id = :org and subject_type = :type and subject_id = :subject and status in ('pending', 'approved')
+     order by id desc limit 1`,
     { type: subject.type, subject: subject.id },
   );
-  return pending ? endApproval(tx, pending.id, why, { signalled: false }) : false;
+  return open ? endApproval(tx, open.id, why, { signalled: false }) : false;
 }
 
 /**

@@ -3,7 +3,8 @@ import type { Columns } from '../../db/rows.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import type { DirectDecision } from '../../workflows/direct-send/contract.ts';
 import { executeApproval } from '../approvals/decide.ts';
-import { expireApproval } from '../approvals/expire.ts';
+import { endApproval, expireApproval } from '../approvals/expire.ts';
+import { NO_DECISION } from '../approvals/link.ts';
 import { findApproval, approvalStatus } from '../approvals/view.ts';
 import { reserveDirect } from '../engine/sending/direct-slot.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -52,10 +53,16 @@ async function throughApproval(tx: Tx, email: DirectSendsRow): Promise<DirectDec
   const outcome = approval.status === 'approved' ? await execute(tx, email) : approval.status;
   if (outcome === 'executed') return undefined;
   const state = outcome === 'denied' ? 'denied' : 'expired';
-  const reason = approval.reason ?? (state === 'denied' ? 'A person denied it' : 'It was not approved in time');
+  const reason = NOT_SENT[outcome] ?? approval.reason ?? NO_DECISION;
   await settleDirectSend(tx, email.id, { state, code: outcome, reason }, ['awaiting_approval']);
   return { kind: 'done', outcome: state };
 }
+
+/** Why an email that was approved does not leave. */
+const NOT_SENT: Readonly<Record<string, string>> = {
+  changed: 'What was approved has changed since',
+  mailbox_removed: 'Its mailbox has been removed',
+};
 
 /** Carries an approval out, when the email is still what the person saw. */
 async function execute(tx: Tx, email: DirectSendsRow): Promise<string> {
@@ -63,7 +70,10 @@ async function execute(tx: Tx, email: DirectSendsRow): Promise<string> {
     'select id, email, name, send_as_email from mailboxes where organization_id = :org and id = :id',
     { id: email.mailbox_id },
   );
-  if (!sender) return 'mailbox_removed';
+  if (!sender) {
+    await endApproval(tx, email.approval_id!, NOT_SENT.mailbox_removed!, { signalled: false });
+    return 'mailbox_removed';
+  }
   const outcome = await executeApproval(tx, email.approval_id!, approvalContent(email, sender));
   if (outcome === 'executed')
     await tx.org.table('direct_sends').where({ id: email.id }).update({ state: 'queued', updated_at: tx.now });

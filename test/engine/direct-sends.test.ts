@@ -423,11 +423,26 @@ test.serial('a key without a policy waits for a person, who sees what will leave
   await decide(changed.approval_id, 'approved');
   await world.deps.db('direct_sends').where({ id: changed.task_id }).update({ body_plain: 'Something else' });
   t.is(await desk.finish(changed.task_id), 'expired');
-  t.is(desk.smtp.taken.length, 1);
+  t.is((await desk.read(changed.task_id)).error_detail, 'What was approved has changed since');
 
+  const ended = async (approvalId: string) =>
+    t.like(await world.deps.db('approvals').where({ id: approvalId }).first(), { status: 'expired' });
   const withdrawn = (await ask()).body;
   t.is((await desk.remove(`/unibox/scheduled/${withdrawn.task_id}`)).status, 204);
-  t.like(await world.deps.db('approvals').where({ id: withdrawn.approval_id }).first(), { status: 'expired' });
+  await ended(withdrawn.approval_id);
+  // Between the decision and the run that follows it: nobody would look at the approval again.
+  const tooSoon = (await ask()).body;
+  await decide(tooSoon.approval_id, 'approved');
+  t.is((await desk.remove(`/unibox/scheduled/${tooSoon.task_id}`)).status, 204);
+  await ended(tooSoon.approval_id);
+  t.is(await desk.finish(tooSoon.task_id), 'cancelled');
+  const homeless = (await ask()).body;
+  await decide(homeless.approval_id, 'approved');
+  await world.deps.db('direct_sends').where({ id: homeless.task_id }).update({ mailbox_id: null });
+  t.is(await desk.finish(homeless.task_id), 'expired');
+  await ended(homeless.approval_id);
+  t.is((await desk.read(homeless.task_id)).error_detail, 'Its mailbox has been removed');
+  t.is(desk.smtp.taken.length, 1);
 });
 
 test.serial('a contact who has opted out is not written to, and one that exists is linked', async (t) => {
