@@ -4,6 +4,7 @@ import { systemCtx, type Ctx } from '../domain/kernel/context.ts';
 import { transact, type Tx } from '../domain/kernel/transact.ts';
 import type { CampaignView } from '../domain/engine/campaign/campaign-view.ts';
 import { dueLeads } from '../domain/engine/enrollment/due-leads.ts';
+import { orderLeads } from '../domain/engine/enrollment/lead-order.ts';
 import { entryOf } from '../domain/engine/enrollment/entry.ts';
 import { launchTurn } from '../domain/engine/enrollment/launch.ts';
 import { readGraph } from '../domain/engine/enrollment/snapshot.ts';
@@ -62,10 +63,10 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     const [p50, p99] = [median(slots[asking.label]!), percentile(slots[asking.label]!, 0.99)];
     context.log(`slot, ${asking.label}: p50 ${ms(p50)}, p99 ${ms(p99)}`);
   }
-  const picks = await measurePicks(ctx, deps, world!, 'created_at', context.quick ? 10 : 50);
+  const { took: picks } = await measurePicks(ctx, deps, world!, 'created_at', context.quick ? 10 : 50);
   context.log(`due pick: p50 ${ms(median(picks))}, slowest ${ms(Math.max(...picks))}`);
-  const sorted = await measurePicks(ctx, deps, world!, 'company', context.quick ? 3 : 5);
-  context.log(`due pick by company: p50 ${ms(median(sorted))}, slowest ${ms(Math.max(...sorted))}`);
+  const ordered = await measurePicks(ctx, deps, world!, 'company', context.quick ? 10 : 50);
+  context.log(`due pick by company: p50 ${ms(median(ordered.took))}, slowest ${ms(Math.max(...ordered.took))}`);
   const turns = await measureTurns(ctx, deps, clock, world!, 20);
   context.log(`launcher's turn: p50 ${ms(median(turns))}, slowest ${ms(Math.max(...turns))}`);
 
@@ -86,8 +87,12 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         value: `${ms(median(picks))}, ${ms(slowest)}`,
       },
       {
-        label: `the same where the campaign orders its leads by company, median and slowest of ${sorted.length}`,
-        value: `${ms(median(sorted))}, ${ms(Math.max(...sorted))}`,
+        label: `the same where the campaign orders its leads by company, median and slowest of ${ordered.took.length}`,
+        value: `${ms(median(ordered.took))}, ${ms(Math.max(...ordered.took))}`,
+      },
+      {
+        label: `giving ${leads} leads their place when the order of the campaign is changed: turns, median and slowest`,
+        value: `${ordered.turns.length}, ${ms(median(ordered.turns))}, ${ms(Math.max(...ordered.turns))}`,
       },
       {
         label: `a launcher's turn (due pick, 100 slots, 100 runs), median and slowest of ${turns.length}`,
@@ -102,8 +107,14 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         met: p99 < 10,
       },
       { what: `due pick of ${leads} leads, slowest`, target: '< 200 ms', got: ms(slowest), met: slowest < 200 },
+      {
+        what: `the same by company, slowest`,
+        target: '< 200 ms',
+        got: ms(Math.max(...ordered.took)),
+        met: Math.max(...ordered.took) < 200,
+      },
     ],
-    raw: { slots, picks, sorted, turns },
+    raw: { slots, picks, ordered, turns },
   };
 }
 
@@ -182,16 +193,25 @@ async function busyMailboxes(deps: TestDeps, world: LivingWorld, count: number):
   return Array.from({ length: count }, (_, index) => rows[index % rows.length]!.id);
 }
 
-/** The next leads by an order, locked and let go. */
+/** The next leads by an order, locked and let go, and before that the turns that give leads their places in it. */
 async function measurePicks(
   ctx: Ctx,
   deps: TestDeps,
   { campaigns }: LivingWorld,
   order: string,
   rounds: number,
-): Promise<number[]> {
+): Promise<{ took: number[]; turns: number[] }> {
   const { campaignId } = campaigns.everybody;
   await deps.db('campaigns').where({ id: campaignId }).update({ contact_order_by: order });
+  const turns: number[] = [];
+  for (let isLeft = true; isLeft;) {
+    const one = await timed(async () => {
+      isLeft = await transact(ctx, async (tx) => orderLeads(tx, await campaignOf(tx, campaignId)));
+    });
+    if (isLeft) turns.push(one);
+  }
+  // As autovacuum does it in a campaign whose leads stand for hours.
+  if (turns.length > 0) await deps.db.raw('vacuum analyze enrollments');
   const took: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     await transact(ctx, async (tx) => {
@@ -205,7 +225,7 @@ async function measurePicks(
     });
   }
   await deps.db('campaigns').where({ id: campaignId }).update({ contact_order_by: 'created_at' });
-  return took;
+  return { took, turns };
 }
 
 /** Whole turns of the launcher; what they reserve leaves before the next one. */

@@ -62,6 +62,7 @@ import * as consentsAndQueuedActions from './0107_consents_and_queued_actions.ts
 import * as automationRunIndexes from './0108_automation_run_indexes.ts';
 import * as blobStores from './0110_blob_stores.ts';
 import * as visits from './0115_visits.ts';
+import * as leadOrder from './0120_lead_order.ts';
 
 export interface Migration {
   name: string;
@@ -132,6 +133,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0108_automation_run_indexes', ...automationRunIndexes },
   { name: '0110_blob_stores', ...blobStores },
   { name: '0115_visits', ...visits },
+  { name: '0120_lead_order', ...leadOrder },
 ];
 
 /**

@@ -72,6 +72,7 @@ export interface CampaignsRow {
   blocked_reason: string | null;
   launch_epoch: number;
   variants_compared_at: Date | null;
+  leads_ordered_from: string | null;
 }
 
 export interface CampaignsInsert {
@@ -142,4 +143,5 @@ export interface CampaignsInsert {
   blocked_reason?: string | null;
   launch_epoch?: number;
   variants_compared_at?: Date | null;
+  leads_ordered_from?: string | null;
 }

@@ -29,6 +29,7 @@ export interface EnrollmentsRow {
   launch_after: Date;
   source: string | null;
   segment_id: string | null;
+  order_key: string | null;
 }
 
 export interface EnrollmentsInsert {
@@ -58,4 +59,5 @@ export interface EnrollmentsInsert {
   launch_after?: Date;
   source?: string | null;
   segment_id?: string | null;
+  order_key?: string | null;
 }

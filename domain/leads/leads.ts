@@ -40,7 +40,7 @@ export async function addLeads(
 ): Promise<AddedLeads> {
   const campaign = await lockCampaign(tx, campaignId);
   await assertPoolAllowed(tx, campaign);
-  const result = await enroll(tx, campaign.id, contactIds, source);
+  const result = await enroll(tx, campaign, contactIds, source);
   await assertMayAddLeads(tx, campaign, result.added);
   await welcomeLeads(tx, campaign, result);
   return result;
@@ -61,11 +61,11 @@ export async function addCampaignLeads(
     const campaign = await lockCampaign(tx, campaignId);
     await assertPoolAllowed(tx, campaign);
     refuseProblems(await audienceProblems(tx.org, input));
-    const result = await enroll(tx, campaign.id, input.contactIds, input.source ?? sourceOf(tx));
+    const result = await enroll(tx, campaign, input.contactIds, input.source ?? sourceOf(tx));
     for (const segmentId of new Set(input.segmentIds)) {
       for (let after: string | undefined; ;) {
         const page = await segmentContactIds(tx.org, segmentId, { after, limit: PAGE });
-        const { added, already } = await enroll(tx, campaign.id, page, input.source ?? 'segment', segmentId);
+        const { added, already } = await enroll(tx, campaign, page, input.source ?? 'segment', segmentId);
         result.added += added;
         result.already += already;
         if (page.length < PAGE) break;
@@ -101,7 +101,7 @@ function sourceOf({ actor }: Tx): LeadSource {
 
 async function enroll(
   tx: Tx,
-  campaignId: string,
+  campaign: CampaignRow,
   contactIds: readonly string[],
   source: LeadSource,
   segmentId: string | null = null,
@@ -112,15 +112,24 @@ async function enroll(
     const contacts = unique.slice(from, from + PAGE);
     const [counts] = await tx.org.sql<{ found: number; added: number }>(
       `with wanted as (
-         select t.id, c.id as contact_id from unnest(:ids::uuid[], :contacts::uuid[]) as t(id, contact_id)
+         select t.id, c.id as contact_id, heron_lead_order(:orderBy, :orderField, c) as order_key from unnest(:ids::uuid[], :contacts::uuid[]) as t(id, contact_id)
          join contacts c on c.id = t.contact_id and c.organization_id = :org
        ), added as (
-         insert into enrollments (id, organization_id, campaign_id, contact_id, state, entered_at, source, segment_id)
-         select id, :org, :campaign, contact_id, 'pending', :now, :source, :segment from wanted order by id
+         insert into enrollments (id, organization_id, campaign_id, contact_id, state, entered_at, source, segment_id, order_key)
+         select id, :org, :campaign, contact_id, 'pending', :now, :source, :segment, order_key from wanted order by id
          on conflict on constraint enrollments_contact_key do nothing returning 1
        )
        select (select count(*) from wanted)::int as found, (select count(*) from added)::int as added`,
-      { ids: contacts.map(() => newId()), contacts, campaign: campaignId, now: tx.now, source, segment: segmentId },
+      {
+        ids: contacts.map(() => newId()),
+        contacts,
+        campaign: campaign.id,
+        orderBy: campaign.contact_order_by,
+        orderField: campaign.contact_order_field,
+        now: tx.now,
+        source,
+        segment: segmentId,
+      },
     );
     result.added += counts!.added;
     result.already += counts!.found - counts!.added;

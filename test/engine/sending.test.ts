@@ -400,20 +400,6 @@ test.serial('leads no mailbox may write to do not keep the others waiting', asyn
   t.like(await launchTurn(ctx, campaignId), { report: { kind: 'wait', launched: 0 } });
 });
 
-test.serial('leads are launched in the order that their campaign asks for', async (t) => {
-  const order = { contact_order_by: 'company', contact_order_dir: 'desc', max_new_leads_per_day: 2 };
-  const { ctx, organizationId, campaignId } = await given(undefined, order);
-  const { db } = world.deps;
-  const companies = ['Beta', 'Delta', '', 'Alpha'];
-  const contacts = await Promise.all(
-    companies.map((company) => createContact(db, clock.now(), organizationId, { company })),
-  );
-  const ids = await enroll(world.deps, organizationId, campaignId, contacts);
-  await launchTurn(ctx, campaignId);
-  const active = await db('enrollments').whereIn('id', ids).where({ state: 'active' }).pluck('contact_id');
-  t.deepEqual(active.map((id) => companies[contacts.indexOf(id)]).sort(), ['Beta', 'Delta']);
-});
-
 test.serial('a lead that was locked when the campaign resumed is signalled a moment later', async (t) => {
   const { ctx, campaignId, enrollmentId, advance } = await given();
   await advance();

@@ -38,6 +38,7 @@ const COLUMNS = [
   'contact_order_by',
   'contact_order_dir',
   'contact_order_field',
+  'leads_ordered_from',
   'idle_since',
   'created_at',
   'started_at',
