@@ -209,6 +209,7 @@ async function settings(
     API_PUBLIC_URL: `http://${HOST}:${ports.api}`,
     APP_URL: `http://${HOST}:${ports.api}`,
     TRACKING_DOMAIN: `http://${HOST}:${ports.tracking}`,
+    REALTIME_PUBLIC_URL: `http://${HOST}:${ports.realtime}`,
     ...(backing.temporalUiUrl && { TEMPORAL_UI_URL: backing.temporalUiUrl }),
   };
   const above = Object.entries(given).filter(

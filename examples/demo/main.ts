@@ -19,6 +19,7 @@ import { runDemo } from './run.ts';
 import { startShop } from './shop.ts';
 import { startWorld } from './world.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
+import { ensureDashboard } from '../../web/build.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ERROR = 50;
@@ -63,6 +64,8 @@ process.exit();
 
 async function main(): Promise<number> {
   say('Heron demo: PostgreSQL, Temporal, Heron, mail servers and an app, all on this machine.\n');
+  // People look at what stays up.
+  if (options.keep && (await ensureDashboard())) step('dashboard built');
   const world = await startWorld();
   const app = await startApp();
   const tools = await startTools();
@@ -167,6 +170,7 @@ function invite({ urls, env }: LocalStack, { apiKey, campaignId }: { apiKey: str
       '',
       'It stays up until Ctrl-C:',
       '',
+      `  Dashboard     ${urls.api}   (sign in as ${OWNER.email}, password: ${OWNER.password})`,
       `  Temporal UI   ${urls.temporalUi}`,
       `  API docs      ${urls.docs}`,
       `  PostgreSQL    ${env.PRIMARY_DB}`,

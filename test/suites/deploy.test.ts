@@ -363,6 +363,11 @@ test('a stack runs its processes apart: one that is killed comes back, one that 
   t.is(await healthy(stack.urls.tracking), 200);
   t.is(await healthy(new URL(stack.urls.realtime).origin.replace('ws', 'http')), 200);
   t.is((await fetch(stack.urls.workerMetrics)).status, 200);
+  t.is(
+    `${stack.env.REALTIME_PUBLIC_URL!.replace('http', 'ws')}/v1/realtime`,
+    stack.urls.realtime,
+    'the dashboard follows this one',
+  );
 
   await t.throwsAsync(
     startLocalStack({ dataDir, persistent: true, env: { PRIMARY_DB, TEMPORAL_ADDRESS: '127.0.0.1:1' }, log: () => {} }),

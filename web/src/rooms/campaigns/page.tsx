@@ -109,7 +109,7 @@ function Figures({ id }: { id: string }) {
           />
           <Figure
             label={t('campaign.opens')}
-            value={toNumber(summary.unique_opens)}
+            value={toNumber(summary.unique_opens - summary.machine_opens)}
             note={toPercent(summary.open_rate / 100)}
           />
           <Figure
