@@ -213,6 +213,18 @@ test.serial('refresh rotates; the replayed token ends the session for both holde
   t.is(typeof device.body.session, 'string', 'its device is not trusted any more');
 });
 
+test.serial('a token that was replaced many times over is known as a copy all the same', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const first = await login(world, email);
+  let copied = first;
+  for (let n = 0; n < 3; n += 1)
+    copied = (await post(world, '/v1/auth/refresh', { refresh_token: copied.refresh_token })).body;
+  t.is((await post(world, '/v1/auth/refresh', { refresh_token: first.refresh_token })).status, 401);
+  t.is((await me(copied.access_token)).status, 401);
+  t.is((await post(world, '/v1/auth/refresh', { refresh_token: copied.refresh_token })).status, 401);
+});
+
 test.serial('of simultaneous refreshes with one token at most one pair comes out', async (t) => {
   const email = freshEmail();
   await register(world, email);

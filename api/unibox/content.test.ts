@@ -319,3 +319,30 @@ test('images of a message are fetched when they are asked for: those that are im
   t.is((await get(`/${newId()}/images`)).status, 404);
   t.is((await get(`/${id}/images`, (await desk()).tenant.apiKey)).status, 404);
 });
+
+test('images of a message are so many that an answer fits into memory, and few messages at once', async (t) => {
+  const { receive, get, tenant } = await desk();
+  const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(1024 * 1024 - 8)]);
+  let answer = (): void => {};
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  const server = createServer((request, response) => {
+    if (request.url === '/late') void held.then(() => response.end(png));
+    else response.end(png);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const many = await receive([
+    html(Array.from({ length: 12 }, (_unused, n) => `<img src="${base}/${n}" alt="One">`).join('')),
+  ]);
+  t.is((await get(`/${many}/images`)).body.data.length, 8);
+  const late = await receive([html(`<img src="${base}/late" alt="One">`)]);
+  const asked = Promise.all(Array.from({ length: 60 }, () => get(`/${late}/images`)));
+  const other = await desk();
+  const theirs = await other.receive([html(`<img src="${base}/1" alt="One">`)]);
+  t.is((await other.get(`/${theirs}/images`)).body.data.length, 1, 'another workspace does not wait for it');
+  answer();
+  const statuses = (await asked).map(({ status }) => status);
+  t.deepEqual([...new Set(statuses)].toSorted(), [200, 429], tenant.organizationId);
+});

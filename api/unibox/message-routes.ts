@@ -57,7 +57,7 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
     path: '/unibox/:id/images',
     summary: 'The images that a received message names',
     description:
-      'Images are not loaded with a message: its sender would learn that it was read. This fetches those whose addresses stand as `data-src` in `body_html`, the first 30 of at most 1 MiB: PNG, JPEG, GIF and WebP. The server fetches them, so the sender sees its address and no reader. Those that cannot be had are left out.',
+      'Images are not loaded with a message: its sender would learn that it was read. This fetches those whose addresses stand as `data-src` in `body_html`, the first 30 of at most 1 MiB each and 8 MiB together: PNG, JPEG, GIF and WebP. The server fetches them, so the sender sees its address and no reader. Those that cannot be had are left out.',
     params: idParams,
     success: { status: 200, body: imageList },
     errors: ['not_found'],

@@ -1,8 +1,9 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
-import { hmac, newSecret } from '../../lib/crypto.ts';
+import { hmac } from '../../lib/crypto.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Ctx, Deps } from '../kernel/context.ts';
+import { newRenewalToken } from './renewal-token.ts';
 import { sessionCaller, type Origin } from './resolve-actor.ts';
 import { refreshSession, SESSION_MS, type TokenPair } from './sessions.ts';
 
@@ -22,7 +23,7 @@ export async function browserSession(
   { db, config }: Needs,
   { sessionId }: Pick<TokenPair, 'sessionId'>,
 ): Promise<{ value: string; maxAgeMs: number }> {
-  const value = newSecret();
+  const value = newRenewalToken(config, sessionId);
   await across(db, 'person')
     .table('sessions')
     .where('id', sessionId)
@@ -58,7 +59,8 @@ export async function renewBrowserSession(
   const tokens = await refreshSession(ctx, value, {
     graceMs: GRACE_MS,
     hash: (token) => hashOf(ctx.config, token),
-    successor: (token) => hmac(ctx.config.AUTH_SECRET, `browser-successor/${token}`).toString('base64url'),
+    successor: (token, sessionId) =>
+      newRenewalToken(ctx.config, sessionId, hmac(ctx.config.AUTH_SECRET, `browser-successor/${token}`)),
   });
   return { tokens, value: tokens.refreshToken, maxAgeMs: SESSION_MS };
 }

@@ -2,12 +2,13 @@ import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Trx } from '../../db/connection.ts';
-import { newSecret, sha256 } from '../../lib/crypto.ts';
+import { sha256 } from '../../lib/crypto.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type AuditEntry } from '../kernel/transact.ts';
+import { newRenewalToken, sessionOfToken } from './renewal-token.ts';
 import { signSessionToken } from './session-token.ts';
 
 /** A session ends this long (ms) after its last refresh. */
@@ -43,7 +44,7 @@ export async function openSession(
 ): Promise<TokenPair> {
   const now = ctx.clock.now();
   const id = newId();
-  const refreshToken = newSecret();
+  const refreshToken = newRenewalToken(ctx.config, id);
   const expiresAt = new Date(now.getTime() + SESSION_MS);
   const organizationId = options.organizationId ?? (await usualOrganization(trx, userId));
   await across(trx, 'person').insert('sessions', {
@@ -100,47 +101,74 @@ export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string)
   return row !== undefined;
 }
 
+/** Renewals after which a token that arrives late, beside others of the same browser, is no sign of a copy; see {@link refreshSession}. */
+const LATE_RENEWALS = 3;
+
+/** How a kind of refresh token is stored and followed. */
+export interface RenewalRules {
+  /** For how long, from its first use, the token before the last one is taken all the same; how often it is used makes it no longer. */
+  graceMs: number;
+  /** How tokens of this kind are stored. */
+  hash(token: string): string;
+  /** The token that follows one, so that whoever uses one again meanwhile gets the same: no use pushes another's token out. */
+  successor(token: string, sessionId: string): string;
+}
+
 /**
- * Exchanges a refresh token for a new pair. A refresh token works once: one that is used a second time was copied, so its
- * session ends.
- * @param options.graceMs for how long, from its first use, the token before the last one is taken all the same; how often it is used makes it no longer
- * @param options.hash how tokens of this kind are stored
- * @param options.successor the token that follows one, so that whoever uses one again meanwhile gets the same: no use pushes another's token out
+ * Exchanges a refresh token for a new pair. A refresh token works once: one that is used a second time was copied, so its session ends, however
+ * often the session was renewed since. With a grace, a browser's requests may overtake each other: a token that was replaced a few renewals ago, the
+ * last of them within the grace, is refused and no more.
+ * @param rules of API clients unless given: no grace
  * @throws AppError unauthorized
  */
-export async function refreshSession(
-  ctx: Ctx,
-  refreshToken: string,
-  {
-    graceMs = 0,
-    hash: toHash = sha256,
-    successor = () => newSecret(),
-  }: { graceMs?: number; hash?: (token: string) => string; successor?: (token: string) => string } = {},
-): Promise<TokenPair> {
+export async function refreshSession(ctx: Ctx, refreshToken: string, rules = apiRules(ctx)): Promise<TokenPair> {
+  const { graceMs } = rules;
   const now = ctx.clock.now();
-  const hash = toHash(refreshToken);
-  const next = successor(refreshToken);
+  const since = new Date(now.getTime() - graceMs);
+  const hash = rules.hash(refreshToken);
+  const known = sessionOfToken(ctx.config, refreshToken) ?? (await sessionOfHash(ctx, hash));
+  if (!known) throw invalidToken();
+  const next = rules.successor(refreshToken, known);
   const expiresAt = new Date(now.getTime() + SESSION_MS);
   const [session] = await across(ctx.db, 'person').sql<Columns<'sessions', 'id' | 'user_id'>>(
     `update sessions
      set refresh_hash = :next, previous_refresh_hash = :hash, expires_at = :expiresAt,
        last_active_at = case when refresh_hash = :hash then cast(:now as timestamptz) else last_active_at end
-     where revoked_at is null and expires_at > :now
+     where id = :known and revoked_at is null and expires_at > :now
        and (refresh_hash = :hash or (previous_refresh_hash = :hash and last_active_at > :since))
      returning id, user_id`,
-    { hash, next: toHash(next), now, expiresAt, since: new Date(now.getTime() - graceMs) },
+    { hash, next: rules.hash(next), now, expiresAt, known, since },
   );
   if (!session) {
-    const replayed = await across(ctx.db, 'person')
-      .table('sessions')
-      .where('previous_refresh_hash', hash)
-      .whereNull('revoked_at')
-      .update({ revoked_at: now, device_hash: null })
-      .returning('id');
-    if (replayed.length > 0) ctx.log.warn({ sessionId: replayed[0]!.id }, 'refresh token replayed; session revoked');
-    throw new AppError('unauthorized', 'The refresh token is invalid, expired or used', { fix: 'Sign in again.' });
+    const late = [next];
+    while (late.length < LATE_RENEWALS) late.push(rules.successor(late.at(-1)!, known));
+    const ended = await across(ctx.db, 'person').sql(
+      `update sessions set revoked_at = :now, device_hash = null
+       where id = :known and revoked_at is null and not (last_active_at > :since and previous_refresh_hash = any(cast(:late as text[])))
+       returning id`,
+      { known, now, since, late: late.map((token) => rules.hash(token)) },
+    );
+    if (ended.length > 0) ctx.log.warn({ sessionId: known }, 'refresh token replayed; session revoked');
+    throw invalidToken();
   }
   return tokenPair(ctx, { id: session.id, userId: session.user_id }, next, expiresAt);
+}
+
+function apiRules({ config }: Ctx): RenewalRules {
+  return { graceMs: 0, hash: sha256, successor: (_token, sessionId) => newRenewalToken(config, sessionId) };
+}
+
+/** The session of a token that does not name it, as they were before; only the last one and the one before it are known. */
+async function sessionOfHash(ctx: Ctx, hash: string): Promise<string | undefined> {
+  const [row] = await across(ctx.db, 'person').sql<Columns<'sessions', 'id'>>(
+    'select id from sessions where refresh_hash = :hash or previous_refresh_hash = :hash',
+    { hash },
+  );
+  return row?.id;
+}
+
+function invalidToken(): AppError {
+  return new AppError('unauthorized', 'The refresh token is invalid, expired or used', { fix: 'Sign in again.' });
 }
 
 async function tokenPair(

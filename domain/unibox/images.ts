@@ -1,6 +1,8 @@
 import pLimit from 'p-limit';
 import { EgressError } from '../../lib/egress/index.ts';
-import type { Ctx } from '../kernel/context.ts';
+import { tooManyRequests } from '../../lib/errors.ts';
+import { TargetLimits } from '../../lib/target-limits.ts';
+import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { readMessage } from './message.ts';
 
 /** An image of a message, as it is where the message says it is. */
@@ -12,11 +14,19 @@ export interface MessageImage {
 
 const MAX_IMAGES = 30;
 const MAX_IMAGE_BYTES = 1024 * 1024;
+/** Of all images of a message together. The answer has them in memory, a third larger, a few times over. */
+const MAX_BYTES = 8 * 1024 * 1024;
 /** Asked for at once, of one message. */
 const AT_ONCE = 6;
 /** For one address, its redirects not counted (ms). */
 const TIMEOUT_MS = 5_000;
 const MAX_REDIRECTS = 3;
+/** For all images of a message (ms). */
+const MESSAGE_TIMEOUT_MS = 20_000;
+/** How long (ms) a message waits for its turn. */
+const PATIENCE_MS = 5_000;
+/** Messages whose images a process fetches at once, over all workspaces and for one: what it holds in memory is bounded by these. */
+const messagesAtOnce = new TargetLimits({ total: 8, perTarget: 2, perTenant: 2 });
 
 /** Kinds of images that do nothing but look, by the bytes they begin with, in hexadecimal; what a server calls them does not count. */
 const KINDS: readonly [contentType: string, beginning: RegExp][] = [
@@ -27,14 +37,38 @@ const KINDS: readonly [contentType: string, beginning: RegExp][] = [
 ];
 
 /**
- * Fetches the images that a received message names, the first 30 of at most 1 MiB each. The server fetches them, so the sender learns that
- * the message was read, but not who reads it, or from where. Those that cannot be had, or are something else, are left out.
- * @throws AppError not_found for a message that the caller may not read
+ * Fetches the images that a received message names, the first 30 of at most 1 MiB each and 8 MiB together. The server fetches them, so the
+ * sender learns that the message was read, but not who reads it, or from where. Those that cannot be had, or are something else, are left out.
+ * @throws AppError not_found for a message that the caller may not read, rate_limit_exceeded while the workspace has enough of them fetched
  */
 export async function fetchImages(ctx: Ctx, messageId: string): Promise<MessageImage[]> {
   const { body_html: html } = await readMessage(ctx, messageId);
+  const sources = imageSources(html ?? '');
+  if (sources.length === 0) return [];
+  const workspace = organizationOf(ctx);
+  const permit = await messagesAtOnce.acquireSoon(workspace, workspace, PATIENCE_MS);
+  if ('retryInMs' in permit) throw tooManyRequests(permit.retryInMs, 'images of other messages are being fetched');
+  try {
+    return await fetchAll(ctx, sources);
+  } finally {
+    permit.release('answered');
+  }
+}
+
+async function fetchAll(ctx: Ctx, sources: readonly string[]): Promise<MessageImage[]> {
   const limit = pLimit(AT_ONCE);
-  const found = await Promise.all(imageSources(html ?? '').map((src) => limit(() => fetchImage(ctx, src))));
+  const signal = AbortSignal.timeout(MESSAGE_TIMEOUT_MS);
+  let room = MAX_BYTES;
+  const found = await Promise.all(
+    sources.map((src) =>
+      limit(async () => {
+        if (room <= 0 || signal.aborted) return null;
+        const image = await fetchImage(ctx, src, signal);
+        room -= image?.bytes.length ?? 0;
+        return room >= 0 ? image : null;
+      }),
+    ),
+  );
   return found.filter((image) => image !== null);
 }
 
@@ -46,7 +80,11 @@ function imageSources(html: string): string[] {
   return [...new Set(sources)].slice(0, MAX_IMAGES);
 }
 
-async function fetchImage({ egress, log }: Pick<Ctx, 'egress' | 'log'>, src: string): Promise<MessageImage | null> {
+async function fetchImage(
+  { egress, log }: Pick<Ctx, 'egress' | 'log'>,
+  src: string,
+  signal: AbortSignal,
+): Promise<MessageImage | null> {
   try {
     let url = new URL(src);
     for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
@@ -56,6 +94,7 @@ async function fetchImage({ egress, log }: Pick<Ctx, 'egress' | 'log'>, src: str
         headers: { accept: 'image/png, image/jpeg, image/gif, image/webp' },
         timeoutMs: TIMEOUT_MS,
         maxResponseBytes: MAX_IMAGE_BYTES,
+        signal,
       });
       const { location } = headers;
       if (status >= 300 && status < 400 && typeof location === 'string') {

@@ -17,12 +17,14 @@ const POLICY = [
 ].join('; ');
 
 /** Elements by which a browser opens connections or moves on without loading anything: the policy does not speak of all of them. */
-const REACHING_OUT = /<\s*\/?\s*(?:link|meta|base)\b[^>]*>?/gi;
+const REACHING_OUT = /<[\s/]*(?:link|meta|base)\b[^>]*>?/gi;
+/** Stands where one was: if nothing did, what is around it could join to another one. */
+const NOTHING = '<!---->';
 
 /** The HTML of an email as a page of its own, to be framed. */
 export function letterReply(body: string): StreamReply {
   return {
-    stream: `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Email</title>${body.replace(REACHING_OUT, '')}`,
+    stream: `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Email</title>${body.replace(REACHING_OUT, NOTHING)}`,
     contentType: 'text/html; charset=utf-8',
     status: 200,
     headers: {

@@ -10,6 +10,7 @@ import type { QuoteRow } from '../../../domain/mailbox-orders/states.ts';
 import { hashPassword } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { PASSWORD } from '../../../test/harness/people.ts';
+import { letterReply } from './letter.ts';
 
 const browserTest = browserTests(test);
 const PHONE = { width: 360, height: 740 };
@@ -157,6 +158,7 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
 <link rel="preconnect" href="${away}"><img src="${away}/pixel.png" onerror="top.location='${away}/error'"><svg onload="fetch('${away}/svg')"></svg>
 <div style="background:url(${away}/background.png)">Read me</div><style>@import url(${away}/import.css); @font-face{font-family:x;src:url(${away}/font)} p{font-family:x}</style>
 <iframe src="${away}/frame"></iframe><object data="${away}/object"></object><video src="${away}/video" autoplay></video>
+<me<meta>ta http-equiv="refresh" content="0;url=${away}/refresh"><li<link>nk rel="preconnect" href="${away}"><<base>base href="${away}/base/">
 <form action="${away}/form"><button id="send">Send</button></form><p><a id="link" href="${away}/link">A link</a> <a id="top" target="_top" href="${away}/top">Another</a></p>`;
   const content = approvalContent({
     samples: [{ to: 'a@x.example', from: 'b@x.example', subject: 'Bad', text: '', html: body }],
@@ -181,12 +183,17 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
   await alone.goto(`${address}/sample?n=0`);
   await alone.getByText('Read me').waitFor();
   await alone.waitForTimeout(300);
+  t.is(await alone.locator('link, base, meta[http-equiv]').count(), 0, 'nor do the pieces around what was taken out');
   t.is(alone.url(), `${address}/sample?n=0`);
   t.deepEqual(
     elsewhere.requests.map(({ path }) => path),
     [],
   );
   t.is(await stateOf(id), 'pending');
+});
+
+test('a letter of a half a million spaces costs no more than its length', (t) => {
+  t.is(typeof letterReply(`<${' '.repeat(499_999)}`).stream, 'string');
 });
 
 browserTest('deny; a decision that comes too late says so; other workspaces and other roles', async (t) => {

@@ -85,6 +85,42 @@ test.serial('a copy of the value before does not live longer by being used, and 
   t.is((await renew(cookieOf(one))).status, 401, 'and has ended the session');
 });
 
+test.serial('a copy that was renewed many times is found out when its owner comes back', async (t) => {
+  const { userId } = await world.tenant();
+  const owners = await createBrowserCookie(world.deps, userId);
+  let copied = owners;
+  let last = await renew(copied);
+  for (let n = 0; n < 6; n += 1) {
+    copied = cookieOf(last);
+    last = await renew(copied);
+  }
+  t.is((await renew(owners)).status, 401);
+  t.is((await renew(cookieOf(last))).status, 401, 'the copy ends with the session');
+  t.is((await call(world, 'GET', '/v1/auth/me', { token: last.body.access_token })).status, 401);
+});
+
+test.serial("a request that others of its browser overtook is refused, and ends nobody's session", async (t) => {
+  const { userId } = await world.tenant();
+  const first = await createBrowserCookie(world.deps, userId);
+  const third = cookieOf(await renew(cookieOf(await renew(first))));
+  t.is((await renew(first)).status, 401);
+  const fourth = await renew(third);
+  t.is(fourth.status, 200);
+  clock.advance(61_000);
+  t.is((await renew(first)).status, 401, 'it is not late any more');
+  t.is((await renew(cookieOf(fourth))).status, 401);
+});
+
+test.serial("nobody ends another person's session by a value that was never issued", async (t) => {
+  const { userId } = await world.tenant();
+  const cookie = await createBrowserCookie(world.deps, userId);
+  const [name, value] = cookie.split('=') as [string, string];
+  const bytes = Buffer.from(value, 'base64url');
+  bytes[20]! ^= 1;
+  t.is((await renew(`${name}=${bytes.toString('base64url')}`)).status, 401);
+  t.is((await renew(cookie)).status, 200);
+});
+
 test.serial('other sites cannot renew a session', async (t) => {
   const { userId } = await world.tenant();
   const cookie = await createBrowserCookie(world.deps, userId);

@@ -77,6 +77,16 @@ test('a message of thousands of parts still gives its header', async (t) => {
   t.like(parsed, { from: 'bob@example.org', inReplyTo: '<a@example.com>', text: '' });
 });
 
+test('of a message of very many lines the first are read: the parser keeps each of them', async (t) => {
+  const parts = (lines: number) =>
+    `--b\n\nHello\n${'\n'.repeat(lines)}--b\nContent-Type: image/png; name=a.png\n\nx\n--b--`;
+  const head = 'From: bob@example.org\nContent-Type: multipart/mixed; boundary=b';
+  t.is((await parseInbound(message(head, parts(300_000)))).files.length, 1);
+  const long = await parseInbound(message(head, parts(600_000)));
+  t.like(long, { from: 'bob@example.org', files: [] });
+  t.regex(long.text, /^Hello/);
+});
+
 test('parsing and classifying never throw, whatever the bytes', async (t) => {
   const header = fc.constantFrom(
     'From: MAILER-DAEMON@example.net',
@@ -174,5 +184,8 @@ for (const [index, unit] of HOSTILE.entries()) {
     const references = text.replaceAll('\n', ' ').slice(0, 500_000);
     const headed = await parseInbound(message(`Subject: x\nReferences: ${references}`, ''));
     t.true(headed.references.length <= 100);
+    const file = `--b\nContent-Type: application/pdf\nContent-Disposition: attachment; filename="x${references}x"\n\nx\n--b--`;
+    const { files } = await parseInbound(message('Content-Type: multipart/mixed; boundary=b', file));
+    t.true(files.every(({ filename }) => filename.length > 0 && filename.length <= 200));
   });
 }

@@ -11,6 +11,12 @@ const MAX_REPORT_PARTS = 10;
 const MAX_HEADER_VALUE = 1000;
 /** Files that are kept of a message. */
 const MAX_FILES = 25;
+/** Longest name (characters) of a file. */
+const MAX_FILE_NAME = 200;
+/** Lines of a message that are read: 16 MiB of base64 have less than half as many. The MIME parser keeps each for itself, short ones at a hundred times their size. */
+const MAX_LINES = 500_000;
+
+const LINE_END = 0x0a;
 
 const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'auto-submitted',
@@ -101,11 +107,11 @@ type ParsedMail = Awaited<ReturnType<typeof simpleParser>>;
 /**
  * Parses a raw message (RFC 5322 and MIME, any charset) into the bounded facts classification works on.
  *
- * Only the first 16 MiB are read. A message whose body the MIME parser refuses (thousands of parts, for
+ * Only the first 16 MiB, and of them the first 500,000 lines, are read. A message whose body the MIME parser refuses (thousands of parts, for
  * example) is parsed as its header block alone. Never throws on any bytes.
  */
 export async function parseInbound(raw: Buffer): Promise<InboundMessage> {
-  const bounded = raw.subarray(0, MAX_RAW);
+  const bounded = firstLines(raw.subarray(0, MAX_RAW));
   try {
     const message = describe(await parseMime(bounded));
     if (!message.contentType.startsWith('multipart/')) return message;
@@ -114,6 +120,15 @@ export async function parseInbound(raw: Buffer): Promise<InboundMessage> {
   } catch {
     return describe(await parseMime(headerBlock(bounded)));
   }
+}
+
+function firstLines(raw: Buffer): Buffer {
+  let end = -1;
+  for (let lines = 0; lines < MAX_LINES; lines += 1) {
+    end = raw.indexOf(LINE_END, end + 1);
+    if (end === -1) return raw;
+  }
+  return raw.subarray(0, end);
 }
 
 function parseMime(raw: Buffer): Promise<ParsedMail> {
@@ -205,9 +220,12 @@ const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/;
 
 /** A name without a path, and without what a header, a terminal or the direction of writing could be changed by. */
 function fileName(name: string | undefined, index: number): string {
-  const last = (name ?? '').split(/[/\\]/).at(-1)!;
+  const last = (name ?? '')
+    .split(/[/\\]/)
+    .at(-1)!
+    .slice(0, 2 * MAX_FILE_NAME);
   const plain = last.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"<>|:*?]+/gu, '_').replace(/^[\s.]+|[\s.]+$/g, '');
-  return plain.slice(0, 200) || `file-${index + 1}`;
+  return plain.slice(0, MAX_FILE_NAME) || `file-${index + 1}`;
 }
 
 function unfold(value: string): string {

@@ -45,7 +45,7 @@ export function parseProviderNotice(message: InboundMessage): ProviderNotice | n
 function noticeIn(text: string): SesNotice | null {
   // Mail systems wrap the long line and begin the next one with a space.
   const outer =
-    parsed(text.replace(/\r?\n(?=[ \t])/g, ' ').replace(/\s{2,}--\s[\s\S]*$/, '')) ?? parsed(firstObject(text));
+    parsed(text.replace(/\r?\n(?=[ \t])/g, ' ').replace(/(?<!\s)\s{2,}--\s[\s\S]*$/, '')) ?? parsed(firstObject(text));
   const inner = typeof outer?.Message === 'string' ? parsed(outer.Message) : outer;
   return inner;
 }

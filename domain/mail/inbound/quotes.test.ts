@@ -79,6 +79,11 @@ const SENT = [
   'Hi Bob,\n\nWe help warehouses to find every pallet at once: https://ours.example/a\n\nBest,\nAnn\n\nIf you would rather not hear from me again, reply "unsubscribe" and I will not write any more.',
 ];
 
+test('a line of a million brackets costs no more than its length', (t) => {
+  const line = `http://${')'.repeat(1_000_000)}`;
+  t.is(withoutSentText(`Yes\n${line} (`, SENT), `Yes\n${line} (`);
+});
+
 test('what we sent goes wherever it stands, wrapped anew, without marks, with other links', (t) => {
   const reply = [
     'Yes, call me.',

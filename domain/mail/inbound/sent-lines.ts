@@ -55,7 +55,7 @@ function neighbour(marks: readonly string[], from: number, step: 1 | -1): boolea
 }
 
 function isLinkOnly(line: string): boolean {
-  return /^[<(\s]*https?:\/\/\S+[>)\s]*$/.test(line);
+  return /^[<(\s]*https?:\/\/\S+(?:\s[>)\s]*)?$/.test(line);
 }
 
 /** Letters and digits of a text, folded, without links: wrapping, quoting and link tracking change none of them. */

@@ -72,8 +72,9 @@ export function parseTimezone(text: string): string | null {
   const name = text
     .trim()
     .replace(/^\([^)]*\)\s*(?=\S)/, '')
-    .replace(/\s*\/\s*/g, '/')
-    .trim();
+    .split('/')
+    .map((part) => part.trim())
+    .join('/');
   const short = ABBREVIATIONS[name.toUpperCase()];
   if (short !== undefined) return short;
   const offset = /^(?:UTC|GMT)?\s*([+-])(\d{1,2})(?::?([0-5]\d))?$/i.exec(name);
