@@ -5876,7 +5876,7 @@ export interface paths {
         };
         /**
          * The images that a received message names
-         * @description Images are not loaded with a message: its sender would learn that it was read. This fetches those whose addresses stand as `data-src` in `body_html`, the first 30 of at most 1 MiB: PNG, JPEG, GIF and WebP. The server fetches them, so the sender sees its address and no reader. Those that cannot be had are left out.
+         * @description Images are not loaded with a message: its sender would learn that it was read. This fetches those whose addresses stand as `data-src` in `body_html`, the first 30 of at most 1 MiB each and 8 MiB together: PNG, JPEG, GIF and WebP. The server fetches them, so the sender sees its address and no reader. Those that cannot be had are left out.
          *
          *     For a key or token with `READ_UNIBOX`, or a person whose role has `view_campaigns`.
          */
