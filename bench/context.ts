@@ -16,6 +16,8 @@ export interface BenchContext {
   quick: boolean;
   /** Share of the full size that benches of large data sets write; 1 unless asked otherwise. */
   scale: number;
+  /** A folder that keeps the installation, and what a bench wrote into it; undefined: all goes when the bench ends. */
+  dataDir?: string | undefined;
   log(line: string): void;
   /** Starts one of bench/processes; it ends with the bench. */
   helper(name: string, env?: Record<string, string>): Promise<Helper>;
@@ -58,11 +60,12 @@ export async function withContext<T>(
   {
     env = {},
     ...options
-  }: { quick: boolean; scale: number; log: (line: string) => void; env?: Record<string, string> },
+  }: Pick<BenchContext, 'quick' | 'scale' | 'dataDir' | 'log'> & { env?: Record<string, string> },
   work: (context: BenchContext) => Promise<T>,
 ): Promise<T> {
   const stack = await startLocalStack({
     persistent: true,
+    ...(options.dataDir && { dataDir: options.dataDir }),
     headless: true,
     env: { ...SETTINGS, ...env },
     log: () => {},

@@ -1,7 +1,8 @@
 /**
  * Measures Heron against the bare parts it is made of. `npm run bench` runs everything, `npm run bench -- contacts import`
  * some of it, `npm run bench -- inbound <folder>` how incoming mail is read, on the corpora in the folder; `--quick` with small amounts to see that it works (nothing is written
- * then), and `--scale 0.1` reports and goals on a tenth of their data, as their results say.
+ * then), and `--scale 0.1` reports and goals on a tenth of their data, as their results say. `--data <folder>` keeps the installation there: reports finds
+ * the data set of an earlier run in it, and measures without writing it again.
  */
 import { parseArgs } from 'node:util';
 import { withContext, type Bench } from './context.ts';
@@ -36,7 +37,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, scale: { type: 'string', default: '1' } },
+  options: { quick: { type: 'boolean', default: false }, scale: { type: 'string', default: '1' }, data: { type: 'string' } },
 });
 if (positionals[0] === 'inbound') {
   const [, folder] = positionals;
@@ -69,7 +70,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) 
   console.log(`\n${name}${values.quick ? ' (quick: the figures mean little)' : ''}`);
   const { run } = await BENCHES[name]!();
   const { result, versions } = await withContext(
-    { quick: values.quick, scale, log: (line) => console.log(`  ${line}`) },
+    { quick: values.quick, scale, dataDir: values.data, log: (line) => console.log(`  ${line}`) },
     async (context) => ({
       result: await run(context),
       versions: await context.versions(),
