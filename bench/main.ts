@@ -37,7 +37,11 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, scale: { type: 'string', default: '1' }, data: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    scale: { type: 'string', default: '1' },
+    data: { type: 'string' },
+  },
 });
 if (positionals[0] === 'inbound') {
   const [, folder] = positionals;

@@ -94,7 +94,8 @@ async function dataSet(
   const text = note && (await readFile(note, 'utf8').catch(() => undefined));
   if (text) {
     const kept = JSON.parse(text) as { shape: Shape; office: Office; filledMs: number };
-    if (JSON.stringify(kept.shape) !== JSON.stringify(shape)) throw new Error(`${dataDir} holds a data set of another size`);
+    if (JSON.stringify(kept.shape) !== JSON.stringify(shape))
+      throw new Error(`${dataDir} holds a data set of another size`);
     return { office: { ...kept.office, now: new Date(kept.office.now) }, filledMs: kept.filledMs };
   }
   const office = await openOffice(deps, shape);

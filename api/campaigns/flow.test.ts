@@ -1,4 +1,7 @@
 import test from 'ava';
+import { recountCampaignFlow } from '../../domain/facts/campaign-flow.ts';
+import { verifyFacts } from '../../domain/facts/verify.ts';
+import { transact } from '../../domain/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
 import { enroll } from '../../test/harness/factories.ts';
@@ -81,6 +84,42 @@ test('the flow of a campaign counts who stands where, who went which way, and wh
   );
   t.like(wordings[0], { step_id: first, variant_id: null, emails_sent: 4, replies: 1, reply_rate: 25 });
   t.like(wordings[1], { variant_id: variant, emails_sent: 2, reply_rate: 100 });
+
+  // Who leaves the campaign is counted nowhere; and counts that went wrong are found and mended.
+  const differences = async () => (await verifyFacts(world.deps, org))[0]!.differences.map(({ table }) => table);
+  const flowCounts = async () => (await differences()).filter((table) => table === 'campaign_flow_counts');
+  t.deepEqual(await flowCounts(), []);
+  const gone = await db('enrollments').where({ campaign_id: campaign.id, state: 'replied' }).first();
+  const left = await desk.call('DELETE', `/campaigns/${campaign.id}/leads/${gone.contact_id}`);
+  t.true(left.status < 300, left.text);
+  t.deepEqual(await flowCounts(), []);
+  t.deepEqual(
+    new Map((await flow()).links.map((link: any) => [link.to, link.leads])),
+    new Map([
+      [wait, 3],
+      [last, 1],
+    ]),
+  );
+  await db('campaign_flow_counts').where({ organization_id: org, step_id: wait }).update({ leads: 7 });
+  t.true((await flowCounts()).length > 0);
+  await transact(world.system(org), recountCampaignFlow);
+  t.deepEqual(await flowCounts(), []);
+  // Folding the rows together changes no number.
+  const before = await flow();
+  await db('campaign_flow_counts').insert(
+    Array.from({ length: 3000 }, (_, n) => ({
+      organization_id: org,
+      campaign_id: campaign.id,
+      step_id: wait,
+      state: 'active',
+      leads: n % 2 === 0 ? 1 : -1,
+    })),
+  );
+  await db.raw('select heron_fold_campaign_flow(:org) from generate_series(1, 2000)', { org });
+  t.is((await db('campaign_flow_counts').where({ organization_id: org, is_folded: false })).length, 0);
+  t.deepEqual(await flow(), before);
+  t.is((await desk.call('DELETE', `/campaigns/${campaign.id}`)).status, 204);
+  t.deepEqual(await flowCounts(), []);
 });
 
 test('who names the state they have read overwrites nobody: of two edits at once the second is refused', async (t) => {

@@ -63,6 +63,7 @@ import * as automationRunIndexes from './0108_automation_run_indexes.ts';
 import * as blobStores from './0110_blob_stores.ts';
 import * as visits from './0115_visits.ts';
 import * as leadOrder from './0120_lead_order.ts';
+import * as campaignFlow from './0125_campaign_flow.ts';
 
 export interface Migration {
   name: string;
@@ -134,6 +135,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0110_blob_stores', ...blobStores },
   { name: '0115_visits', ...visits },
   { name: '0120_lead_order', ...leadOrder },
+  { name: '0125_campaign_flow', ...campaignFlow },
 ];
 
 /**

@@ -23,6 +23,7 @@ import type { BlobChunksRow, BlobChunksInsert } from './blob-chunks.ts';
 import type { BlobRemovalsRow, BlobRemovalsInsert } from './blob-removals.ts';
 import type { BlobsRow, BlobsInsert } from './blobs.ts';
 import type { CampaignAdvancedRow, CampaignAdvancedInsert } from './campaign-advanced.ts';
+import type { CampaignFlowCountsRow, CampaignFlowCountsInsert } from './campaign-flow-counts.ts';
 import type { CampaignLogsRow, CampaignLogsInsert } from './campaign-logs.ts';
 import type { CampaignSendersRow, CampaignSendersInsert } from './campaign-senders.ts';
 import type { CampaignSpendRow, CampaignSpendInsert } from './campaign-spend.ts';
@@ -187,6 +188,7 @@ export interface Tables {
   blob_removals: { row: BlobRemovalsRow; insert: BlobRemovalsInsert };
   blobs: { row: BlobsRow; insert: BlobsInsert };
   campaign_advanced: { row: CampaignAdvancedRow; insert: CampaignAdvancedInsert };
+  campaign_flow_counts: { row: CampaignFlowCountsRow; insert: CampaignFlowCountsInsert };
   campaign_logs: { row: CampaignLogsRow; insert: CampaignLogsInsert };
   campaign_senders: { row: CampaignSendersRow; insert: CampaignSendersInsert };
   campaign_spend: { row: CampaignSpendRow; insert: CampaignSpendInsert };

@@ -61,7 +61,7 @@ export async function readCampaignReport(ctx: Ctx, id: string): Promise<Campaign
       { id },
     ),
     org.sql<{ leads: number; pending: number }>(
-      `select (select count(*) from enrollments where organization_id = :org and campaign_id = :id)::int as leads,
+      `select (select coalesce(sum(leads), 0) from campaign_flow_counts where organization_id = :org and campaign_id = :id and state is not null)::int as leads,
          (select count(*) from sends where organization_id = :org and campaign_id = :id and state in ('reserved', 'sending'))::int as pending`,
       { id },
     ),

@@ -28,24 +28,16 @@ export interface StepStanding {
 }
 
 /**
- * Counts the leads of a campaign by where they are in its graph (GET /campaigns/:id/flow). It reads every lead of the campaign and every step
- * they met: for pages and not for loops.
+ * Where the leads of a campaign are in its graph (GET /campaigns/:id/flow), from counts that triggers keep: as quick for a million leads as for ten.
  * @throws AppError not_found
  */
 export async function readCampaignFlow(ctx: Ctx, id: string): Promise<CampaignFlow> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, id);
-  const [states, ways, wordings] = await Promise.all([
-    org.sql<{ step_id: string | null; state: string; leads: number }>(
-      `select current_step_id as step_id, state, count(*)::int as leads from enrollments
-       where organization_id = :org and campaign_id = :id group by 1, 2`,
-      { id: campaign.id },
-    ),
-    org.sql<{ from: string; to: string | null; leads: number }>(
-      `select here.step_id as "from", next.step_id as "to", count(*)::int as leads
-       from enrollments e join step_runs here on here.enrollment_id = e.id
-         left join step_runs next on next.enrollment_id = e.id and next.seq = here.seq + 1
-       where e.organization_id = :org and e.campaign_id = :id group by 1, 2 order by 1, 2`,
+  const [counts, wordings] = await Promise.all([
+    org.sql<{ step_id: string | null; state: string | null; from_step_id: string | null; leads: number }>(
+      `select step_id, state, from_step_id, sum(leads)::int as leads from campaign_flow_counts
+       where organization_id = :org and campaign_id = :id group by 1, 2, 3 having sum(leads) <> 0 order by 1, 2, 3`,
       { id: campaign.id },
     ),
     org.sql<Counts & { step_id: string; variant_id: string }>(
@@ -55,21 +47,21 @@ export async function readCampaignFlow(ctx: Ctx, id: string): Promise<CampaignFl
     ),
   ]);
   const steps = new Map<string, StepStanding>();
-  const at = (stepId: string): StepStanding => {
-    const known = steps.get(stepId) ?? { stepId, standing: 0, ended: 0, reached: 0 };
-    steps.set(stepId, known);
-    return known;
-  };
-  for (const { step_id: stepId, state, leads } of states) {
+  const links: CampaignFlow['links'] = [];
+  let pending = 0;
+  for (const { step_id: stepId, state, from_step_id: from, leads } of counts) {
+    if (state === 'pending') pending += leads;
     if (stepId === null || state === 'pending') continue;
-    at(stepId)[state === 'active' ? 'standing' : 'ended'] += leads;
+    const at = steps.get(stepId) ?? { stepId, standing: 0, ended: 0, reached: 0 };
+    steps.set(stepId, at);
+    at[state === null ? 'reached' : state === 'active' ? 'standing' : 'ended'] += leads;
+    if (from !== null) links.push({ from, to: stepId, leads });
   }
-  for (const { from, leads } of ways) at(from).reached += leads;
   return {
     campaignId: campaign.id,
-    pending: states.filter(({ state }) => state === 'pending').reduce((sum, { leads }) => sum + leads, 0),
+    pending,
     steps: [...steps.values()],
-    links: ways.flatMap(({ from, to, leads }) => (to === null ? [] : [{ from, to, leads }])),
+    links,
     wordings: wordings.map(({ step_id: stepId, variant_id: variantId, ...counts }) => ({
       stepId,
       variantId: variantId === ZERO_UUID ? null : variantId,

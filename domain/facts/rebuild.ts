@@ -1,5 +1,6 @@
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { recountCampaignFlow } from './campaign-flow.ts';
 import { recountLeadCompanies } from './lead-companies.ts';
 import { FACT_TABLES, METRICS, MOMENTS } from './metrics.ts';
 import { recordPeople } from './record-people.ts';
@@ -34,6 +35,7 @@ export async function rebuildFacts(
     for (const part of ['campaign_id', 'mailbox_id'] as const)
       for (const value of await partsOf(deps, id, part)) await transact(ctx, (tx) => recount(tx, part, value));
     await transact(ctx, recountLeadCompanies);
+    await transact(ctx, recountCampaignFlow);
     done.push({ organization_id: id, changed });
   }
   return done;

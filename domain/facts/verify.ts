@@ -2,6 +2,7 @@ import { across } from '../../db/across.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { ACQUISITION_MEASURES, ACQUISITIONS, companyDomains } from './acquisitions.ts';
+import { COUNTED_FLOW, FLOW_KEY, KEPT_FLOW } from './campaign-flow.ts';
 import { COMPANY_MEASURES, COUNTED_COMPANIES, KEPT_COMPANIES } from './lead-companies.ts';
 import { FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 import { PROSPECT_MEASURES, PROSPECTS } from './prospects.ts';
@@ -113,6 +114,8 @@ async function verifyOne(deps: Deps, organizationId: string): Promise<FactsRepor
   add('fact_visits', visitors.slice(0, NAMED), visitors.length);
   const companies = await differingCompanies(ctx);
   add('lead_company_counts', companies.slice(0, NAMED), companies.length);
+  const flow = await differingFlow(ctx);
+  add('campaign_flow_counts', flow.slice(0, NAMED), flow.length);
   const [stream] = await reader(ctx).sql<{ behind: number }>(
     `select count(*)::int as behind from reaction_streams s
      join reaction_subscribers r on r.name = s.subscriber
@@ -201,6 +204,13 @@ function differingCompanies(ctx: ReadCtx): Promise<Found[]> {
   return reader(ctx).sql<Found>(
     `with now as (${COUNTED_COMPANIES}), stored as (${KEPT_COMPANIES})
      select * from (${differing(['company_domain'], COMPANY_MEASURES)}) found where :org::uuid is not null`,
+  );
+}
+
+function differingFlow(ctx: ReadCtx): Promise<Found[]> {
+  return reader(ctx).sql<Found>(
+    `with now as (${COUNTED_FLOW}), stored as (${KEPT_FLOW})
+     select * from (${differing(FLOW_KEY, ['leads'])}) found where :org::uuid is not null`,
   );
 }
 
