@@ -90,13 +90,14 @@ export const behaviourRoutes = [
     method: 'post',
     path: '/acquisition/funnels/people',
     summary: 'The people who took a step of a funnel',
-    description: 'Takes what the funnel takes, and the number of a step; `total` is the `people` of that step.',
+    description:
+      'Takes what the funnel takes, and the number of a step; `total` is the `people` of that step; with `lost` its `drop_off`.',
     body: schemas.funnelPeopleBody,
     query: schemas.peopleQuery,
     success: { status: 200, body: schemas.people },
-    handler: async (ctx, { body: { steps, step, window_days: windowDays, ...given }, query: page }) => {
+    handler: async (ctx, { body: { steps, step, lost, window_days: windowDays, ...given }, query: page }) => {
       const funnel = { ...rangeOf(ctx, given, 'body'), windowDays, steps: steps.map(toStep) };
-      return presentPage(await listFunnelPeople(ctx, funnel, step, page), presentCountedPerson);
+      return presentPage(await listFunnelPeople(ctx, funnel, step, lost, page), presentCountedPerson);
     },
   }),
   route({

@@ -182,6 +182,11 @@ test.serial('funnels: four kinds of steps, in order and within the window, each 
   const taken = await ask('POST', '/funnels/people', { steps, step: 3, ...range });
   t.is(taken.body.pagination.total, 1);
   t.like(taken.body.data[0], { contact_id: contacts[0]!.id, at: at(1).toISOString() });
+  const lost = await ask('POST', '/funnels/people', { steps, step: 2, lost: true, ...range });
+  t.is(lost.body.pagination.total, 1, 'as many as the drop-off');
+  t.is(lost.body.data[0].contact_id, contacts[1]!.id);
+  const unlost = await ask('POST', '/funnels/people', { steps, step: 1, lost: true, ...range });
+  t.deepEqual([unlost.status, unlost.body.problems[0].path], [400, 'body.step']);
   const none = await ask('POST', '/funnels/people', { steps, step: 5, ...range });
   t.deepEqual([none.status, none.body.problems[0].path], [400, 'body.step']);
   const people = async (given: unknown[], more: object = {}) =>

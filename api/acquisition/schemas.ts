@@ -399,7 +399,14 @@ const funnelFields = {
 };
 export const funnelBody = ranged(z.strictObject(funnelFields));
 export const funnelPeopleBody = ranged(
-  z.strictObject({ ...funnelFields, step: z.int().min(1).max(8).meta({ description: 'Number of the step, from 1' }) }),
+  z.strictObject({
+    ...funnelFields,
+    step: z.int().min(1).max(8).meta({ description: 'Number of the step, from 1' }),
+    lost: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Instead, those whom `drop_off` counts: who took the step before and not this one' }),
+  }),
 );
 const share = z.number().min(0).max(100).nullable();
 export const funnel = z.strictObject({

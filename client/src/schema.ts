@@ -4436,7 +4436,7 @@ export interface paths {
         put?: never;
         /**
          * The people who took a step of a funnel
-         * @description Takes what the funnel takes, and the number of a step; `total` is the `people` of that step.
+         * @description Takes what the funnel takes, and the number of a step; `total` is the `people` of that step; with `lost` its `drop_off`.
          *
          *     For a key or token with `READ_ANALYTICS` and `READ_CONTACTS`, or a person whose role has `view_analytics`+`view_contacts`.
          */
@@ -24966,6 +24966,11 @@ export interface operations {
                     window_days?: number;
                     /** @description Number of the step, from 1 */
                     step: number;
+                    /**
+                     * @description Instead, those whom `drop_off` counts: who took the step before and not this one
+                     * @default false
+                     */
+                    lost?: boolean;
                 };
             };
         };

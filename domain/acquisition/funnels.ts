@@ -50,25 +50,33 @@ const LIST = 'acquisition.funnel-people';
  * The people of one step of a funnel, each at the first time at which a way through the funnel takes them there, as many as the funnel says (POST
  * /acquisition/funnels/people).
  * @param step its number, from 1
+ * @param isLost those who took the step before and not this one, at the time of that
  * @throws AppError bad_request naming steps whose goal or campaign is unknown, a step that the funnel lacks, or a bad cursor
  */
 export async function listFunnelPeople(
   ctx: Ctx,
   funnel: Funnel,
   step: number,
+  isLost: boolean,
   page: PageRequest,
 ): Promise<Page<CountedPerson>> {
   const org = reader(ctx);
   if (step > funnel.steps.length)
     throw badRequest('The funnel has no such step', [{ path: 'body.step', message: 'is not one of the steps' }]);
+  if (isLost && step === 1)
+    throw badRequest('Nobody is lost before the first step', [{ path: 'body.step', message: 'has no step before it' }]);
   await assertKnown(org, funnel.steps);
   const { ctes, bindings } = await chainsOf(org, { ...funnel, steps: funnel.steps.slice(0, step) });
+  const counted = isLost
+    ? `${chainName(step - 2)} w where not exists (select from ${chainName(step - 1)} n where n.who = w.who)`
+    : `${chainName(step - 1)} w`;
   return readPeople(
     org,
-    `with ${ctes} select w.who as id, k.id as contact_id, min(w.at) as at from ${chainName(step - 1)} w
-       left join contacts k on k.organization_id = :org and k.id = w.who group by 1, 2`,
+    `with ${ctes}, counted as (select w.who, min(w.at) as at from ${counted} group by 1)
+     select w.who as id, k.id as contact_id, w.at from counted w
+       left join contacts k on k.organization_id = :org and k.id = w.who`,
     bindings,
-    { list: LIST, named: [funnel.steps, funnel.windowDays, step], page },
+    { list: LIST, named: [funnel.steps, funnel.windowDays, step, isLost], page },
   );
 }
 

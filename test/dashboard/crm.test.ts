@@ -121,7 +121,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await page.getByRole('dialog').getByLabel('Name').fill('Answer the interested');
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   const picture = page.getByRole('group', { name: 'The flow' });
-  await picture.getByRole('button', { name: 'email.replied' }).waitFor();
+  await picture.getByRole('button', { name: 'A lead replied' }).waitFor();
   await page.getByRole('button', { name: 'Add a condition' }).click();
   await page.getByRole('textbox', { name: 'Field' }).fill('intent');
   await page.getByRole('textbox', { name: 'Value' }).fill('positive');

@@ -2,7 +2,8 @@ import test from 'ava';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { signInOn, tenantWithPassword } from '../harness/consent.ts';
 import { createVisitorCookie } from '../harness/factories.ts';
-import { createDashboardWorld, findBarriers, type DashboardWorld } from '../harness/dashboard.ts';
+import { findBarriers, settle, type DashboardWorld } from '../harness/dashboard.ts';
+import { createSceneWorld } from '../screenshots/catalogue.ts';
 import { furnish, type Scene } from '../screenshots/scene.ts';
 
 const browserTest = browserTests(test);
@@ -10,7 +11,7 @@ let world: DashboardWorld;
 let scene: Scene;
 test.before(async () => {
   if (!findChromium()) return;
-  world = await createDashboardWorld();
+  world = await createSceneWorld();
   scene = await furnish(world);
 });
 test.after.always(() => world?.close());
@@ -28,8 +29,7 @@ browserTest('every page can be used by everybody, in both themes, and keeps the 
     for (const [name, path, who] of scene.pages.filter((_page, at) => at % LANES === lane)) {
       const { page } = who === 'empty' ? empty : full;
       await page.goto(world.url + path);
-      await page.locator('main h1').waitFor();
-      await page.waitForLoadState('networkidle');
+      await settle(page);
       t.is(await page.locator('[role="alert"]').count(), 0, `${name}: errors`);
       t.regex(await page.title(), /Heron$/, `${name}: no script of what is shown has run`);
       found.push(...(await findBarriers(page)).map((one) => `${name}, light: ${one}`));

@@ -212,7 +212,10 @@ export async function compareFunnels(t: ExecutionContext, office: Office, raw: R
     ]) {
       const people = await readFunnel(ctx, { steps, ...range });
       t.deepEqual(people, expectedFunnel(office, raw, { steps, ...range }), JSON.stringify({ steps, range }));
-      for (const [index, count] of people.entries()) await countPeople(t, ctx, { steps, ...range }, index + 1, count);
+      for (const [index, count] of people.entries()) {
+        await countPeople(t, ctx, { steps, ...range }, index + 1, count);
+        if (index > 0) await countPeople(t, ctx, { steps, ...range }, index + 1, people[index - 1]! - count, true);
+      }
       const losses = people.map((count, index) => (index === 0 ? 0 : people[index - 1]! - count));
       const worst = losses.findIndex((loss) => loss > 0 && losses.every((other) => other <= loss));
       t.is(largestDropOff(people), worst === -1 ? null : worst);
@@ -226,10 +229,11 @@ async function countPeople(
   funnel: Parameters<typeof listFunnelPeople>[1],
   step: number,
   count: number,
+  isLost = false,
 ): Promise<void> {
   const ids: string[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await listFunnelPeople(ctx, funnel, step, { limit: 3, cursor });
+    const page = await listFunnelPeople(ctx, funnel, step, isLost, { limit: 3, cursor });
     t.is(page.total, count);
     ids.push(...page.rows.map(({ id }) => id));
     if (!page.nextCursor) break;

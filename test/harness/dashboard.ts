@@ -45,6 +45,13 @@ export async function createDashboardWorld(options: WorldOptions = {}): Promise<
   };
 }
 
+/** Waits until a page shows what it asked for: nothing is under way, and no shape of what is to come is left. */
+export async function settle(page: Page): Promise<void> {
+  await page.locator('main h1').waitFor();
+  await page.waitForLoadState('networkidle');
+  await page.waitForFunction('document.querySelector(".mantine-Skeleton-root") === null');
+}
+
 /** Collects violations of the content security policy and uncaught errors of a page. */
 export function watchFaults(page: Page): string[] {
   const faults: string[] = [];

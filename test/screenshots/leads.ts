@@ -63,6 +63,7 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
     ['leads-database-companies', '/leads/database?by=companies&q=green'],
     ['leads-database-empty', '/leads/database', 'empty'],
     ['leads-catalogue', '/leads/catalogue'],
+    ['leads-catalogue-none-found', '/leads/catalogue?q=nobody-like-that'],
   ];
 }
 

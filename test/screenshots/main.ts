@@ -5,7 +5,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createDashboardWorld } from '../harness/dashboard.ts';
+import { settle } from '../harness/dashboard.ts';
+import { createSceneWorld } from './catalogue.ts';
 import { furnish } from './scene.ts';
 
 const OUT = fileURLToPath(new URL('../../.heron/screenshots', import.meta.url));
@@ -14,7 +15,7 @@ const WIDTHS = { wide: { width: 1280, height: 860 }, phone: { width: 390, height
 const asked = process.argv.slice(2);
 if (asked.length === 0) await rm(OUT, { recursive: true, force: true });
 await mkdir(OUT, { recursive: true });
-const world = await createDashboardWorld();
+const world = await createSceneWorld();
 try {
   const { tenant, empty, pages } = await furnish(world);
   for (const theme of ['light', 'dark'] as const) {
@@ -26,8 +27,7 @@ try {
           colorScheme: theme,
           locale: 'en-GB',
         });
-        await visitor.page.locator('main h1').waitFor();
-        await visitor.page.waitForLoadState('networkidle');
+        await settle(visitor.page);
         await visitor.page.waitForTimeout(300);
         await visitor.page.screenshot({ path: join(OUT, `${name}-${width}-${theme}.png`), fullPage: true });
         for (const fault of visitor.faults) console.log(`${name}: ${fault}`);

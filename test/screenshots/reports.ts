@@ -1,10 +1,9 @@
-import { createGoal } from '../harness/acquisition.ts';
 import { createMailbox } from '../harness/factories.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
 import { HOSTILE, type PageToSee, type Stage } from './stage.ts';
 
 /** Two weeks of letters with what came of them, and goals. */
-export async function sceneOfReports({ world, tenant }: Stage): Promise<PageToSee[]> {
+export async function sceneOfReports({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { organizationId } = tenant;
   const email = 'mia@northwind.example';
   const servers = { smtp: { host: '127.0.0.1', port: 2525 }, imap: { host: '127.0.0.1', port: 1143 } };
@@ -15,8 +14,10 @@ export async function sceneOfReports({ world, tenant }: Stage): Promise<PageToSe
     { id, email },
     { days: 14, perDay: (ago) => [4, 5, 3, 2, 4, 1, 1][ago % 7]! },
   );
-  await createGoal(world, organizationId, 'signup', { name: 'Signed up for the trial' });
-  await createGoal(world, organizationId, 'paid', { name: HOSTILE });
+  const goal = (name: string, kind: string, event: string) =>
+    post('/goals', { name, kind, definition: { event_name: event }, is_primary: true });
+  const signup = await goal('Signed up for the trial', 'signup', 'user.signed_up');
+  await goal(HOSTILE, 'paid', 'invoice.paid');
   return [
     ['reports', '/reports'],
     ['reports-empty', '/reports', 'empty'],
@@ -29,5 +30,8 @@ export async function sceneOfReports({ world, tenant }: Stage): Promise<PageToSe
     ['reports-goals', '/reports/goals'],
     ['reports-goals-empty', '/reports/goals', 'empty'],
     ['reports-funnels', '/reports/funnels'],
+    ['reports-funnels-goal', `/reports/funnels?steps=sent~reply~goal:${signup.id}`],
+    ['reports-funnel-people', '/reports/people?of=funnel&figure=lost&steps=sent~reply&step=2&lost=true'],
+    ['reports-deliverability-empty', '/reports/deliverability', 'empty'],
   ];
 }

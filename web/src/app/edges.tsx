@@ -32,7 +32,7 @@ export function Lost() {
   const t = useText();
   useDocumentTitle(`${t('error.lost')} · Heron`);
   return (
-    <Stack p="md" maw={640} mx="auto" gap="sm">
+    <Stack maw={1180} mx="auto" w="100%" gap="sm">
       <Title order={1} size="h2">
         {t('error.lost')}
       </Title>

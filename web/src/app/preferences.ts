@@ -28,6 +28,11 @@ export function language(): Preferences['language'] {
   return current.language;
 }
 
+/** How dates and numbers are written: the language, as it is used where the browser says one is, such as en-GB. */
+export function region(): string {
+  return navigator.languages.find((one) => one.slice(0, 2).toLowerCase() === current.language) ?? current.language;
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -1,4 +1,4 @@
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+import { alpha, createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 import { text } from '../text/index.ts';
 import type { Preferences } from './preferences.ts';
 
@@ -41,6 +41,8 @@ export function themeOf({ density }: Preferences) {
       Select: field,
       MultiSelect: field,
       Table: { defaultProps: { verticalSpacing: isDense ? 6 : 'xs', horizontalSpacing: 'sm' } },
+      // Scrolls by the keyboard too, and takes no place below its last row.
+      TableScrollContainer: { defaultProps: { type: 'native' } },
       Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
       Modal: {
         defaultProps: {
@@ -55,8 +57,11 @@ export function themeOf({ density }: Preferences) {
   });
 }
 
+/** Colours of states: in the dark they tint what they stand on, and colour its text, rather than fill it. */
+const TINTS = ['heron', 'blue', 'teal', 'yellow', 'orange', 'red', 'gray'] as const;
+
 /** Soft text that is still easy to read: 4.5:1 on every background it stands on. */
-export const resolveVariables: CSSVariablesResolver = () => ({
+export const resolveVariables: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {
     '--mantine-color-red-text': '#c92a2a',
@@ -65,5 +70,15 @@ export const resolveVariables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': '#56616d',
     '--mantine-color-placeholder': '#6a7581',
   },
-  dark: { '--mantine-color-dimmed': '#aab2bb', '--mantine-color-placeholder': '#8d96a0' },
+  dark: {
+    ...Object.fromEntries(
+      TINTS.flatMap((name) => [
+        [`--mantine-color-${name}-light`, alpha(colors[name]![5], 0.14)],
+        [`--mantine-color-${name}-light-hover`, alpha(colors[name]![5], 0.22)],
+        [`--mantine-color-${name}-light-color`, colors[name]![2]],
+      ]),
+    ),
+    '--mantine-color-dimmed': '#aab2bb',
+    '--mantine-color-placeholder': '#8d96a0',
+  },
 });

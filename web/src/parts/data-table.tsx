@@ -1,14 +1,13 @@
 import { Button, Group, Paper, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { toNumber, useText } from '../text/index.ts';
+import { dropsOf, type ColumnHead } from './columns.ts';
 import { saveCsv, type Cell } from './csv.ts';
 
 /** One column: its value for CSV and, unless `show` says otherwise, for the page. */
-export interface Column<Row> {
-  label: string;
+export interface Column<Row> extends ColumnHead {
   value: (row: Row) => Cell;
   show?: (row: Row) => ReactNode;
-  isNumber?: boolean;
 }
 
 /** A whole table with its title, what it is of (such as its period), and the way to have it as CSV. */
@@ -32,6 +31,7 @@ export function DataTable<Row>({
   empty?: string;
 }) {
   const t = useText();
+  const drops = dropsOf(columns);
   const shown = ({ value, show, isNumber }: Column<Row>, row: Row) => {
     if (show) return show(row);
     const cell = value(row);
@@ -73,8 +73,8 @@ export function DataTable<Row>({
             {empty ?? t('nothingFound')}
           </Text>
         ) : (
-          <Table.ScrollContainer minWidth={minWidth}>
-            <Table highlightOnHover>
+          <Table.ScrollContainer minWidth={minWidth} className={drops?.scroller}>
+            <Table highlightOnHover className={drops?.table}>
               <Table.Thead>
                 <Table.Tr>
                   {columns.map(({ label, isNumber }) => (

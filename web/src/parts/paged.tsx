@@ -2,6 +2,7 @@ import { Button, Group, Paper, Table, Text } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useText } from '../text/index.ts';
+import { dropsOf, type ColumnHead } from './columns.ts';
 
 interface PageOfRows {
   data: readonly unknown[];
@@ -46,7 +47,7 @@ export function PagedTable({
 }: {
   /** None where all rows are here. */
   list?: PagedList & Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data'>;
-  columns: readonly { label: string; isNumber?: boolean }[];
+  columns: readonly ColumnHead[];
   /** Below this width (px) the table scrolls sideways. */
   minWidth: number;
   /** What is said where there is no row; by default that nothing matches. */
@@ -54,28 +55,31 @@ export function PagedTable({
   children: ReactNode;
 }) {
   const t = useText();
+  const drops = dropsOf(columns);
+  const isEmpty = list?.data?.pages[0]?.data.length === 0;
   return (
     <>
       <Paper withBorder radius="md">
-        <Table.ScrollContainer minWidth={minWidth}>
-          <Table highlightOnHover>
-            <Table.Thead>
-              <Table.Tr>
-                {columns.map(({ label, isNumber }) => (
-                  <Table.Th key={label} ta={isNumber ? 'right' : undefined}>
-                    {label}
-                  </Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>{children}</Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-        {list?.data?.pages[0]?.data.length === 0 ? (
+        {isEmpty ? (
           <Text p="md" c="dimmed" size="sm">
             {empty ?? t('nothingFound')}
           </Text>
-        ) : null}
+        ) : (
+          <Table.ScrollContainer minWidth={minWidth} className={drops?.scroller}>
+            <Table highlightOnHover className={drops?.table}>
+              <Table.Thead>
+                <Table.Tr>
+                  {columns.map(({ label, isNumber }) => (
+                    <Table.Th key={label} ta={isNumber ? 'right' : undefined}>
+                      {label}
+                    </Table.Th>
+                  ))}
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>{children}</Table.Tbody>
+            </Table>
+          </Table.ScrollContainer>
+        )}
       </Paper>
       {list ? <More list={list} /> : null}
     </>

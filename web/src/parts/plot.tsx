@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { language } from '../app/preferences.ts';
+import { region } from '../app/preferences.ts';
 import { toNumber } from '../text/index.ts';
 
 interface Line {
@@ -37,7 +37,7 @@ export default function Plot({
     const [ink, rule, paper] =
       scheme === 'dark' ? ['#aab2bb', '#33373d', '#242424'] : ['#56616d', '#e6e9ed', '#ffffff'];
     const axis = { stroke: ink, grid: { stroke: rule, width: 1 }, ticks: { stroke: rule, width: 1 } };
-    const day = new Intl.DateTimeFormat(language(), { day: 'numeric', month: 'short', timeZone: 'UTC' });
+    const day = new Intl.DateTimeFormat(region(), { day: 'numeric', month: 'short', timeZone: 'UTC' });
     const plot = new uPlot(
       {
         width: element.clientWidth,

@@ -16,8 +16,8 @@ export function Section({
   const id = useId();
   return (
     <Paper withBorder radius="md" p="lg" component="section" aria-labelledby={id}>
-      <Group justify="space-between" mb="sm">
-        <Title order={2} size={size} id={id}>
+      <Group justify="space-between" mb="sm" gap="xs">
+        <Title order={2} size={size} id={id} className="wrap-anywhere" flex="1 1 10rem">
           {title}
         </Title>
         {action}

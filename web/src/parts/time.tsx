@@ -1,11 +1,12 @@
 import { Text, type TextProps } from '@mantine/core';
-import { language } from '../app/preferences.ts';
+import { language, region } from '../app/preferences.ts';
 import { useText } from '../text/index.ts';
 
+const DAY_MS = 86_400_000;
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['year', 365 * 86_400_000],
-  ['month', 30 * 86_400_000],
-  ['day', 86_400_000],
+  ['year', 365 * DAY_MS],
+  ['month', 30 * DAY_MS],
+  ['day', DAY_MS],
   ['hour', 3_600_000],
   ['minute', 60_000],
 ];
@@ -44,9 +45,23 @@ function toAgo(at: string): string {
 
 /** A date and time, short; in the viewer's zone unless another is named. */
 export function toDateTime(at: string, timeZone?: string): string {
-  return new Intl.DateTimeFormat(language(), {
+  return new Intl.DateTimeFormat(region(), {
     dateStyle: 'medium',
     timeStyle: 'short',
     ...(timeZone ? { timeZone } : {}),
   }).format(new Date(at));
+}
+
+/**
+ * A span of time in UTC, in words: "25 Oct – 23 Nov 2026".
+ * @param end the moment after it; one that is no midnight is said with its time
+ */
+export function toSpan(begin: string, end: string): string {
+  const [from, to] = [Date.parse(begin), Date.parse(end)];
+  const isOfDays = from % DAY_MS === 0 && to % DAY_MS === 0;
+  return new Intl.DateTimeFormat(region(), {
+    timeZone: 'UTC',
+    dateStyle: 'medium',
+    ...(isOfDays ? {} : { timeStyle: 'short' }),
+  }).formatRange(from, isOfDays ? Math.max(from, to - 1) : to);
 }

@@ -3,6 +3,7 @@ import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { useText } from '../text/index.ts';
+import { dropsOf, type ColumnHead } from './columns.ts';
 
 /** Height of one row (px); every row has it, so that a row's place is known before it is drawn. */
 const ROW = 45;
@@ -24,7 +25,7 @@ export function VirtualTable<Row>({
     UseInfiniteQueryResult<{ pages: { data: readonly Row[]; pagination: { total: number | null } }[] }>,
     'data' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage'
   >;
-  columns: readonly { label: string; isNumber?: boolean; width?: number | string; isHidden?: boolean }[];
+  columns: readonly (ColumnHead & { width?: number | string; isHidden?: boolean })[];
   /** Below this width (px) the table scrolls sideways. */
   minWidth: number;
   keyOf: (row: Row) => string;
@@ -47,10 +48,24 @@ export function VirtualTable<Row>({
   }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
   const before = shown.length > 0 ? shown[0]!.start - scrollMargin : 0;
   const after = Math.max(0, (rows.length - 1 - last) * ROW);
+  const drops = dropsOf(columns);
+  if (list.data && rows.length === 0)
+    return (
+      <Paper withBorder radius="md">
+        <Text p="md" c="dimmed" size="sm">
+          {t('nothingFound')}
+        </Text>
+      </Paper>
+    );
   return (
     <Paper withBorder radius="md" ref={box}>
-      <Table.ScrollContainer minWidth={minWidth}>
-        <Table highlightOnHover layout="fixed" aria-rowcount={(list.data?.pages[0]?.pagination.total ?? -2) + 1}>
+      <Table.ScrollContainer minWidth={minWidth} className={drops?.scroller}>
+        <Table
+          highlightOnHover
+          layout="fixed"
+          className={drops?.table}
+          aria-rowcount={(list.data?.pages[0]?.pagination.total ?? -2) + 1}
+        >
           <Table.Thead>
             <Table.Tr aria-rowindex={1}>
               {columns.map(({ label, isNumber, width, isHidden }) => (
@@ -71,11 +86,6 @@ export function VirtualTable<Row>({
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      {list.data && rows.length === 0 ? (
-        <Text p="md" c="dimmed" size="sm">
-          {t('nothingFound')}
-        </Text>
-      ) : null}
       {isFetchingNextPage ? (
         <Box p="sm" ta="center" c="dimmed" fz="sm" role="status">
           {t('loading')}

@@ -1,4 +1,4 @@
-import { language, usePreferences, type Preferences } from '../app/preferences.ts';
+import { language, region, usePreferences, type Preferences } from '../app/preferences.ts';
 import { common } from './en/common.ts';
 import type { RoomTexts } from './rooms.ts';
 
@@ -57,7 +57,7 @@ export function textOf(prefix: string, part: string, otherwise = part): string {
 
 /** A number as the language writes it. */
 export function toNumber(value: number, options?: Intl.NumberFormatOptions): string {
-  return new Intl.NumberFormat(language(), options).format(value);
+  return new Intl.NumberFormat(region(), options).format(value);
 }
 
 /** A share between 0 and 1 as a percentage. */

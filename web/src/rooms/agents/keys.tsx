@@ -46,9 +46,9 @@ export default function KeysPage() {
               minWidth={680}
               columns={[
                 { label: t('agents.name') },
-                { label: t('agents.key') },
+                { label: t('agents.key'), isExtra: true },
                 { label: t('agents.state') },
-                { label: t('agents.used') },
+                { label: t('agents.used'), isExtra: true },
                 { label: t('agents.key.end') },
               ]}
             >

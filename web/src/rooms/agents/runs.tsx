@@ -56,8 +56,8 @@ export default function RunsPage() {
                 columns={[
                   { label: t('agents.run') },
                   { label: t('agents.state') },
-                  { label: t('agents.recipients'), isNumber: true },
-                  { label: t('agents.changed') },
+                  { label: t('agents.recipients'), isNumber: true, isExtra: true },
+                  { label: t('agents.changed'), isExtra: true },
                 ]}
               >
                 {rows.map((run) => (

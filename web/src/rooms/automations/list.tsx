@@ -11,6 +11,7 @@ import { Page } from '../../parts/page.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To, useGo } from '../../parts/to.tsx';
+import { toTriggerChoice, triggerName } from '../../parts/trigger-names.ts';
 import { TRIGGERS } from '../../parts/triggers.ts';
 import { toNumber, useText } from '../../text/index.ts';
 import { PagedTable } from '../../parts/paged.tsx';
@@ -40,8 +41,8 @@ export default function AutomationsPage() {
               columns={[
                 { label: t('automations.name') },
                 { label: t('automations.when') },
-                { label: t('automations.steps'), isNumber: true },
-                { label: t('automations.changed') },
+                { label: t('automations.steps'), isNumber: true, isExtra: true },
+                { label: t('automations.changed'), isExtra: true },
                 { label: t('automations.on') },
               ]}
             >
@@ -76,7 +77,7 @@ function Row({ automation, mayChange }: { automation: Automation; mayChange: boo
           {name}
         </To>
       </Table.Td>
-      <Table.Td>{trigger === 'automation.called' ? t('automations.called') : trigger}</Table.Td>
+      <Table.Td>{trigger === 'automation.called' ? t('automations.called') : triggerName(trigger)}</Table.Td>
       <Table.Td ta="right">{toNumber(graph.nodes.length - 1)}</Table.Td>
       <Table.Td c="dimmed">
         <Ago at={automation.updated_at} />
@@ -136,7 +137,7 @@ function New() {
           />
           <Select
             label={t('automations.when')}
-            data={[{ value: 'automation.called', label: t('automations.called') }, ...TRIGGERS]}
+            data={[{ value: 'automation.called', label: t('automations.called') }, ...TRIGGERS.map(toTriggerChoice)]}
             value={trigger}
             onChange={setTrigger}
             searchable

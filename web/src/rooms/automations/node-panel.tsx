@@ -12,6 +12,7 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
+import { toTriggerChoice } from '../../parts/trigger-names.ts';
 import { TRIGGERS } from '../../parts/triggers.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { ACTIONS, OPERATORS, type ActionField } from './actions.ts';
@@ -140,7 +141,7 @@ function TriggerFields({ draft, onChange }: { draft: Draft; onChange: ((draft: D
     <>
       <Select
         label={t('automations.when')}
-        data={[{ value: 'automation.called', label: t('automations.called') }, ...TRIGGERS]}
+        data={[{ value: 'automation.called', label: t('automations.called') }, ...TRIGGERS.map(toTriggerChoice)]}
         value={trigger}
         // What a filter asks belongs to its trigger.
         onChange={(value) => onChange?.({ ...draft, trigger_event: value ?? trigger, filter: {} })}
@@ -151,7 +152,10 @@ function TriggerFields({ draft, onChange }: { draft: Draft; onChange: ((draft: D
       {hasIntent ? (
         <MultiSelect
           label={t('automations.intents')}
-          data={[...new Set([...INTENTS, ...(filter.intents ?? [])])]}
+          data={[...new Set([...INTENTS, ...(filter.intents ?? [])])].map((value) => ({
+            value,
+            label: textOf('automations.intent', value),
+          }))}
           value={filter.intents ?? []}
           onChange={(values) => narrow('intents', values)}
           placeholder={filter.intents ? '' : t('automations.any')}

@@ -1,3 +1,4 @@
+import { triggerName } from '../../parts/trigger-names.ts';
 import { text, textOf } from '../../text/index.ts';
 import type { Draft, FlowNode } from './flow.ts';
 
@@ -8,8 +9,8 @@ export function summaryOf(
 ): { title: string; said: string } {
   if (node.type === 'trigger')
     return {
-      title: trigger_event === 'automation.called' ? text('automations.called') : trigger_event,
-      said: filter.intents?.join(', ') ?? text('automations.trigger'),
+      title: trigger_event === 'automation.called' ? text('automations.called') : triggerName(trigger_event),
+      said: filter.intents?.map((one) => textOf('automations.intent', one)).join(', ') ?? text('automations.trigger'),
     };
   if (node.type === 'condition') {
     const { condition } = node;

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { language } from '../../app/preferences.ts';
+import { region } from '../../app/preferences.ts';
 import { textOf, useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
 import { DAYS, dayOf } from './zone.ts';
@@ -20,7 +20,7 @@ export function Calendar({ campaign, finish }: { campaign: Campaign; finish: str
   const days = Array.from({ length: WEEKS * 7 }, (_, at) => new Date(monday + at * DAY_MS).toISOString().slice(0, 10));
   const sends = (day: string) =>
     last !== null && day >= first && day <= last && (end === null || day < end) && isOpen(campaign, day);
-  const month = new Intl.DateTimeFormat(language(), { month: 'short', day: 'numeric', timeZone: 'UTC' });
+  const month = new Intl.DateTimeFormat(region(), { month: 'short', day: 'numeric', timeZone: 'UTC' });
   return (
     <div>
       <div className="calendar" role="img" aria-label={t('campaign.calendar.label', { from: first, to: last ?? '–' })}>

@@ -2,12 +2,15 @@ import '@xyflow/react/dist/style.css';
 import { useComputedColorScheme } from '@mantine/core';
 import IconFlag from '@tabler/icons-react/dist/esm/icons/IconFlag.mjs';
 import {
+  BaseEdge,
   Controls,
+  getSmoothStepPath,
   Handle,
   Position,
   ReactFlow,
   ReactFlowProvider,
   type Edge,
+  type EdgeProps,
   type Node,
   type NodeProps,
 } from '@xyflow/react';
@@ -20,6 +23,7 @@ type StepNode = Node<{ step: Step; flow: Flow | undefined; isFirst: boolean; isC
 type EndNode = Node<{ label: string }>;
 
 const KINDS = { step: StepInGraph, end: EndInGraph };
+const WAYS = { branch: BranchInGraph };
 const END = { width: 84, height: 34 };
 const MARGIN = 24;
 const TALLEST = 2_400;
@@ -66,7 +70,7 @@ export default function Graph({
         id: `${step.id}-${at}`,
         source: step.id,
         target,
-        type: 'smoothstep',
+        type: branches.length > 1 && branch.to !== null ? 'branch' : 'smoothstep',
         focusable: false,
         ...(label ? { label } : {}),
         labelBgPadding: [6, 3],
@@ -88,6 +92,7 @@ export default function Graph({
           nodes={nodes}
           edges={edges}
           nodeTypes={KINDS as never}
+          edgeTypes={WAYS}
           colorMode={scheme}
           fitView
           fitViewOptions={{ maxZoom: 1, padding: 0.04 }}
@@ -123,6 +128,22 @@ function StepInGraph({ data }: NodeProps<StepNode>) {
       <StepCard {...data} />
       <Handle type="source" position={Position.Bottom} isConnectable={false} />
     </>
+  );
+}
+
+/** One of several ways from a step: what it asks stands above the step it leads to, where no other way passes. */
+function BranchInGraph({ sourceX, sourceY, sourcePosition, targetX, targetY, targetPosition, ...edge }: EdgeProps) {
+  const [path] = getSmoothStepPath({ sourceX, sourceY, sourcePosition, targetX, targetY, targetPosition });
+  return (
+    <BaseEdge
+      id={edge.id}
+      path={path}
+      label={edge.label}
+      labelX={targetX}
+      labelY={targetY - 14}
+      labelBgPadding={[6, 3]}
+      labelBgBorderRadius={4}
+    />
   );
 }
 

@@ -81,9 +81,9 @@ export function Leads({ id }: { id: string }) {
               columns={[
                 { label: t('campaign.lead.who') },
                 { label: t('campaigns.status') },
-                { label: t('campaign.lead.step') },
-                { label: t('campaign.lead.why') },
-                { label: t('campaign.lead.last') },
+                { label: t('campaign.lead.step'), isExtra: true },
+                { label: t('campaign.lead.why'), isExtra: true },
+                { label: t('campaign.lead.last'), isExtra: true },
                 ...(may ? [{ label: t('campaign.lead.do') }] : []),
               ]}
             >
@@ -122,7 +122,9 @@ function Row({ campaignId, lead, may }: { campaignId: string; lead: Lead; may: b
         {lead.current_step ?? '–'}
       </Table.Td>
       <Table.Td maw={260} c="dimmed" className="wrap-anywhere">
-        <Why lead={lead} />
+        <Text inherit lineClamp={2} component="div" title={lead.failure_reason || lead.hold?.reason || undefined}>
+          <Why lead={lead} />
+        </Text>
       </Table.Td>
       <Table.Td c="dimmed">{lead.last_activity_at ? <Ago at={lead.last_activity_at} /> : '–'}</Table.Td>
       {may ? (

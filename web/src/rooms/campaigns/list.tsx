@@ -83,8 +83,8 @@ export default function CampaignsPage() {
                   { label: t('campaigns.status') },
                   { label: t('campaigns.sent'), isNumber: true },
                   { label: t('campaigns.replyRate'), isNumber: true },
-                  { label: t('campaigns.bounceRate'), isNumber: true },
-                  { label: t('campaigns.changed') },
+                  { label: t('campaigns.bounceRate'), isNumber: true, isExtra: true },
+                  { label: t('campaigns.changed'), isExtra: true },
                 ]}
               >
                 {pages.map(({ data }) => (
@@ -132,8 +132,8 @@ function Rows({ rows }: { rows: { id: string; name: string; status: string; upda
       figure && figure.emails_sent > 0 ? (
         toPercent((value ?? 0) / 100)
       ) : (
-        <Text span c="dimmed" inherit>
-          {t('campaigns.none')}
+        <Text span c="dimmed" inherit title={t('campaigns.none')}>
+          –
         </Text>
       );
     return (
@@ -146,7 +146,7 @@ function Rows({ rows }: { rows: { id: string; name: string; status: string; upda
         <Table.Td>
           <CampaignStatus status={status} />
         </Table.Td>
-        <Table.Td ta="right">{figure ? toNumber(figure.emails_sent) : rate(undefined)}</Table.Td>
+        <Table.Td ta="right">{figure?.emails_sent ? toNumber(figure.emails_sent) : rate(undefined)}</Table.Td>
         <Table.Td ta="right">{rate(figure?.reply_rate)}</Table.Td>
         <Table.Td ta="right">{rate(figure?.bounce_rate)}</Table.Td>
         <Table.Td c="dimmed">

@@ -53,7 +53,7 @@ export default function CampaignPage() {
                 onChange={(value) => setTab(value === 'sequence' ? '' : (value ?? ''))}
                 keepMounted={false}
               >
-                <Tabs.List mb="lg">
+                <Tabs.List mb="lg" className="campaign-tabs">
                   {TABS.map((one) => (
                     <Tabs.Tab key={one} value={one}>
                       {t(`campaign.tab.${one}`)}
@@ -95,30 +95,30 @@ function Figures({ id }: { id: string }) {
   if (!may) return null;
   return (
     <Answered query={figures} skeleton={<FiguresSkeleton />}>
-      {({ summary }) => (
-        <SimpleGrid cols={{ base: 2, md: 4 }}>
-          <Figure
-            label={t('campaigns.sent')}
-            value={toNumber(summary.emails_sent)}
-            note={summary.emails_pending > 0 ? t('campaign.waiting', { count: summary.emails_pending }) : null}
-          />
-          <Figure
-            label={t('start.replies')}
-            value={toNumber(summary.replies)}
-            note={toPercent(summary.reply_rate / 100)}
-          />
-          <Figure
-            label={t('campaign.opens')}
-            value={toNumber(summary.unique_opens - summary.machine_opens)}
-            note={toPercent(summary.open_rate / 100)}
-          />
-          <Figure
-            label={t('campaigns.bounceRate')}
-            value={toNumber(summary.bounces)}
-            note={toPercent(summary.bounce_rate / 100)}
-          />
-        </SimpleGrid>
-      )}
+      {({ summary }) => {
+        const shareOfSent = (count: number) =>
+          summary.emails_sent > 0 ? toPercent(count / summary.emails_sent) : null;
+        return (
+          <SimpleGrid cols={{ base: 2, md: 4 }}>
+            <Figure
+              label={t('campaigns.sent')}
+              value={toNumber(summary.emails_sent)}
+              note={summary.emails_pending > 0 ? t('campaign.waiting', { count: summary.emails_pending }) : null}
+            />
+            <Figure label={t('start.replies')} value={toNumber(summary.replies)} note={shareOfSent(summary.replies)} />
+            <Figure
+              label={t('campaign.opens')}
+              value={toNumber(summary.unique_opens)}
+              note={shareOfSent(summary.unique_opens)}
+            />
+            <Figure
+              label={t('campaigns.bounceRate')}
+              value={toNumber(summary.bounces)}
+              note={shareOfSent(summary.bounces)}
+            />
+          </SimpleGrid>
+        );
+      }}
     </Answered>
   );
 }

@@ -86,6 +86,7 @@ function PoolFields({
   return (
     <Stack gap="md" maw={640}>
       <SegmentedControl
+        className="campaign-choice"
         aria-label={t('campaign.senders.how')}
         value={pool.strategy}
         onChange={(strategy) => setPool({ ...pool, strategy: strategy as Pool['strategy'] })}

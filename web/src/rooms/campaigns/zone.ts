@@ -1,4 +1,4 @@
-import { language } from '../../app/preferences.ts';
+import { region } from '../../app/preferences.ts';
 
 /** In the order of a week that begins on Monday, which is bit 0 of a campaign's days. */
 export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -7,7 +7,7 @@ export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export function dayOf(at: string | Date, zone: string, form: 'iso' | 'long' = 'iso'): string {
   const moment = new Date(at);
   if (form === 'iso') return new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(moment);
-  return new Intl.DateTimeFormat(language(), { timeZone: zone, dateStyle: 'full' }).format(moment);
+  return new Intl.DateTimeFormat(region(), { timeZone: zone, dateStyle: 'full' }).format(moment);
 }
 
 /** The moment at which a local day (YYYY-MM-DD) begins in a zone, as ISO 8601 in UTC. */

@@ -101,11 +101,11 @@ export default function DealsPage() {
                 keyOf={({ id }) => id}
                 columns={[
                   { label: t('crm.deal'), width: '32%' },
-                  { label: t('crm.contact'), width: '24%' },
+                  { label: t('crm.contact'), width: '24%', isExtra: true },
                   { label: t('crm.stage'), width: '18%' },
-                  { label: t('crm.status'), width: 110 },
+                  { label: t('crm.status'), width: 110, isExtra: true },
                   { label: t('crm.value'), isNumber: true, width: 130 },
-                  { label: t('crm.changed'), width: 130 },
+                  { label: t('crm.changed'), width: 130, isExtra: true },
                 ]}
               >
                 {(deal) => <Cells deal={deal} />}

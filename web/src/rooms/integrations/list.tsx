@@ -97,6 +97,11 @@ function ProviderCard({
             <ConnectionStatus connection={one} />
           </Group>
         ))}
+        {provider.configured ? null : (
+          <Text size="xs" c="dimmed">
+            {t('integrations.notConfigured', { names: clientSettings(provider.provider) })}
+          </Text>
+        )}
         <Group gap="sm" justify="space-between">
           {provider.configured ? (
             mayConnect ? (
@@ -108,9 +113,10 @@ function ProviderCard({
               <span />
             )
           ) : (
-            <Text size="xs" c="dimmed">
-              {t('integrations.notConfigured', { names: clientSettings(provider.provider) })}
-            </Text>
+            <Button size="xs" variant="default" disabled>
+              {t('integrations.connect')}
+              <span className="skip">{` ${provider.name}`}</span>
+            </Button>
           )}
           <Anchor href={provider.docs_url} size="xs" target="_blank" rel="noreferrer" flex="none">
             {t('integrations.docs')}

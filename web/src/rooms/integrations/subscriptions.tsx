@@ -5,8 +5,9 @@ import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { Section } from '../../parts/section.tsx';
+import { toTriggerChoice, triggerName } from '../../parts/trigger-names.ts';
 import { TRIGGERS } from '../../parts/triggers.ts';
-import { useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 
 type Read = AnswerOf<'/v1/integrations/connections/{id}'>;
 type Provider = AnswerOf<'/v1/integrations/catalog'>['catalog'][number];
@@ -48,7 +49,7 @@ export function Subscriptions({
           {events.map((event) => (
             <Group key={event.id} justify="space-between" gap="md" wrap="nowrap" align="flex-start">
               <Text size="sm" className="wrap-anywhere">
-                {t('integrations.event', { event: event.event_type, action: event.action })}
+                {t('integrations.event', { event: triggerName(event.event_type), action: actionName(event.action) })}
                 {typeof event.config.message === 'string' ? (
                   <Text span inherit c="dimmed">{` ${event.config.message}`}</Text>
                 ) : null}
@@ -72,6 +73,11 @@ export function Subscriptions({
       )}
     </Section>
   );
+}
+
+/** What is done at the account, without the name of the account's provider. */
+function actionName(action: string): string {
+  return textOf('integrations.action', action.slice(action.indexOf('.') + 1), action);
 }
 
 function Add({ id, provider }: { id: string; provider: Provider }) {
@@ -111,8 +117,11 @@ function Add({ id, provider }: { id: string; provider: Provider }) {
           <Select
             label={t('integrations.event.when')}
             data={[
-              { group: t('integrations.event.useful'), items: [...useful] },
-              { group: t('integrations.event.others'), items: TRIGGERS.filter((one) => !useful.includes(one)) },
+              { group: t('integrations.event.useful'), items: useful.map(toTriggerChoice) },
+              {
+                group: t('integrations.event.others'),
+                items: TRIGGERS.filter((one) => !useful.includes(one)).map(toTriggerChoice),
+              },
             ]}
             value={event}
             onChange={setEvent}
@@ -121,7 +130,7 @@ function Add({ id, provider }: { id: string; provider: Provider }) {
           />
           <Select
             label={t('integrations.event.then')}
-            data={provider.action_types}
+            data={provider.action_types.map((value) => ({ value, label: actionName(value) }))}
             value={action}
             onChange={setAction}
             allowDeselect={false}

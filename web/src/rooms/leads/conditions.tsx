@@ -107,6 +107,7 @@ export function Conditions({
                 variant="subtle"
                 color="gray"
                 mt={4}
+                ml="auto"
                 aria-label={t('leads.condition.remove', { number: at + 1 })}
                 onClick={() => onChange({ ...value, conditions: value.conditions.filter((_, index) => index !== at) })}
               >

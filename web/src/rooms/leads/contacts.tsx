@@ -108,9 +108,9 @@ export default function ContactsPage() {
                 columns={[
                   { label: t('leads.who'), width: '38%' },
                   { label: t('leads.company'), width: '20%' },
-                  { label: t('leads.tags'), width: '18%' },
-                  { label: t('nav.campaigns'), isNumber: true, width: 110 },
-                  { label: t('leads.added'), width: 130 },
+                  { label: t('leads.tags'), width: '18%', isExtra: true },
+                  { label: t('nav.campaigns'), isNumber: true, width: 110, isExtra: true },
+                  { label: t('leads.added'), width: 130, isExtra: true },
                 ]}
               >
                 {(contact) => <Cells contact={contact} />}

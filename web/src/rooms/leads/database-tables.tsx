@@ -34,10 +34,10 @@ export function PeopleTable({ question }: { question: Question }) {
           keyOf={({ id }) => id}
           columns={[
             { label: t('leads.who'), width: '36%' },
-            { label: t('leads.company'), width: '22%' },
+            { label: t('leads.company'), width: '22%', isExtra: true },
             { label: t('leads.database.status'), width: 140 },
-            { label: t('leads.database.letters'), isNumber: true, width: 90 },
-            { label: t('leads.database.last'), width: 140 },
+            { label: t('leads.database.letters'), isNumber: true, width: 90, isExtra: true },
+            { label: t('leads.database.last'), width: 140, isExtra: true },
           ]}
         >
           {(person) => (
@@ -85,7 +85,7 @@ export function CompanyTable({ question }: { question: Question }) {
             { label: t('leads.database.contacted'), isNumber: true, width: 130 },
             { label: t('leads.database.replied'), isNumber: true, width: 110 },
             { label: t('leads.database.fresh'), isNumber: true, width: 130 },
-            { label: t('leads.database.last'), width: 140 },
+            { label: t('leads.database.last'), width: 140, isExtra: true },
           ]}
         >
           {(company) => (

@@ -38,9 +38,9 @@ export default function ImportsPage() {
                 { label: t('leads.imports.file') },
                 { label: t('leads.imports.state') },
                 { label: t('leads.imports.new'), isNumber: true },
-                { label: t('leads.imports.updated'), isNumber: true },
+                { label: t('leads.imports.updated'), isNumber: true, isExtra: true },
                 { label: t('leads.imports.leftOut'), isNumber: true },
-                { label: t('leads.imports.when') },
+                { label: t('leads.imports.when'), isExtra: true },
               ]}
             >
               {pages.flatMap(({ data }) =>

@@ -37,9 +37,9 @@ export default function SegmentsPage() {
               minWidth={520}
               columns={[
                 { label: t('leads.segments.name') },
-                { label: t('leads.segments.conditions'), isNumber: true },
+                { label: t('leads.segments.conditions'), isNumber: true, isExtra: true },
                 { label: t('leads.people'), isNumber: true },
-                { label: t('leads.segments.changed') },
+                { label: t('leads.segments.changed'), isExtra: true },
               ]}
             >
               {pages.flatMap(({ data }) => data.map((segment) => <Row key={segment.id} segment={segment} />))}

@@ -57,8 +57,8 @@ export default function SuppressionsPage() {
                 columns={[
                   { label: t('leads.suppressions.what'), width: '34%' },
                   { label: t('leads.suppressions.source'), width: '20%' },
-                  { label: t('leads.suppressions.reason'), width: '24%' },
-                  { label: t('leads.suppressions.since'), width: 140 },
+                  { label: t('leads.suppressions.reason'), width: '24%', isExtra: true },
+                  { label: t('leads.suppressions.since'), width: 140, isExtra: true },
                   { label: t('leads.suppressions.lift'), width: 120, isHidden: true },
                 ]}
               >

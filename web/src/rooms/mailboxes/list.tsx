@@ -75,8 +75,8 @@ export default function MailboxesPage() {
                   { label: t('mailboxes.address') },
                   { label: t('mailboxes.state') },
                   { label: t('mailboxes.cap'), isNumber: true },
-                  { label: t('mailboxes.warmup') },
-                  { label: t('mailboxes.synced') },
+                  { label: t('mailboxes.warmup'), isExtra: true },
+                  { label: t('mailboxes.synced'), isExtra: true },
                 ]}
               >
                 {rows.map((one) => (

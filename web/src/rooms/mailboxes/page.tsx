@@ -11,7 +11,7 @@ import { To } from '../../parts/to.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
 import { MailboxState } from './list.tsx';
 import { NewPassword } from './password.tsx';
 import { Standing, WarmupCurve } from './standing.tsx';
@@ -30,9 +30,15 @@ export default function MailboxPage() {
   return (
     <Page
       title={mailbox.data?.email ?? t('mailboxes.one')}
-      lead={mailbox.data?.name}
+      lead={
+        mailbox.data ? (
+          <Group gap="xs">
+            <MailboxState mailbox={mailbox.data} />
+            {mailbox.data.name}
+          </Group>
+        ) : null
+      }
       back={{ to: '/mailboxes', label: t('nav.mailboxes') }}
-      actions={mailbox.data ? <MailboxState mailbox={mailbox.data} /> : null}
     >
       <Answered query={mailbox} skeleton={<ListSkeleton rows={4} height={110} />}>
         {(data) => (
@@ -62,6 +68,8 @@ export default function MailboxPage() {
 function Connection({ mailbox }: { mailbox: Mailbox }) {
   const t = useText();
   const may = useCan('manage_settings');
+  const securityOf = (security: Mailbox['smtp']['security']) =>
+    t(security === 'none' ? 'mailbox.unencrypted' : `connect.security.${security}`);
   const test = useAct(() => dataOf(heron.POST('/v1/emails/{id}/test', { params: { path: { id: mailbox.id } } })), {
     stale: [['mailboxes', mailbox.id]],
     isShown: true,
@@ -70,11 +78,11 @@ function Connection({ mailbox }: { mailbox: Mailbox }) {
     <Section title={t('mailbox.connection')}>
       <Stack gap="xs">
         <Text size="sm" className="wrap-anywhere">
-          SMTP {mailbox.smtp.host}:{mailbox.smtp.port} · {t(`connect.security.${mailbox.smtp.security}`)}
+          SMTP {mailbox.smtp.host}:{mailbox.smtp.port} · {securityOf(mailbox.smtp.security)}
         </Text>
         {mailbox.imap ? (
           <Text size="sm" className="wrap-anywhere">
-            IMAP {mailbox.imap.host}:{mailbox.imap.port} · {t(`connect.security.${mailbox.imap.security}`)}
+            IMAP {mailbox.imap.host}:{mailbox.imap.port} · {securityOf(mailbox.imap.security)}
           </Text>
         ) : null}
         <Text size="sm" c="dimmed">
@@ -128,8 +136,11 @@ function Dns({ id }: { id: string }) {
               ] as const
             ).map(([name, found, detail]) => (
               <Group key={name} gap="xs" wrap="nowrap">
-                <Badge color={found ? 'teal' : 'red'} variant="light" tt="none" miw={124}>
-                  {name} {t(found ? 'mailbox.found' : 'mailbox.missing')}
+                <Text size="sm" w={64} flex="none">
+                  {name}
+                </Text>
+                <Badge color={found ? 'teal' : 'red'} variant="light" tt="none" flex="none">
+                  {t(found ? 'mailbox.found' : 'mailbox.missing')}
                 </Badge>
                 <Text size="xs" c="dimmed" className="clip" title={detail}>
                   {detail}
@@ -223,13 +234,16 @@ function Warmup({ mailbox }: { mailbox: Mailbox }) {
       <Answered query={warmup} skeleton={<ListSkeleton rows={2} height={40} />}>
         {(data) => (
           <Stack gap="sm">
-            <SimpleGrid cols={2}>
-              <Figure
-                label={t('mailbox.warmup.state')}
-                value={t(`mailbox.warmup.${data.enabled ? data.status : 'stopped'}`)}
-              />
-              <Figure label={t('mailbox.warmup.target')} value={data.daily_target} />
-            </SimpleGrid>
+            {data.enabled ? (
+              <SimpleGrid cols={2}>
+                <Figure label={t('mailbox.warmup.state')} value={t(`mailbox.warmup.${data.status}`)} />
+                <Figure label={t('mailbox.warmup.target')} value={toNumber(data.daily_target)} />
+              </SimpleGrid>
+            ) : (
+              <Text size="sm" c="dimmed">
+                {t('mailbox.warmup.off')}
+              </Text>
+            )}
             {data.blocked_reason ? (
               <Alert color="red" variant="light">
                 {data.blocked_reason}

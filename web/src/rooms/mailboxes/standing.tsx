@@ -7,7 +7,7 @@ import { DataTable } from '../../parts/data-table.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
-import { toNumber, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 
 const COLORS = { healthy: 'teal', warning: 'yellow', error: 'red' } as const;
 const DAYS = 30;
@@ -26,10 +26,10 @@ export function Standing({ id }: { id: string }) {
     <Answered query={standing} skeleton={<FiguresSkeleton count={3} />}>
       {({ health, daily_usage: usage }) => (
         <Stack gap="md">
-          <SimpleGrid cols={{ base: 1, xs: 3 }}>
+          <SimpleGrid cols={{ base: 2, sm: 3 }}>
             <Figure
               label={t('mailbox.health')}
-              value={toNumber(health.score)}
+              value={t('mailbox.health.of', { score: health.score })}
               note={
                 <Group gap={4} component="span">
                   <Badge variant="light" color={COLORS[health.status]} tt="none" component="span">
@@ -43,11 +43,13 @@ export function Standing({ id }: { id: string }) {
               value={t('mailbox.of', { sent: usage.campaign_sent, most: usage.campaign_limit })}
               note={t('mailbox.today.utc')}
             />
-            <Figure
-              label={t('mailbox.today.warmup')}
-              value={t('mailbox.of', { sent: usage.warmup_sent, most: usage.warmup_limit })}
-              note={t('mailbox.today.utc')}
-            />
+            {usage.warmup_limit > 0 ? (
+              <Figure
+                label={t('mailbox.today.warmup')}
+                value={t('mailbox.of', { sent: usage.warmup_sent, most: usage.warmup_limit })}
+                note={t('mailbox.today.utc')}
+              />
+            ) : null}
           </SimpleGrid>
           {health.issues.length > 0 ? (
             <Section title={t('mailbox.issues')}>

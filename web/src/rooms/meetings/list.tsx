@@ -2,7 +2,7 @@ import { Anchor, Badge, Group, Paper, SegmentedControl, Select, Stack, Text, Tex
 import IconCalendar from '@tabler/icons-react/dist/esm/icons/IconCalendarEvent.mjs';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { language } from '../../app/preferences.ts';
+import { region } from '../../app/preferences.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { More, usePaged } from '../../parts/paged.tsx';
@@ -104,8 +104,9 @@ export default function MeetingsPage() {
 
 function OneMeeting({ meeting, timezone }: { meeting: Meeting; timezone: string }) {
   const t = useText();
-  const time = new Intl.DateTimeFormat(language(), { timeStyle: 'short', timeZone: timezone });
-  const at = [meeting.scheduled_for, meeting.end_time].flatMap((each) => (each ? [time.format(new Date(each))] : []));
+  const time = new Intl.DateTimeFormat(region(), { timeStyle: 'short', timeZone: timezone });
+  const [begin, end] = [meeting.scheduled_for, meeting.end_time].map((each) => (each ? new Date(each) : null));
+  const ends = begin && end ? time.formatRange(begin, end) : begin ? time.format(begin) : '';
   const who = meeting.contact_name || meeting.invitee_name || meeting.invitee_email;
   const isToCome =
     (meeting.status === 'booked' || meeting.status === 'rescheduled') &&
@@ -118,9 +119,9 @@ function OneMeeting({ meeting, timezone }: { meeting: Meeting; timezone: string 
   return (
     <Paper withBorder radius="md" px="md" py="sm" component="article">
       <Group gap="md" align="flex-start">
-        <Stack gap={6} w={130} align="flex-start">
+        <Stack gap={6} miw={130} align="flex-start">
           <Text size="sm" fw={600} className="figures">
-            {at.join(' – ')}
+            {ends}
           </Text>
           <Badge variant="light" color={COLORS[meeting.status]} tt="none">
             {t(`meetings.status.${meeting.status}`)}
@@ -171,7 +172,7 @@ function isWebAddress(address: string): boolean {
 
 /** Meetings under the day on which they are in a zone, in the order in which they came. */
 function byDay(meetings: readonly Meeting[], timeZone: string): [day: string, meetings: Meeting[]][] {
-  const format = new Intl.DateTimeFormat(language(), { dateStyle: 'full', timeZone });
+  const format = new Intl.DateTimeFormat(region(), { dateStyle: 'full', timeZone });
   const days = new Map<string, Meeting[]>();
   for (const meeting of meetings) {
     const day = meeting.scheduled_for ? format.format(new Date(meeting.scheduled_for)) : '';

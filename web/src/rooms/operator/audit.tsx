@@ -94,7 +94,7 @@ export default function AuditPage() {
             columns={[
               { label: t('operator.audit.action') },
               { label: t('operator.audit.who') },
-              { label: t('operator.audit.kind') },
+              { label: t('operator.audit.kind'), isExtra: true },
               { label: t('operator.when') },
             ]}
           >

@@ -62,8 +62,8 @@ export function DeliveryList({ endpointId }: { endpointId?: string }) {
                 columns={[
                   { label: t('operator.event') },
                   { label: t('operator.state') },
-                  { label: t('operator.answer') },
-                  { label: t('operator.attempts'), isNumber: true },
+                  { label: t('operator.answer'), isExtra: true },
+                  { label: t('operator.attempts'), isNumber: true, isExtra: true },
                   { label: t('operator.when') },
                 ]}
               >

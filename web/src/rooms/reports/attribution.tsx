@@ -7,9 +7,11 @@ import { Figure } from '../../parts/figure.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
+import { toSpan } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
-import { Behind } from './behind.tsx';
+import { Behind, type FigureOf } from './behind.tsx';
+import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { PeriodControl, usePeriod, type Period } from './period.tsx';
 
@@ -28,9 +30,20 @@ export default function AttributionPage() {
   return (
     <ReportPage actions={<PeriodControl />}>
       <Answered query={summary} skeleton={<FiguresSkeleton count={6} />}>
-        {(data) => <Stages summary={data} />}
+        {(data) =>
+          data.confirmed_sends === 0 ? (
+            <>
+              <LacksGoal summary={data} />
+              <NothingSent />
+            </>
+          ) : (
+            <>
+              <Stages summary={data} />
+              <Breakdown period={period} />
+            </>
+          )
+        }
       </Answered>
-      <Breakdown period={period} />
       <Credit period={period} />
     </ReportPage>
   );
@@ -44,15 +57,10 @@ function Stages({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }) {
     to: summary.to,
     window_days: `${summary.window_days}`,
   } as const;
-  const lacks = summary.stages.some(({ stage, goal_id }) => stage === 'signup' && !goal_id);
   return (
     <>
       <Text size="sm" c="dimmed">
-        {t('reports.window', {
-          from: summary.from.slice(0, 10),
-          to: summary.to.slice(0, 10),
-          days: summary.window_days,
-        })}
+        {t('reports.window', { period: toSpan(summary.from, summary.to), days: summary.window_days })}
       </Text>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }}>
         <Figure
@@ -87,16 +95,22 @@ function Stages({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }) {
           ))}
         </SimpleGrid>
       ) : null}
-      {lacks ? (
-        <Alert color="blue" variant="light" role="note">
-          {t('reports.noGoal')}{' '}
-          <To to="/reports/goals" c="inherit" underline="always">
-            {t('reports.noGoal.fix')}
-          </To>
-        </Alert>
-      ) : null}
+      <LacksGoal summary={summary} />
     </>
   );
+}
+
+function LacksGoal({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }) {
+  const t = useText();
+  const lacks = summary.stages.some(({ stage, goal_id }) => stage === 'signup' && !goal_id);
+  return lacks ? (
+    <Alert color="blue" variant="light" role="note">
+      {t('reports.noGoal')}{' '}
+      <To to="/reports/goals" c="inherit" underline="always">
+        {t('reports.noGoal.fix')}
+      </To>
+    </Alert>
+  ) : null;
 }
 
 function Breakdown({ period }: { period: Period }) {
@@ -118,17 +132,19 @@ function Breakdown({ period }: { period: Period }) {
       label: t(`reports.figure.${name}`),
       isNumber: true,
       value: people,
-      show: (row: Row) =>
-        row.key === null ? (
-          toNumber(people(row))
-        ) : (
-          <Behind
-            value={people(row)}
-            number={{ of: 'acquisition', figure: name, from: period.begin, to: period.end, dimension, key: row.key }}
-          />
-        ),
+      show: (row: Row) => <Behind value={people(row)} number={partOf(row, name)} />,
     };
   };
+  const partOf = (row: Row, figure: string) =>
+    ({
+      of: 'acquisition',
+      figure,
+      from: period.begin,
+      to: period.end,
+      dimension,
+      // The row of what has no key of this dimension is asked for by an empty one.
+      key: row.key ?? '',
+    }) as const;
   return (
     <Stack gap="sm">
       <Select
@@ -143,14 +159,19 @@ function Breakdown({ period }: { period: Period }) {
         {({ rows }) => (
           <DataTable
             title={t('reports.breakdown')}
-            note={t('reports.utc', { from: period.from, to: period.to })}
+            note={period.note}
             filename={`heron-${dimension}-${period.from}-${period.to}`}
             rows={rows}
             keyOf={({ key }) => key ?? ''}
             empty={t('reports.none')}
             columns={[
               { label: t(`reports.by.${dimension}`), value: ({ name, key }) => name ?? key ?? t('reports.without') },
-              { label: t('reports.figure.confirmed_sends'), isNumber: true, value: (row) => row.confirmed_sends },
+              {
+                label: t('reports.figure.confirmed_sends'),
+                isNumber: true,
+                value: (row) => row.confirmed_sends,
+                show: (row) => <Behind value={row.confirmed_sends} number={partOf(row, 'confirmed_sends')} />,
+              },
               stage('replied'),
               stage('positive_reply'),
               stage('signup'),
@@ -165,6 +186,9 @@ function Breakdown({ period }: { period: Period }) {
 
 function Credit({ period }: { period: Period }) {
   const t = useText();
+  const behind = (count: number, figure: string, more: Partial<FigureOf> = {}) => (
+    <Behind value={count} number={{ of: 'customers', figure, from: period.begin, to: period.end, ...more }} />
+  );
   const credit = useQuery({
     queryKey: ['reports', 'attribution', period.begin],
     queryFn: () =>
@@ -187,13 +211,22 @@ function Credit({ period }: { period: Period }) {
             {data.customers > 0 ? (
               <Facts
                 rows={[
-                  [t('reports.customers'), toNumber(data.customers)],
-                  [t('reports.attributed'), toNumber(data.attributed)],
-                  [t('reports.unattributed'), toNumber(data.unattributed)],
-                  [t('reports.corrected'), data.corrected || null],
+                  [t('reports.customers'), behind(data.customers, 'customers')],
+                  [t('reports.attributed'), behind(data.attributed, 'attributed', { status: 'attributed' })],
+                  [t('reports.unattributed'), behind(data.unattributed, 'unattributed', { status: 'unattributed' })],
+                  [
+                    t('reports.corrected'),
+                    data.corrected ? behind(data.corrected, 'corrected', { corrected: 'true' }) : null,
+                  ],
                   ...Object.entries(data.match_methods)
                     .filter(([, count]) => count > 0)
-                    .map(([method, count]) => [textOf('reports.match', method), toNumber(count)] as const),
+                    .map(
+                      ([method, count]) =>
+                        [
+                          textOf('reports.match', method),
+                          behind(count, 'customers', { match_method: method }),
+                        ] as const,
+                    ),
                 ]}
               />
             ) : (

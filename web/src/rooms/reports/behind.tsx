@@ -5,9 +5,24 @@ import { useCan } from '../../app/person.ts';
 import { toNumber, useText } from '../../text/index.ts';
 
 /** Which number it is: of which report, which figure, and of what part. */
-export type FigureOf = { of?: 'acquisition'; figure: string } & Partial<
+export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel'; figure: string } & Partial<
   Record<
-    'from' | 'to' | 'campaign_id' | 'email_account_id' | 'provider' | 'window_days' | 'dimension' | 'key' | 'currency',
+    | 'from'
+    | 'to'
+    | 'campaign_id'
+    | 'email_account_id'
+    | 'provider'
+    | 'window_days'
+    | 'dimension'
+    | 'key'
+    | 'currency'
+    | 'status'
+    | 'match_method'
+    | 'corrected'
+    // Of a funnel: its steps as its address has them, the number of one of them from 1, and whether it is who was lost there.
+    | 'steps'
+    | 'step'
+    | 'lost',
     string
   >
 >;

@@ -7,6 +7,7 @@ import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { To } from '../../parts/to.tsx';
 import { toPercent, useText } from '../../text/index.ts';
 import { Behind } from './behind.tsx';
+import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { PeriodControl, usePeriod } from './period.tsx';
 
@@ -60,9 +61,7 @@ export default function CampaignsReport() {
       <Answered query={campaigns} skeleton={<ListSkeleton rows={4} />}>
         {() =>
           all.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {t('reports.none')}
-            </Text>
+            <NothingSent />
           ) : (
             <>
               <MultiSelect
@@ -83,7 +82,7 @@ export default function CampaignsReport() {
                   {({ campaigns: rows }) => (
                     <DataTable
                       title={t('reports.page.campaigns')}
-                      note={t('reports.utc', { from: period.from, to: period.to })}
+                      note={period.note}
                       filename={`heron-compare-${period.from}-${period.to}`}
                       rows={rows}
                       keyOf={(row) => row.campaign_id}

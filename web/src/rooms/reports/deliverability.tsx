@@ -5,9 +5,11 @@ import { TimeChart } from '../../parts/chart.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
+import { toSpan } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { toPercent, useText } from '../../text/index.ts';
+import { textOf, toPercent, useText } from '../../text/index.ts';
 import { Behind, type FigureOf } from './behind.tsx';
+import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { nextDay, PeriodControl, usePeriod } from './period.tsx';
 
@@ -50,10 +52,8 @@ function Shown({ report }: { report: Report }) {
   const t = useText();
   const { from, to, timeseries } = report;
   const range = { from, to };
-  const note = t('reports.utcMoments', {
-    from: from.slice(0, 16).replace('T', ' '),
-    to: to.slice(0, 16).replace('T', ' '),
-  });
+  const note = t('reports.utc', { period: toSpan(from, to) });
+  if (report.emails_sent === 0) return <NothingSent />;
   const names = ['sent', 'bounces', 'complaints', 'unsubscribes'] as const;
   const groups: Column<Shares & { number: Partial<FigureOf> }>[] = [
     {
@@ -72,7 +72,14 @@ function Shown({ report }: { report: Report }) {
       label: t('reports.rate.bounces'),
       isNumber: true,
       value: (row) => row.bounce_rate,
-      show: (row) => (row.sent > 0 ? toPercent(row.bounce_rate / 100) : ''),
+      show: (row) =>
+        row.sent > 0 ? (
+          <Behind value={row.bounces} number={{ ...row.number, ...range, figure: 'bounces' }}>
+            {toPercent(row.bounce_rate / 100)}
+          </Behind>
+        ) : (
+          ''
+        ),
     },
     {
       label: t('reports.figure.complaints'),
@@ -86,27 +93,7 @@ function Shown({ report }: { report: Report }) {
   ];
   return (
     <>
-      <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }}>
-        <Figure label={t('reports.score')} value={report.score} note={<Band band={report.band} />} />
-        <Figure
-          label={t('reports.figure.bounce_count')}
-          value={<Behind value={report.bounce_count} number={{ figure: 'bounce_count', ...range }} />}
-          note={report.emails_sent > 0 ? toPercent(report.bounce_rate / 100) : undefined}
-        />
-        <Figure
-          label={t('reports.figure.complaint_count')}
-          value={<Behind value={report.complaint_count} number={{ figure: 'complaint_count', ...range }} />}
-          note={report.emails_sent > 0 ? toPercent(report.complaint_rate / 100) : undefined}
-        />
-        <Figure
-          label={t('reports.figure.unsubscribe_count')}
-          value={<Behind value={report.unsubscribe_count} number={{ figure: 'unsubscribe_count', ...range }} />}
-        />
-        <Figure
-          label={t('reports.figure.suppressed_recipients')}
-          value={<Behind value={report.suppressed_recipients} number={{ figure: 'suppressed_recipients' }} />}
-        />
-      </SimpleGrid>
+      <Figures report={report} />
       <TimeChart
         title={t('reports.arrival')}
         note={note}
@@ -187,11 +174,47 @@ function Shown({ report }: { report: Report }) {
         rows={report.by_provider.map((row) => ({ ...row, number: { provider: row.provider } }))}
         keyOf={(row) => row.provider}
         columns={[
-          { label: t('reports.provider'), value: ({ provider }) => provider },
+          {
+            label: t('reports.provider'),
+            value: ({ provider }) => provider,
+            show: ({ provider }) => textOf('reports.host', provider),
+          },
           ...(groups as Column<Report['by_provider'][number] & { number: Partial<FigureOf> }>[]),
         ]}
       />
     </>
+  );
+}
+
+function Figures({ report }: { report: Report }) {
+  const t = useText();
+  const range = { from: report.from, to: report.to };
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }}>
+      <Figure
+        label={t('reports.score')}
+        value={t('reports.of100', { score: report.score })}
+        note={<Band band={report.band} />}
+      />
+      <Figure
+        label={t('reports.figure.bounce_count')}
+        value={<Behind value={report.bounce_count} number={{ figure: 'bounce_count', ...range }} />}
+        note={report.emails_sent > 0 ? toPercent(report.bounce_rate / 100) : undefined}
+      />
+      <Figure
+        label={t('reports.figure.complaint_count')}
+        value={<Behind value={report.complaint_count} number={{ figure: 'complaint_count', ...range }} />}
+        note={report.emails_sent > 0 ? toPercent(report.complaint_rate / 100) : undefined}
+      />
+      <Figure
+        label={t('reports.figure.unsubscribe_count')}
+        value={<Behind value={report.unsubscribe_count} number={{ figure: 'unsubscribe_count', ...range }} />}
+      />
+      <Figure
+        label={t('reports.figure.suppressed_recipients')}
+        value={<Behind value={report.suppressed_recipients} number={{ figure: 'suppressed_recipients' }} />}
+      />
+    </SimpleGrid>
   );
 }
 

@@ -1,35 +1,26 @@
 import { Button, Group, Paper, Progress, Select, Stack, Text, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron, type BodyOf } from '../../app/api.ts';
+import { dataOf, heron } from '../../app/api.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { toNumber, toPercent, useText } from '../../text/index.ts';
+import { toSpan } from '../../parts/time.tsx';
+import { toPercent, useText } from '../../text/index.ts';
 import { Behind } from './behind.tsx';
 import { ReportPage } from './frame.tsx';
+import { MOST, readMarks, toStep, useMarkNames } from './marks.ts';
 import { PeriodControl, usePeriod } from './period.tsx';
-
-type Step = BodyOf<'/v1/acquisition/funnels', 'post'>['steps'][number];
-const MOST = 8;
-/** A sent email, then a good reply. */
-const FIRST = 'sent~reply';
 
 /** How many people take steps in order; the steps live in the address. */
 export default function FunnelsPage() {
   const t = useText();
   const period = usePeriod();
   const [given, setGiven] = useFilter('steps');
-  const marks = (given || FIRST).split('~').slice(0, MOST);
+  const marks = readMarks(given);
   const goals = useQuery({ queryKey: ['goals'], queryFn: () => dataOf(heron.GET('/v1/goals')) });
-  const named = new Map(goals.data?.data.map(({ id, name }) => [id, name]));
-  const nameOf = (mark: string): string => {
-    if (mark === 'sent') return t('funnels.sent');
-    if (mark === 'reply') return t('funnels.reply');
-    const [kind, value] = split(mark);
-    return kind === 'goal' ? (named.get(value) ?? t('funnels.goal')) : value;
-  };
+  const nameOf = useMarkNames();
   const funnel = useQuery({
     queryKey: ['reports', 'funnel', marks, period.begin],
     enabled: marks.length >= 2,
@@ -51,15 +42,16 @@ export default function FunnelsPage() {
               <Text size="sm" className="wrap-anywhere" flex={1}>
                 {at + 1}. {nameOf(mark)}
               </Text>
-              <Button
-                size="compact-xs"
-                variant="subtle"
-                disabled={marks.length <= 2}
-                onClick={() => set(marks.filter((_, other) => other !== at))}
-                aria-label={t('funnels.removeStep', { name: nameOf(mark) })}
-              >
-                {t('funnels.remove')}
-              </Button>
+              {marks.length > 2 ? (
+                <Button
+                  size="compact-xs"
+                  variant="subtle"
+                  onClick={() => set(marks.filter((_, other) => other !== at))}
+                  aria-label={t('funnels.removeStep', { name: nameOf(mark) })}
+                >
+                  {t('funnels.remove')}
+                </Button>
+              ) : null}
             </Group>
           ))}
           {marks.length < MOST ? (
@@ -70,7 +62,16 @@ export default function FunnelsPage() {
       <Answered query={funnel} skeleton={<ListSkeleton rows={3} height={56} />}>
         {({ steps, window_days: days, largest_drop_off_step: worst, from, to }) => {
           const rows = steps.map((step, at) => ({ ...step, at, name: nameOf(marks[at] ?? '') }));
-          const note = t('reports.window', { from: from.slice(0, 10), to: to.slice(0, 10), days });
+          const note = t('reports.window', { period: toSpan(from, to), days });
+          const partOf = (at: number) => ({
+            of: 'funnel' as const,
+            figure: 'step',
+            steps: marks.join('~'),
+            step: `${at + 1}`,
+            from,
+            to,
+            window_days: `${days}`,
+          });
           return (
             <>
               <Paper withBorder radius="md" p="lg">
@@ -82,11 +83,7 @@ export default function FunnelsPage() {
                           {row.name}
                         </Text>
                         <Text size="sm" className="figures">
-                          {row.kind === 'confirmed_send' && row.at === 0 ? (
-                            <Behind value={row.people} number={{ of: 'acquisition', figure: 'prospects', from, to }} />
-                          ) : (
-                            toNumber(row.people)
-                          )}
+                          <Behind value={row.people} number={partOf(row.at)} />
                           {row.conversion_from_previous === null
                             ? ''
                             : ` · ${toPercent(row.conversion_from_previous / 100)}`}
@@ -96,12 +93,13 @@ export default function FunnelsPage() {
                         value={row.conversion_from_first ?? 0}
                         size="lg"
                         aria-label={row.name}
-                        color={worst === row.at + 1 ? 'red' : 'heron'}
+                        color={worst === row.at + 1 && steps.length > 2 ? 'red' : 'heron'}
                       />
                     </div>
                   ))}
                   <Text size="xs" c="dimmed">
-                    {note}.{worst ? ` ${t('funnels.worst', { name: rows[worst - 1]?.name ?? '' })}` : ''}
+                    {note}.
+                    {worst && steps.length > 2 ? ` ${t('funnels.worst', { name: rows[worst - 1]?.name ?? '' })}` : ''}
                   </Text>
                 </Stack>
               </Paper>
@@ -113,7 +111,12 @@ export default function FunnelsPage() {
                 keyOf={({ at }) => `${at}`}
                 columns={[
                   { label: t('funnels.step'), value: ({ name }) => name },
-                  { label: t('funnels.people'), isNumber: true, value: ({ people }) => people },
+                  {
+                    label: t('funnels.people'),
+                    isNumber: true,
+                    value: ({ people }) => people,
+                    show: ({ people, at }) => <Behind value={people} number={partOf(at)} />,
+                  },
                   {
                     label: t('funnels.fromPrevious'),
                     isNumber: true,
@@ -121,7 +124,13 @@ export default function FunnelsPage() {
                     show: (row) =>
                       row.conversion_from_previous === null ? '' : toPercent(row.conversion_from_previous / 100),
                   },
-                  { label: t('funnels.lost'), isNumber: true, value: (row) => row.drop_off },
+                  {
+                    label: t('funnels.lost'),
+                    isNumber: true,
+                    value: (row) => row.drop_off,
+                    show: ({ drop_off: lost, at }) =>
+                      at === 0 ? '' : <Behind value={lost} number={{ ...partOf(at), figure: 'lost', lost: 'true' }} />,
+                  },
                 ]}
               />
             </>
@@ -172,17 +181,4 @@ function AddStep({ goals, onAdd }: { goals: readonly { id: string; name: string 
       </form>
     </Group>
   );
-}
-
-/** A step as the API takes it, from its mark in the address. */
-function toStep(mark: string): Step {
-  if (mark === 'sent') return { kind: 'confirmed_send' };
-  if (mark === 'reply') return { kind: 'positive_reply' };
-  const [kind, value] = split(mark);
-  return kind === 'goal' ? { kind: 'goal', goal_id: value } : { kind: 'event', event_name: value };
-}
-
-function split(mark: string): [kind: string, value: string] {
-  const at = mark.indexOf(':');
-  return [mark.slice(0, at), mark.slice(at + 1)];
 }

@@ -8,6 +8,7 @@ import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx'
 import { To } from '../../parts/to.tsx';
 import { toPercent, useText } from '../../text/index.ts';
 import { Behind } from './behind.tsx';
+import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { nextDay, PeriodControl, usePeriod, type Period } from './period.tsx';
 
@@ -31,13 +32,17 @@ export default function OverviewPage() {
           </>
         }
       >
-        {(data) => (
-          <>
-            <Figures data={data} period={period} />
-            <Trend data={data} period={period} />
-            <TopCampaigns data={data} period={period} />
-          </>
-        )}
+        {(data) =>
+          data.overall_stats.total_emails_sent === 0 ? (
+            <NothingSent />
+          ) : (
+            <>
+              <Figures data={data} period={period} />
+              <Trend data={data} period={period} />
+              <TopCampaigns data={data} period={period} />
+            </>
+          )
+        }
       </Answered>
     </ReportPage>
   );
@@ -71,7 +76,7 @@ function Figures({ data: { overall_stats: stats }, period }: { data: Dashboard; 
 function Trend({ data: { daily_trend: trend }, period }: { data: Dashboard; period: Period }) {
   const t = useText();
   const names = ['sent', 'opens', 'clicks', 'replies'] as const;
-  const note = t('reports.utc', { from: period.from, to: period.to });
+  const { note } = period;
   return (
     <TimeChart
       title={t('reports.daily')}
@@ -111,16 +116,31 @@ function Trend({ data: { daily_trend: trend }, period }: { data: Dashboard; peri
 
 function TopCampaigns({ data: { top_campaigns: rows }, period }: { data: Dashboard; period: Period }) {
   const t = useText();
-  const rate = (label: string, value: (row: (typeof rows)[number]) => number) => ({
-    label,
+  const rate = (figure: 'opens' | 'clicks' | 'replies' | 'bounces', value: (row: (typeof rows)[number]) => number) => ({
+    label: t(`reports.rate.${figure}`),
     isNumber: true,
     value,
-    show: (row: (typeof rows)[number]) => (row.emails_sent > 0 ? toPercent(value(row) / 100) : ''),
+    show: (row: (typeof rows)[number]) =>
+      row.emails_sent > 0 ? (
+        <Behind
+          value={value(row)}
+          number={{
+            figure: figure === 'opens' ? 'human_opens' : figure,
+            campaign_id: row.campaign_id,
+            from: period.begin,
+            to: period.end,
+          }}
+        >
+          {toPercent(value(row) / 100)}
+        </Behind>
+      ) : (
+        ''
+      ),
   });
   return (
     <DataTable
       title={t('reports.topCampaigns')}
-      note={t('reports.utc', { from: period.from, to: period.to })}
+      note={period.note}
       filename={`heron-campaigns-${period.from}-${period.to}`}
       rows={rows}
       keyOf={(row) => row.campaign_id}
@@ -146,10 +166,10 @@ function TopCampaigns({ data: { top_campaigns: rows }, period }: { data: Dashboa
             />
           ),
         },
-        rate(t('reports.rate.opens'), (row) => row.open_rate),
-        rate(t('reports.rate.clicks'), (row) => row.click_rate),
-        rate(t('reports.rate.replies'), (row) => row.reply_rate),
-        rate(t('reports.rate.bounces'), (row) => row.bounce_rate),
+        rate('opens', (row) => row.open_rate),
+        rate('clicks', (row) => row.click_rate),
+        rate('replies', (row) => row.reply_rate),
+        rate('bounces', (row) => row.bounce_rate),
       ]}
     />
   );

@@ -1,14 +1,16 @@
 import { Button, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { dataOf, heron } from '../../app/api.ts';
 import { saveCsv } from '../../parts/csv.ts';
 import { Page } from '../../parts/page.tsx';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { Ago, toSpan } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import type { FigureOf } from './behind.tsx';
+import { readMarks, toStep, useMarkNames } from './marks.ts';
 
 /** One email, reply, contact or conversion that a number counts. */
 interface Counted {
@@ -22,35 +24,45 @@ interface Counted {
   currency?: string | null;
 }
 
+/** Where the numbers of a report stand. */
+const BACK = {
+  analytics: '/reports',
+  acquisition: '/reports/attribution',
+  customers: '/reports/attribution',
+  funnel: '/reports/funnels',
+} as const;
+
 /** Who and what is behind a number of a report: as many as the number says. */
 export default function PeoplePage() {
   const t = useText();
-  const { of, ...number } = useSearch({ strict: false }) as FigureOf;
-  const list = usePaged(['reports', 'behind', of, number], async (cursor, signal) => {
-    const query = { ...number, limit: 100, ...cursor };
-    const page =
-      of === 'acquisition'
-        ? await dataOf(heron.GET('/v1/acquisition/explain', { params: { query: query as never }, signal }))
-        : await dataOf(heron.GET('/v1/analytics/explain', { params: { query: query as never }, signal }));
-    return { ...page, data: page.data as readonly Counted[] };
+  const asked = useSearch({ strict: false }) as FigureOf;
+  const { of } = asked;
+  const list = usePaged(['reports', 'behind', asked], (cursor, signal) => readCounted(asked, cursor, signal));
+  const nameOfMark = useMarkNames();
+  const campaigns = useQuery({
+    queryKey: ['campaigns', 'all'],
+    queryFn: () => dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })),
   });
-  const name = textOf('reports.figure', number.figure);
+  const campaignName = (id: string) => campaigns.data?.data.find((one) => one.id === id)?.name ?? t('reports.open');
+  const mark = of === 'funnel' ? readMarks(asked.steps)[Number(asked.step) - 1] : undefined;
+  const figure = textOf('reports.figure', asked.figure);
+  const name =
+    mark === undefined ? figure : asked.lost ? t('funnels.lostAt', { name: nameOfMark(mark) }) : nameOfMark(mark);
   const total = list.data?.pages[0]?.pagination.total;
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  const range =
-    number.from && number.to ? t('reports.utcMoments', { from: toMinute(number.from), to: toMinute(number.to) }) : '';
+  const range = asked.from && asked.to ? t('reports.utc', { period: toSpan(asked.from, asked.to) }) : '';
   return (
     <Page
       title={total === undefined || total === null ? name : `${name}: ${toNumber(total)}`}
       lead={range || t('reports.everSince')}
-      back={{ to: of === 'acquisition' ? '/reports/attribution' : '/reports', label: t('nav.reports') }}
+      back={{ to: BACK[of ?? 'analytics'], label: t('nav.reports') }}
       actions={
         rows.length > 0 ? (
           <Button
             variant="default"
             onClick={() =>
               saveCsv(
-                `heron-${number.figure}`,
+                `heron-${asked.figure}`,
                 [t('reports.person'), t('reports.what'), t('reports.at')],
                 rows.map((one) => [one.contact_email, kindOf(one), one.at]),
               )
@@ -69,8 +81,8 @@ export default function PeoplePage() {
             empty={t('reports.nobody')}
             columns={[
               { label: t('reports.person') },
-              { label: t('reports.what') },
-              { label: t('reports.campaign') },
+              { label: t('reports.what'), isExtra: true },
+              { label: t('reports.campaign'), isExtra: true },
               { label: t('reports.at') },
             ]}
           >
@@ -90,10 +102,10 @@ export default function PeoplePage() {
                   )}
                 </Table.Td>
                 <Table.Td>{kindOf(one)}</Table.Td>
-                <Table.Td>
+                <Table.Td maw={260} className="clip">
                   {one.campaign_id ? (
-                    <To to={`/campaigns/${one.campaign_id}`} size="sm">
-                      {t('reports.open')}
+                    <To to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
+                      {campaignName(one.campaign_id)}
                     </To>
                   ) : null}
                 </Table.Td>
@@ -115,6 +127,42 @@ function kindOf({ kind, amount_minor: amount, currency }: Counted): string {
   return textOf('reports.kind', kind ?? 'person');
 }
 
-function toMinute(moment: string): string {
-  return new Date(moment).toISOString().slice(0, 16).replace('T', ' ');
+interface Page {
+  data: readonly Counted[];
+  pagination: { next_cursor: string | null; total: number | null };
+}
+
+/** A page of what a number counts, of the report that it stands in. */
+async function readCounted(
+  { of, ...number }: FigureOf,
+  cursor: { cursor?: string },
+  signal: AbortSignal,
+): Promise<Page> {
+  const page = { limit: 100, ...cursor };
+  const { figure: _, steps, step, lost, window_days: days, ...range } = number;
+  if (of === 'funnel')
+    return dataOf(
+      heron.POST('/v1/acquisition/funnels/people', {
+        params: { query: page },
+        body: {
+          steps: readMarks(steps).map(toStep),
+          step: Number(step),
+          ...(lost ? { lost: true } : {}),
+          ...(days ? { window_days: Number(days) } : {}),
+          ...range,
+        } as never,
+        signal,
+      }),
+    );
+  if (of === 'customers') {
+    const customers = await dataOf(
+      heron.GET('/v1/acquisition/attributions', { params: { query: { ...range, ...page } as never }, signal }),
+    );
+    const data = customers.data.map((one) => ({ ...one, id: one.person_id, kind: 'customer', at: one.acquired_at }));
+    return { ...customers, data };
+  }
+  const query = { ...number, ...page } as never;
+  return of === 'acquisition'
+    ? dataOf(heron.GET('/v1/acquisition/explain', { params: { query }, signal }))
+    : dataOf(heron.GET('/v1/analytics/explain', { params: { query }, signal }));
 }

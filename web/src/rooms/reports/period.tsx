@@ -1,5 +1,6 @@
 import { SegmentedControl } from '@mantine/core';
 import { useFilter } from '../../parts/filter.ts';
+import { toSpan } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,14 +15,18 @@ export interface Period {
   begin: string;
   end: string;
   days: number;
+  /** The days in words, to be said beside what is shown. */
+  note: string;
 }
 
 /** The period of a report, which lives in the address: 7, 30 or 90 UTC days up to today. */
 export function usePeriod(): Period {
+  const t = useText();
   const [given] = useFilter('days');
   const days = Number((DAYS as readonly string[]).includes(given) ? given : 30);
   const [from, to] = [toDay(Date.now() - (days - 1) * DAY_MS), toDay(Date.now())];
-  return { from, to, begin: `${from}T00:00:00Z`, end: nextDay(to), days };
+  const [begin, end] = [`${from}T00:00:00Z`, nextDay(to)];
+  return { from, to, begin, end, days, note: t('reports.utc', { period: toSpan(begin, end) }) };
 }
 
 /** Chooses the period. */

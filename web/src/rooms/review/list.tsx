@@ -142,13 +142,15 @@ function Checks({ findings }: { findings: ReturnType<typeof readChecks> }) {
   return (
     <List listStyleType="none" spacing={4} aria-label={t('review.checks')}>
       {findings.map(({ severity, message, fix }) => (
-        <List.Item key={message}>
-          <Badge variant="light" color={SEVERITY[severity]} tt="none" mr="xs">
-            {t(`review.checks.${severity}`)}
-          </Badge>
-          <Text span size="sm" className="wrap-anywhere">
-            <Finding message={message} fix={fix} />
-          </Text>
+        <List.Item key={message} styles={{ itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } }}>
+          <Group gap="xs" wrap="nowrap" align="flex-start">
+            <Badge variant="light" color={SEVERITY[severity]} tt="none" flex="none">
+              {t(`review.checks.${severity}`)}
+            </Badge>
+            <Text size="sm" className="wrap-anywhere" component="div" miw={0}>
+              <Finding message={message} fix={fix} />
+            </Text>
+          </Group>
         </List.Item>
       ))}
     </List>

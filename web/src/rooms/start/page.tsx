@@ -138,12 +138,7 @@ function Step({ step: { key, state, problems, to }, isNext }: { step: ChecklistS
         <Picture size={16} />
       </ThemeIcon>
       <Box flex={1} miw={0}>
-        <Text
-          fw={600}
-          size="sm"
-          td={state === 'done' ? 'line-through' : undefined}
-          c={state === 'done' ? 'dimmed' : undefined}
-        >
+        <Text size="sm" lh="28px" {...(state === 'done' ? { c: 'dimmed' } : { fw: 600 })}>
           {t(`start.step.${key}`)}
         </Text>
         {state === 'open' ? (
@@ -180,7 +175,7 @@ function Activity() {
       <Stack gap={6}>
         {recent.slice(0, 8).map((one) => (
           <Group key={`${one.timestamp}${one.type}${one.contact_id}`} justify="space-between" wrap="nowrap" gap="md">
-            <Text size="sm" className="clip">
+            <Text size="sm" className="wrap-anywhere">
               {one.contact_id ? (
                 <To to={`/campaigns/${one.campaign_id}/leads/${one.contact_id}`} underline="always">
                   {one.contact_email ?? t('start.someone')}

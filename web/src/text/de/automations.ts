@@ -117,4 +117,10 @@ export const automations: Record<keyof typeof en, string> = {
   'automations.priority.medium': 'Mittel',
   'automations.priority.high': 'Hoch',
   'automations.priority.urgent': 'Dringend',
+  'automations.intent.positive': 'interessiert',
+  'automations.intent.question': 'eine Frage',
+  'automations.intent.neutral': 'neutral',
+  'automations.intent.negative': 'nicht interessiert',
+  'automations.intent.out_of_office': 'abwesend',
+  'automations.intent.automated': 'automatisch',
 };

@@ -26,7 +26,7 @@ export const campaigns: Record<keyof typeof en, string> = {
   'campaigns.replyRate': 'Antworten',
   'campaigns.bounceRate': 'Rückläufer',
   'campaigns.changed': 'Geändert',
-  'campaigns.none': 'noch keine',
+  'campaigns.none': 'In den letzten 30 Tagen wurde nichts gesendet',
   'campaign.start': 'Starten',
   'campaign.start.ask': 'Diese Kampagne starten?',
   'campaign.start.why':

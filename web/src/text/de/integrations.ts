@@ -47,7 +47,7 @@ export const integrations: Record<keyof typeof en, string> = {
   'integrations.disconnected': 'Das Konto ist getrennt',
   'integrations.events': 'Was es tut',
   'integrations.events.none': 'Noch nichts: Füge hinzu, was dort getan werden soll, wenn hier etwas geschieht.',
-  'integrations.event': 'Bei {event}: {action}',
+  'integrations.event': '{event}: {action}',
   'integrations.event.off': '(aus)',
   'integrations.event.add': 'Aktion hinzufügen',
   'integrations.event.added': 'Die Aktion ist hinzugefügt',
@@ -97,4 +97,8 @@ export const integrations: Record<keyof typeof en, string> = {
   'integrations.givenUp.all': 'Alles, was steckt',
   'integrations.givenUp.replay': 'Noch einmal',
   'integrations.givenUp.again': 'Es wird noch einmal versucht',
+  'integrations.action.append_row': 'eine Zeile anfügen',
+  'integrations.action.notify': 'eine Nachricht senden',
+  'integrations.action.send_webhook': 'den Webhook aufrufen',
+  'integrations.action.upsert_contact': 'den Kontakt schreiben',
 };

@@ -115,4 +115,10 @@ export const automations = {
   'automations.priority.medium': 'Medium',
   'automations.priority.high': 'High',
   'automations.priority.urgent': 'Urgent',
+  'automations.intent.positive': 'interested',
+  'automations.intent.question': 'a question',
+  'automations.intent.neutral': 'neutral',
+  'automations.intent.negative': 'not interested',
+  'automations.intent.out_of_office': 'out of office',
+  'automations.intent.automated': 'automatic',
 } as const;

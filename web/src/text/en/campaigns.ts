@@ -23,7 +23,7 @@ export const campaigns = {
   'campaigns.replyRate': 'Replies',
   'campaigns.bounceRate': 'Bounces',
   'campaigns.changed': 'Changed',
-  'campaigns.none': 'none yet',
+  'campaigns.none': 'Nothing was sent in the last 30 days',
   'campaign.start': 'Start',
   'campaign.start.ask': 'Start this campaign?',
   'campaign.start.why':

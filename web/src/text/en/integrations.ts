@@ -45,7 +45,7 @@ export const integrations = {
   'integrations.disconnected': 'The account is disconnected',
   'integrations.events': 'What it does',
   'integrations.events.none': 'Nothing yet: add what should be done there when something happens here.',
-  'integrations.event': 'When {event} happens: {action}',
+  'integrations.event': '{event}: {action}',
   'integrations.event.off': '(off)',
   'integrations.event.add': 'Add an action',
   'integrations.event.added': 'The action is added',
@@ -94,4 +94,8 @@ export const integrations = {
   'integrations.givenUp.all': 'All that is stuck',
   'integrations.givenUp.replay': 'Try again',
   'integrations.givenUp.again': 'It is tried again',
+  'integrations.action.append_row': 'add a row',
+  'integrations.action.notify': 'send a message',
+  'integrations.action.send_webhook': 'call the webhook',
+  'integrations.action.upsert_contact': 'write the contact',
 } as const;

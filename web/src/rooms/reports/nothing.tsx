@@ -1,0 +1,18 @@
+import IconChartLine from '@tabler/icons-react/dist/esm/icons/IconChartLine.mjs';
+import { Empty } from '../../parts/states.tsx';
+import { ToButton } from '../../parts/to.tsx';
+import { useText } from '../../text/index.ts';
+
+/** Instead of a report of a period in which nothing was sent: noughts would say less. */
+export function NothingSent() {
+  const t = useText();
+  return (
+    <Empty
+      icon={IconChartLine}
+      title={t('reports.none')}
+      action={<ToButton to="/campaigns">{t('nav.campaigns')}</ToButton>}
+    >
+      {t('reports.none.why')}
+    </Empty>
+  );
+}
