@@ -452,6 +452,25 @@ const automations: Scripted[] = [
       { ...flowTried, events: GAVE_UP, times: 2 },
     ],
   ),
+  automation(
+    'call-blocked',
+    [
+      flowCalls,
+      { activity: 'callAutomationApp', fails: gaveUp },
+      flowCalls,
+      { activity: 'callAutomationApp', fails: gaveUp },
+      // A run that had not waited for its operator would take the word of the operator for a reason not to wait here.
+      flow(flowWaits(inMs(3_600_000))),
+      flowCalls,
+      flowCalled,
+      flow(flowDone),
+    ],
+    [
+      { signal: 'retry', says: [{ cause: 'sweep' }], events: SHOWN, times: 1 },
+      { ...flowTried, events: SHOWN, times: 3 },
+      { signal: 'changed', says: [{ cause: 'settled' }], events: TIMER, times: 1 },
+    ],
+  ),
 ];
 
 const delivering = (gives: DeliveryReport): Answer => ({ activity: 'deliverToProvider', gives });

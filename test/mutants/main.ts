@@ -53,6 +53,13 @@ const MUTANTS: [what: string, from: string, to: string][] = [
     'waitUntil)(0, hints.any, decision.where)',
   ],
   [
+    'automation: a blocked call does not wait',
+    'waitUntil)(null, hints.any, blocked.where)',
+    'waitUntil)(0, hints.any, blocked.where)',
+  ],
+  ['automation: a blocked call is an end', '}; show(blocked); await', '}; return blocked.where; await'],
+  ['automation: a blocked call is not shown', '}; show(blocked); await', '}; await'],
+  [
     'integration delivery: activity renamed',
     '(more, retry), deliverToProvider)',
     "(more, retry), () => deliverToProvider(args).then(() => ({ kind: 'more' })))",
