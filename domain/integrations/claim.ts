@@ -1,4 +1,5 @@
 import type { Row } from '../../db/rows.ts';
+import type { Config } from '../../lib/config/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
@@ -16,10 +17,17 @@ export interface Claimed {
 /** Nothing is due: when something will be (epoch ms), or that nothing waits at all. */
 export type NothingDue = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'empty' };
 
-/** How long (ms) a worker has for what it claimed: longer than a call takes, so that the end means that the worker is gone. */
-export const LEASE_MS = 90_000;
+/** Requests of one delivery, at most: what is found or made before it, a refused token, and itself. */
+const MAX_REQUESTS = 6;
+/** The shortest lease (ms), for time that a delivery spends in this process and in PostgreSQL. */
+const SHORTEST_LEASE_MS = 20_000;
 /** Calls without an answer in a row after which a provider counts as away: it is asked by one delivery at a time, less and less often. */
 export const AWAY_AFTER = 3;
+
+/** How long (ms) a worker has for what it claimed: longer than the requests of a delivery may take, so that the end means that the worker is gone. */
+export function leaseMs({ INTEGRATION_TIMEOUT_MS: requestMs }: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
+  return Math.max(SHORTEST_LEASE_MS, MAX_REQUESTS * requestMs);
+}
 
 /**
  * Claims what is due at a connection: as many lanes as the provider lets us call now, which every worker takes from one row. The lanes are leased, so that no other
@@ -43,7 +51,7 @@ export async function claimDeliveries(
     const deliveries = await tx.org.sql<Delivery>(CLAIM_SQL, {
       connection: connectionId,
       now: tx.now,
-      until: new Date(now + LEASE_MS),
+      until: new Date(now + leaseMs(ctx.config)),
       lease,
       most: allowed,
     });

@@ -332,7 +332,7 @@ export const settingsSchema = z.object({
    * be on private addresses only with ALLOW_UNSAFE_WEBHOOK_URLS.
    */
   INTEGRATION_ENDPOINTS: providerEndpoints.optional(),
-  /** How long (ms) one request to a provider of integrations may take. */
+  /** How long (ms) one request to a provider of integrations may take. What a worker had that died is delivered by another after six times this, after 20 seconds at least. */
   INTEGRATION_TIMEOUT_MS: count.min(1).default(15_000),
   /** Attempts of what is delivered to a provider before it is given up and kept as a dead letter. Waits that a provider asks for count as none. */
   INTEGRATION_MAX_ATTEMPTS: count.min(1).default(15),

@@ -4,6 +4,7 @@
  * while events are delivered, and the database is compared with the receiver; with `--direct` while people's own emails leave. With `--flows` every
  * process is killed at states of runs, approvals, direct sends, test runs, warmups, orders, refunds and renewals; `--rounds N` plays N rounds of the seed's plan,
  * `--only order,renewal` flows of these kinds alone.
+ * With `--integrations` workers and Temporal are killed while events go to providers and start automations, and the doubles of the providers are compared with what was emitted.
  * With `--orders` orders of mailboxes are played under faults of their provider and of Stripe, and the books compared with both; `--rounds N` plays N seeds.
  * With `--restore` an installation is backed up and restored in the middle of a campaign, twice. With
  * `--rolling` every process of every role is replaced under load. These two are not part of `npm test`.
@@ -15,6 +16,7 @@ import type { FlowKill } from './flows/kills.ts';
 import { STATES, type Kind } from './flows/plan.ts';
 import { runFlowFaults } from './flows/run.ts';
 import { isClean } from './installation.ts';
+import { runIntegrationFaults } from './integrations.ts';
 import { runOrderFaults } from './orders.ts';
 import type { Check } from './reconcile.ts';
 import { runRestoreDrill } from './restore.ts';
@@ -28,6 +30,7 @@ const { values } = parseArgs({
     direct: { type: 'boolean', default: false },
     flows: { type: 'boolean', default: false },
     orders: { type: 'boolean', default: false },
+    integrations: { type: 'boolean', default: false },
     only: { type: 'string' },
     restore: { type: 'boolean', default: false },
     rolling: { type: 'boolean', default: false },
@@ -63,6 +66,30 @@ if (values.webhooks) {
   printChecks(checks);
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
   console.log(`\nTo repeat: npm run test:faults -- --webhooks --seed ${seed} --kills ${kills}`);
+  process.exit(isClean(checks) ? 0 : 1);
+}
+
+if (values.integrations) {
+  const {
+    checks,
+    kills: done,
+    events,
+    tookMs,
+    folder,
+  } = await runIntegrationFaults({
+    seed,
+    kills,
+    workers: 2,
+    pauseMs: 5_000,
+    rate: 1,
+    appFails: 0.02,
+    settleMs: 300_000,
+    log,
+  });
+  console.log(`\n${done} kills in ${seconds(tookMs)}: ${events} events\n`);
+  printChecks(checks);
+  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
+  console.log(`\nTo repeat: npm run test:faults -- --integrations --seed ${seed} --kills ${kills}`);
   process.exit(isClean(checks) ? 0 : 1);
 }
 

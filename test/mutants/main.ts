@@ -88,7 +88,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['delivery: settles without another attempt when hurried', 'if (!hurried) return why;', 'return why;'],
   ['delivery: hurry does not cancel', 'attempts === null || attempts === void 0 ? void 0 : attempts.cancel();', ''],
   ['delivery: activity renamed', 'return deliverWebhook(args)', 'return attemptDelivery(args)'],
-  ['goal replay: no page is asked for', ', replayPage)', ", async () => ({ kind: 'done', why: 'x' }))"],
+  ['goal replay: no page is asked for', ', replayPage,', ", async () => ({ kind: 'done', why: 'x' }),"],
   ['turns: go on after the end', "turn.kind === 'done' &&", 'false &&'],
   ['delivery: a blocked one does not wait', '.condition)(()=>hurried)', '.condition)(()=>true)'],
   ['batches: more at the end of a turn is ignored', 'if (turn.more) again = true;', ''],
@@ -156,9 +156,9 @@ const MUTANTS: [what: string, from: string, to: string][] = [
     '(changed, retry), () => refundTurn(args).then(() => ({ kind: "more" })))',
   ],
   [
-    'replay: activity renamed',
-    '(retry), replayPage)',
-    '(retry), () => replayPage(args).then(() => ({ kind: "more" })))',
+    'goal replay: activity renamed',
+    '(retry), replayPage,',
+    '(retry), () => replayPage(args).then(() => ({ kind: "more" })),',
   ],
   ['verify: does not wait between challenges', 'if (step.over)', 'if (true)'],
   [

@@ -1,0 +1,22 @@
+import test from 'ava';
+import { runIntegrationFaults } from './integrations.ts';
+
+// The long run, in which Temporal dies too and the customer's app fails, is `npm run test:faults -- --integrations`.
+test('providers and automations survive kill -9 of the worker: all arrives in order, and what is written in Heron is written once', async (t) => {
+  t.timeout(300_000);
+  const lines: string[] = [];
+  const { checks, folder, events } = await runIntegrationFaults({
+    seed: 11,
+    kills: 2,
+    workers: 1,
+    pauseMs: 4_000,
+    rate: 2,
+    appFails: 0,
+    settleMs: 180_000,
+    log: (line) => void lines.push(line),
+  });
+  for (const { name, seen } of checks) t.log(`${name}: ${seen}`);
+  const faults = checks.flatMap(({ name, faults: found }) => found.map((fault) => `${name}: ${fault}`));
+  t.deepEqual(faults, [], `${lines.join('\n')}\ndata and logs: ${folder}`);
+  t.true(events > 10);
+});

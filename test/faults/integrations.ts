@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventData } from '../../domain/kernel/event-payloads.ts';
+import { systemCtx } from '../../domain/kernel/context.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { sampleData } from '../../domain/triggers/vocabulary.ts';
+import { startDoubles } from '../doubles/all.ts';
+import type { Fault } from '../doubles/index.ts';
+import { startReceiver } from '../harness/receiver.ts';
+import { onInstallation, type Kept } from './installation.ts';
+import { compareIntegrations, installWriteRecord, isSettled } from './integration-books.ts';
+import {
+  CONTACTS,
+  PROVIDERS,
+  prepareWorkspace,
+  type IntegrationFaultOptions,
+  type IntegrationStage,
+} from './integration-stage.ts';
+import type { Part } from './parts.ts';
+import { seeded, type Random } from './random.ts';
+import type { Check } from './reconcile.ts';
+
+export interface IntegrationFaultReport extends Kept {
+  checks: Check[];
+  kills: number;
+  events: number;
+  tookMs: number;
+}
+
+const WORKSPACES = 2;
+/** How often (ms) a provider misbehaves, on average. */
+const MISDEED_MS = 4_000;
+
+const SETTINGS: Record<string, string> = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'info',
+  ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
+  INTEGRATION_RETRY_BASE_MS: '500',
+  // What a dead worker had is due again after twenty seconds.
+  INTEGRATION_TIMEOUT_MS: '3000',
+};
+
+/**
+ * Has replies come in that four providers, a customer's app and automations of two workspaces wait for, kills workers and Temporal meanwhile, lets everything settle, and
+ * compares what the doubles have with what was emitted.
+ */
+export async function runIntegrationFaults(options: IntegrationFaultOptions): Promise<IntegrationFaultReport> {
+  const random = seeded(options.seed);
+  const doubles = await startDoubles(PROVIDERS);
+  const app = await startReceiver({ respond: appAnswers(random.fork('app'), options.appFails) });
+  try {
+    return await onInstallation(
+      { workers: options.workers, env: { ...SETTINGS, ...doubles.env }, log: options.log },
+      async (parts, assembly) => {
+        const stage: IntegrationStage = {
+          options,
+          random,
+          parts,
+          assembly,
+          doubles,
+          app,
+          workspaces: [],
+          emitted: new Map(),
+          lost: 0,
+        };
+        const startedAt = performance.now();
+        await installWriteRecord(assembly.deps.db);
+        for (let n = 0; n < WORKSPACES; n += 1) await prepareWorkspace(stage, n);
+        await play(stage);
+        await settle(stage);
+        const checks = await compareIntegrations(stage);
+        const events = [...stage.emitted.values()].flat().length;
+        return { checks, kills: options.kills, events, tookMs: performance.now() - startedAt };
+      },
+    );
+  } finally {
+    await app.stop();
+    await doubles.closeAll();
+  }
+}
+
+/** The app takes a moment; some calls fail once. */
+function appAnswers(random: Random, fails: number): () => { status: number; delayMs: number; body: object } {
+  return () => ({
+    status: random.next() < fails ? 503 : 200,
+    delayMs: Math.round(random.between(1, 200)),
+    body: {},
+  });
+}
+
+async function play(stage: IntegrationStage): Promise<void> {
+  const { options, random, emitted } = stage;
+  let playing = true;
+  const emit = async (): Promise<void> => {
+    const draws = random.fork('events');
+    while (playing) {
+      const at = Math.floor(draws.next() * stage.workspaces.length);
+      await emitReply(stage, at, Math.floor(draws.next() * CONTACTS));
+      await sleep((1_000 / options.rate) * draws.between(0.5, 1.5));
+    }
+  };
+  const misbehave = async (): Promise<void> => {
+    const draws = random.fork('misdeeds');
+    while (playing) {
+      await sleep(MISDEED_MS * draws.between(0.5, 1.5));
+      const kind = draws.pick(['broken', 'reset', 'lost', 'limited'] as const);
+      const fault: Fault = kind === 'limited' ? { kind, retryAfterSeconds: 1 } : { kind };
+      if (kind === 'lost') stage.lost += 1;
+      stage.doubles[draws.pick(PROVIDERS)].fail(fault);
+    }
+  };
+  const kill = async (): Promise<void> => {
+    const comingBack = await killParts(stage).finally(() => (playing = false));
+    await Promise.all(comingBack);
+  };
+  await Promise.all([emit(), misbehave(), kill()]);
+  options.log(`no more kills; ${[...emitted.values()].flat().length} events were emitted`);
+}
+
+/** A reply comes in from a contact; its subject is its name from here to the doubles. */
+async function emitReply(
+  { assembly: { deps }, workspaces, emitted }: IntegrationStage,
+  workspace: number,
+  contact: number,
+): Promise<void> {
+  const { organizationId, contacts } = workspaces[workspace]!;
+  const names = emitted.get(contacts[contact]!)!;
+  const name = `w${workspace}c${contact}n${names.length}`;
+  const sample = sampleData('email.replied') as EventData<'campaign.reply_received'>;
+  await transact(systemCtx(deps, organizationId, 'faults'), async (tx) =>
+    tx.emit('campaign.reply_received', {
+      ...sample,
+      contact_id: contacts[contact]!,
+      campaign_id: null,
+      subject: name,
+    } as EventData<'campaign.reply_received'>),
+  );
+  names.push(name);
+}
+
+/** Kills one process after the other; the next kill does not wait until the last victim is back. @returns the comebacks */
+async function killParts({ options, random, parts, emitted }: IntegrationStage): Promise<Promise<void>[]> {
+  const draws = random.fork('kills');
+  const comingBack: Promise<void>[] = [];
+  for (let n = 1; n <= options.kills; n += 1) {
+    await sleep(draws.between(options.pauseMs * 0.5, options.pauseMs * 1.5));
+    const draw = (): Part => (n % 4 === 0 ? parts.temporal : draws.pick(parts.workers));
+    let victim = draw();
+    while (victim.pid === undefined) {
+      await sleep(50);
+      victim = draw();
+    }
+    await victim.kill();
+    const downMs = Math.round(draws.between(50, 1_500));
+    const events = [...emitted.values()].flat().length;
+    options.log(`kill ${n}: ${victim.name}, down ${downMs} ms at least; ${events} events so far`);
+    comingBack.push(sleep(downMs).then(() => victim.restart()));
+  }
+  return comingBack;
+}
+
+/** Waits until nothing is left to be done. What has not been done by then is found by the comparison. */
+async function settle(stage: IntegrationStage): Promise<void> {
+  const deadline = performance.now() + stage.options.settleMs;
+  while (performance.now() < deadline && !(await isSettled(stage))) await sleep(500);
+}
