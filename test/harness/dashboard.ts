@@ -49,7 +49,7 @@ export async function createDashboardWorld(options: WorldOptions = {}): Promise<
 export async function settle(page: Page): Promise<void> {
   await page.locator('main h1').waitFor();
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction('document.querySelector(".mantine-Skeleton-root") === null');
+  await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
 }
 
 /** Collects violations of the content security policy and uncaught errors of a page. */
