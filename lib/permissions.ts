@@ -59,7 +59,7 @@ const BY_NAME = new Map(PERMISSIONS.map((entry) => [entry.name, entry.value]));
 /** The mask with every defined bit. */
 export const ALL_PERMISSIONS = 2 ** CATALOGUE.length - 1;
 
-/** Preset masks: bits 0, 1, 8, 12, 17, 22, and bits 0 to 22. */
+/** Preset masks, whose numbers are published: bits 0, 1, 8, 12, 17, 22, and bits 0 to 22. So full access is not every scope, and never grows. */
 export const PRESETS = { read_only: 4_329_731, full_access: 8_388_607 } as const;
 
 /** The mask that holds exactly the named permissions. */

@@ -6,7 +6,8 @@ import { createKeyUsage, USAGE_EVERY_MS } from '../../domain/identity/key-usage.
 import { assertNotWider } from '../../domain/api-keys/restrictions.ts';
 import type { ApiKeyRow } from '../../db/models/api-key.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { ALL_PERMISSIONS, maskOf, PERMISSIONS } from '../../lib/permissions.ts';
+import { ALL_PERMISSIONS, holds, maskOf, namesOf, PERMISSIONS, PRESETS } from '../../lib/permissions.ts';
+import { routes } from '../routes.ts';
 import { createApiKey, createMailbox, createMember, type Tenant } from '../../test/harness/factories.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
@@ -80,6 +81,28 @@ test('the catalogue holds every bit and the presets', async (t) => {
     category: 'read',
   });
   t.deepEqual(body.presets, { read_only: 4_329_731, full_access: 8_388_607 });
+});
+
+test('full access holds every scope but those that no preset holds, which the description names', (t) => {
+  // The number is part of the contract, so a scope that is added later has to be put on one side or the other here.
+  const beyond = namesOf(ALL_PERMISSIONS).filter((name) => !holds(PRESETS.full_access, [name]));
+  t.deepEqual(beyond, [
+    'READ_RUNS',
+    'WRITE_RUNS',
+    'EXECUTE_RUNS',
+    'SEND_DIRECT_EMAIL',
+    'SEND_INBOX_REPLY',
+    'WRITE_EVENTS',
+    'MANAGE_MAILBOX_PROVISIONING',
+    'MANAGE_ACQUISITION',
+  ]);
+  const { description = '' } = routes.find(({ operationId }) => operationId === 'api-keys.permissions')!;
+  t.deepEqual(
+    beyond.filter((name) => !description.includes(`\`${name}\``)),
+    [],
+  );
+  // One more bit than 31 would be the sign of a number.
+  t.true(ALL_PERMISSIONS < 2 ** 31);
 });
 
 test('faults of a new key are all named', async (t) => {

@@ -51,7 +51,8 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/api-keys/permissions',
     summary: 'The permission catalogue and its presets',
-    description: "Every scope with its bit: the sum of bits is a key's `permissions`.",
+    description:
+      "Every scope with its bit: the sum of bits is a key's `permissions`. `read_only` and `full_access` are ready sums. Scopes with which a program acts without a person are in neither and are added by name: `READ_RUNS`, `WRITE_RUNS`, `EXECUTE_RUNS`, `SEND_DIRECT_EMAIL`, `SEND_INBOX_REPLY`, `WRITE_EVENTS`, `MANAGE_MAILBOX_PROVISIONING`, `MANAGE_ACQUISITION`.",
     success: { status: 200, body: schemas.catalogue },
     errors: ['no_organization'],
     handler: async () => ({ permissions: [...PERMISSIONS], presets: { ...PRESETS } }),

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { json } from '../../db/connection.ts';
-import { maskOf } from '../../lib/permissions.ts';
+import { maskOf, type Permission } from '../../lib/permissions.ts';
 import {
   createApiKey,
   createCampaign,
@@ -111,6 +111,70 @@ test.serial(
     t.is((await by(tenant.sessionToken, 'PATCH', `/${id}`, suppressing)).status, 200);
     t.is((await by(sessionToken, 'PATCH', `/${id}`, { ...suppressing, enabled: false })).status, 200);
     t.is((await by(sessionToken, 'POST', '', SIMPLE)).status, 201);
+  },
+);
+
+test.serial(
+  'who starts an automation may do all that it does, and all that it starts in turn: with another automation, and with a step',
+  async (t) => {
+    const tenant = await world.tenant();
+    const keyWith = async (...names: Permission[]) =>
+      (await createApiKey(world.deps, tenant.organizationId, tenant.userId, { permissions: maskOf(names) })).apiKey;
+    const by = (token: string, method: string, path: string, body: unknown) =>
+      call(world, method, `/v1${path}`, { token, body });
+    const starting = (automation_id: string, more: object = {}) =>
+      write([trigger, action('run', 'sendsets.run_automation', { automation_id })], [edge('trigger', 'run')], more);
+    const { campaignId: campaign_id } = await createCampaign(world.deps, tenant.organizationId, []);
+    const far = write(
+      [
+        trigger,
+        action('stop', 'sendsets.suppress'),
+        action('task', 'sendsets.create_task', { title: 'Call' }),
+        action('add', 'sendsets.add_to_campaign', { campaign_id }),
+      ],
+      [edge('trigger', 'stop'), edge('stop', 'task'), edge('task', 'add')],
+      { name: 'Far', enabled: false },
+    );
+    const { automation: last } = (await by(tenant.sessionToken, 'POST', '/automations', far)).body;
+    const { automation: middle } = (await by(tenant.sessionToken, 'POST', '/automations', starting(last.id))).body;
+    const reader = await keyWith('INTEGRATIONS', 'WRITE_CONTACTS');
+    const refused = await by(reader, 'POST', '/automations', starting(middle.id));
+    t.is(refused.status, 403);
+    const says = 'Node "run" starts the automation "Far", whose sendsets.';
+    t.deepEqual(
+      refused.body.problems.map(({ message }: { message: string }) => message),
+      [
+        `${says}create_task needs WRITE_CRM`,
+        `${says}add_to_campaign needs WRITE_CAMPAIGNS`,
+        `${says}add_to_campaign needs to be saved by a person`,
+      ],
+    );
+    t.is(refused.body.problems[0].path, 'body.graph.nodes.1.config.automation_id');
+    const drawn = await by(reader, 'POST', '/automations', starting(middle.id, { enabled: false }));
+    t.is(drawn.status, 201);
+    t.is((await by(reader, 'PATCH', `/automations/${drawn.body.automation.id}`, starting(middle.id))).status, 403);
+    t.is((await by(tenant.sessionToken, 'PATCH', `/automations/${middle.id}`, starting(last.id))).status, 200);
+    const stored = await world.deps.db('automations').where({ organization_id: tenant.organizationId }).orderBy('id');
+    t.deepEqual(
+      stored.map((row) => row.author_rights),
+      [
+        ['contacts', 'crm', 'campaigns', 'inbox', 'leads'],
+        ['contacts', 'crm', 'campaigns', 'inbox', 'leads'],
+        ['contacts'],
+      ],
+    );
+
+    const step = { kind: 'action', action: { type: 'run_automation', automation_id: middle.id } };
+    const author = await keyWith('READ_CAMPAIGNS', 'WRITE_CAMPAIGNS', 'WRITE_CONTACTS');
+    const added = await by(author, 'POST', `/campaigns/${campaign_id}/steps`, step);
+    t.is(added.status, 403);
+    t.regex(added.text, /body\.action\.automation_id.*starts the automation .*create_task needs WRITE_CRM/);
+    const created = await by(author, 'POST', '/campaigns', { name: 'New', steps: [step] });
+    t.is(created.status, 403);
+    t.regex(created.text, /body\.steps\.0\.action\.automation_id/);
+    const { body: plain } = await by(author, 'POST', `/campaigns/${campaign_id}/steps`, {});
+    t.is((await by(author, 'PATCH', `/campaigns/${campaign_id}/steps/${plain.id}`, step)).status, 403);
+    t.is((await by(tenant.sessionToken, 'POST', `/campaigns/${campaign_id}/steps`, step)).status, 201);
   },
 );
 

@@ -700,7 +700,7 @@ export interface paths {
         };
         /**
          * The permission catalogue and its presets
-         * @description Every scope with its bit: the sum of bits is a key's `permissions`.
+         * @description Every scope with its bit: the sum of bits is a key's `permissions`. `read_only` and `full_access` are ready sums. Scopes with which a program acts without a person are in neither and are added by name: `READ_RUNS`, `WRITE_RUNS`, `EXECUTE_RUNS`, `SEND_DIRECT_EMAIL`, `SEND_INBOX_REPLY`, `WRITE_EVENTS`, `MANAGE_MAILBOX_PROVISIONING`, `MANAGE_ACQUISITION`.
          *
          *     For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
          */
@@ -3866,7 +3866,7 @@ export interface paths {
         put?: never;
         /**
          * Create an automation
-         * @description It takes events from then on, unless it is switched off. The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node.
+         * @description It takes events from then on, unless it is switched off. The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.
          *
          *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
          */
@@ -3902,7 +3902,7 @@ export interface paths {
         head?: never;
         /**
          * Replace an automation
-         * @description Everything is replaced: what is left out has its default, so an automation without `enabled` is switched on. Runs under way go on with the graph that they began with; when it is switched off, they end. The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node.
+         * @description Everything is replaced: what is left out has its default, so an automation without `enabled` is switched on. Runs under way go on with the graph that they began with; when it is switched off, they end. The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.
          *
          *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
          */

@@ -64,6 +64,7 @@ import * as blobStores from './0110_blob_stores.ts';
 import * as visits from './0115_visits.ts';
 import * as leadOrder from './0120_lead_order.ts';
 import * as campaignFlow from './0125_campaign_flow.ts';
+import * as authorRights from './0129_author_rights.ts';
 
 export interface Migration {
   name: string;
@@ -136,6 +137,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0115_visits', ...visits },
   { name: '0120_lead_order', ...leadOrder },
   { name: '0125_campaign_flow', ...campaignFlow },
+  { name: '0129_author_rights', ...authorRights },
 ];
 
 /**

@@ -24,6 +24,8 @@ export interface AutomationRunsRow {
   blocked_reason: string | null;
   started_at: Date;
   finished_at: Date | null;
+  /** What it may do and start; null: not limited. */
+  rights: string[] | null;
 }
 
 export interface AutomationRunsInsert {
@@ -43,4 +45,5 @@ export interface AutomationRunsInsert {
   blocked_reason?: string | null;
   started_at: Date;
   finished_at?: Date | null;
+  rights?: string[] | null;
 }

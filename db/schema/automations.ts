@@ -14,6 +14,8 @@ export interface AutomationsRow {
   graph: AutomationGraph;
   created_at: Date;
   updated_at: Date;
+  /** Of records/automation-rights.ts, of whoever saved it last; null where it was saved before they were kept. */
+  author_rights: string[] | null;
 }
 
 export interface AutomationsInsert {
@@ -26,4 +28,5 @@ export interface AutomationsInsert {
   graph: string;
   created_at: Date;
   updated_at: Date;
+  author_rights?: string[] | null;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { appPath, MAX_WAIT_MINUTES } from '../engine/campaign/actions.ts';
-import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 import { TASK_PRIORITIES } from '../crm/tasks.ts';
+import type { ACTION_RIGHTS } from '../records/automation-rights.ts';
 
 const template = (max: number) =>
   z.string().min(1).max(max).meta({ description: 'May use fields of the trigger and of `.contact`' });
@@ -18,17 +18,6 @@ export type NamedTable =
   | 'app_connections'
   | 'automations';
 
-/** A permission of people, and the scope that stands for it with keys and applications. */
-export interface ActionRight {
-  permission: OrgPermission;
-  scope: Permission;
-}
-
-const CONTACTS: ActionRight = { permission: 'manage_contacts', scope: 'WRITE_CONTACTS' };
-const CRM: ActionRight = { permission: 'manage_contacts', scope: 'WRITE_CRM' };
-const CAMPAIGNS: ActionRight = { permission: 'manage_campaigns', scope: 'WRITE_CAMPAIGNS' };
-const INBOX: ActionRight = { permission: 'send_campaigns', scope: 'WRITE_UNIBOX' };
-
 /** What is known of a native action before it runs. */
 export interface ActionDeclaration {
   /** For people who look at a run. */
@@ -36,44 +25,34 @@ export interface ActionDeclaration {
   config: z.ZodType<Record<string, unknown>>;
   /** It does something to the contact of the event. */
   needsContact: boolean;
-  /** What its author has to be allowed beyond writing automations: what the route of the same deed asks for. */
-  right: ActionRight | null;
   /** Fields of the config that name rows of the workspace. */
   names: Readonly<Record<string, NamedTable>>;
 }
 
 const declare = (
   label: string,
-  right: ActionRight | null,
   config: z.ZodType<Record<string, unknown>>,
   names: Readonly<Record<string, NamedTable>> = {},
   needsContact = true,
-): ActionDeclaration => ({ label, right, config, names, needsContact });
+): ActionDeclaration => ({ label, config, names, needsContact });
 
 /**
- * The actions that Heron does by itself. Those of providers are declared by their integrations. Names are stored in graphs: one that is published is
- * never renamed.
+ * The actions that Heron does by itself; what each asks of its author is in `ACTION_RIGHTS`. Those of providers are declared by their integrations. Names are
+ * stored in graphs: one that is published is never renamed.
  */
 export const NATIVE_ACTIONS = {
-  'sendsets.add_tag': declare('Add a tag to the contact', CONTACTS, z.strictObject(category), {
+  'sendsets.add_tag': declare('Add a tag to the contact', z.strictObject(category), {
     category_id: 'labels',
   }),
-  'sendsets.remove_tag': declare('Remove a tag from the contact', CONTACTS, z.strictObject(category), {
+  'sendsets.remove_tag': declare('Remove a tag from the contact', z.strictObject(category), {
     category_id: 'labels',
   }),
-  'sendsets.set_category': declare('File the contact under one category alone', CONTACTS, z.strictObject(category), {
+  'sendsets.set_category': declare('File the contact under one category alone', z.strictObject(category), {
     category_id: 'labels',
   }),
-  'sendsets.label_email': declare(
-    'Label the conversation',
-    INBOX,
-    z.strictObject(category),
-    { category_id: 'labels' },
-    false,
-  ),
+  'sendsets.label_email': declare('Label the conversation', z.strictObject(category), { category_id: 'labels' }, false),
   'sendsets.create_task': declare(
     'Create a task',
-    CRM,
     z.strictObject({
       title: template(255),
       description: template(5000).optional(),
@@ -87,7 +66,6 @@ export const NATIVE_ACTIONS = {
   ),
   'sendsets.create_deal': declare(
     'Create a deal',
-    CRM,
     z.strictObject({
       name: template(255),
       pipeline_id: z.uuid(),
@@ -104,34 +82,25 @@ export const NATIVE_ACTIONS = {
   ),
   'sendsets.move_deal_stage': declare(
     'Move the deal to a stage',
-    CRM,
     z.strictObject({ stage_id: z.uuid() }),
     { stage_id: 'crm_stages' },
     false,
   ),
-  'sendsets.add_to_campaign': declare(
-    'Add the contact to a campaign',
-    CAMPAIGNS,
-    z.strictObject({ campaign_id: z.uuid() }),
-    {
-      campaign_id: 'campaigns',
-    },
-  ),
+  'sendsets.add_to_campaign': declare('Add the contact to a campaign', z.strictObject({ campaign_id: z.uuid() }), {
+    campaign_id: 'campaigns',
+  }),
   'sendsets.remove_from_campaign': declare(
     'Remove the contact from a campaign',
-    CAMPAIGNS,
     z.strictObject({ campaign_id: z.uuid().optional() }),
     { campaign_id: 'campaigns' },
   ),
   'sendsets.suppress': declare(
     'Suppress the address of the contact',
-    CONTACTS,
     z.strictObject({ reason: z.string().max(500).default('automation') }),
   ),
-  'sendsets.notify': declare('Notify', null, z.strictObject({ message: template(2000) }), {}, false),
+  'sendsets.notify': declare('Notify', z.strictObject({ message: template(2000) }), {}, false),
   'sendsets.webhook': declare(
     'Call an app',
-    null,
     z.strictObject({
       app_connection_id: z.uuid(),
       path: appPath,
@@ -140,21 +109,14 @@ export const NATIVE_ACTIONS = {
     { app_connection_id: 'app_connections' },
     false,
   ),
-  'sendsets.wait': declare(
-    'Wait',
-    null,
-    z.strictObject({ wait_minutes: z.int().min(1).max(MAX_WAIT_MINUTES) }),
-    {},
-    false,
-  ),
+  'sendsets.wait': declare('Wait', z.strictObject({ wait_minutes: z.int().min(1).max(MAX_WAIT_MINUTES) }), {}, false),
   'sendsets.run_automation': declare(
     'Run another automation',
-    null,
     z.strictObject({ automation_id: z.uuid() }),
     { automation_id: 'automations' },
     false,
   ),
-} as const satisfies Record<string, ActionDeclaration>;
+} as const satisfies Record<keyof typeof ACTION_RIGHTS, ActionDeclaration>;
 
 /** The name of an action that Heron does by itself. */
 export type NativeAction = keyof typeof NATIVE_ACTIONS;

@@ -4,10 +4,10 @@ import type { Columns, Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, badRequest, notFound, refuseProblems } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { isCredential, may } from '../kernel/actor.ts';
+import { isCredential } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { isNative, NATIVE_ACTIONS } from './actions.ts';
+import { authorRights, lackingRights, neededBy, startedProblems } from '../records/automation-rights.ts';
 import { automationProblems, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenRuns } from './end-runs.ts';
 
@@ -41,8 +41,8 @@ export async function findAutomation(org: OrgScope, id: string): Promise<Automat
  */
 export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promise<AutomationRow> {
   return transact(ctx, async (tx) => {
-    assertMayWrite(ctx, input);
     await lockAutomations(tx);
+    await assertMayWrite(ctx, tx, input);
     refuseProblems(await automationProblems(tx.org, input));
     const { length } = await tx.org.table('automations').select('id').limit(MAX_AUTOMATIONS);
     if (length >= MAX_AUTOMATIONS)
@@ -53,6 +53,7 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
     await tx.org.insert('automations', {
       id,
       ...columnsOf(input),
+      author_rights: authorRights(ctx.actor),
       created_at: tx.now,
       updated_at: tx.now,
     });
@@ -68,14 +69,14 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
  */
 export async function replaceAutomation(ctx: Ctx, id: string, input: AutomationWrite): Promise<AutomationRow> {
   return transact(ctx, async (tx) => {
-    assertMayWrite(ctx, input);
     await lockAutomations(tx);
+    await assertMayWrite(ctx, tx, input, id);
     const before = await findAutomation(tx.org, id);
     refuseProblems(await automationProblems(tx.org, input, id));
     await tx.org
       .table('automations')
       .where({ id })
-      .update({ ...columnsOf(input), updated_at: tx.now });
+      .update({ ...columnsOf(input), author_rights: authorRights(ctx.actor), updated_at: tx.now });
     await tx.org.table('automation_references').where({ automation_id: id }).delete();
     await keepReferences(tx, id, input);
     if (before.enabled && !input.enabled) await endOpenRuns(tx, id, 'The automation was switched off');
@@ -85,24 +86,33 @@ export async function replaceAutomation(ctx: Ctx, id: string, input: AutomationW
 }
 
 /**
- * What an automation does, it does with the rights of the workspace, so whoever switches one on may do all of it: its actions ask for what their routes ask for. One that is switched
- * off does nothing, so everybody who may write automations may draw it.
+ * What an automation does, it does with the rights of the workspace, so whoever switches one on may do all of it: its actions ask for what their routes ask for, and an
+ * automation that it starts asks for all that that one does. One that is switched off does nothing, so everybody who may write automations may draw it.
+ *
+ * The rights of the author are stored: an automation that is started later may have been changed by then by somebody with more rights (`startRuns`).
  *
  * A key or application adds leads to a campaign that sends only within its policy, which counts them. An automation adds them later and without a limit, so a person
  * has to save one that does.
  */
-function assertMayWrite({ actor }: Ctx, { graph, enabled }: AutomationWrite): void {
+async function assertMayWrite(
+  { actor }: Ctx,
+  tx: Tx,
+  { graph, enabled }: AutomationWrite,
+  ownId?: string,
+): Promise<void> {
   if (isCredential(actor) && graph.nodes.some(({ action }) => action === 'sendsets.add_to_campaign'))
     throw new AppError('forbidden', 'A key or application saves no automation that adds contacts to campaigns', {
       fix: 'Let a person who is signed in save it.',
     });
   if (!enabled) return;
-  const problems = graph.nodes.flatMap(({ id, action }, index) => {
-    const right = isNative(action) ? NATIVE_ACTIONS[action].right : null;
-    if (!right || may(actor, [right.scope], [right.permission])) return [];
-    const needed = isCredential(actor) ? right.scope : right.permission;
-    return [{ path: `body.graph.nodes.${index}`, message: `Node "${id}": ${action} needs ${needed}` }];
-  });
+  const own = lackingRights(graph, authorRights(actor)).map(({ index, nodeId, action, right }) => ({
+    path: `body.graph.nodes.${index}`,
+    message: `Node "${nodeId}": ${action} needs ${neededBy(actor, right)}`,
+  }));
+  const starts = namedRows(graph)
+    .filter(({ table }) => table === 'automations')
+    .map(({ id, path, node }) => ({ automationId: id, path, says: `Node "${node.id}" starts` }));
+  const problems = [...own, ...(await startedProblems(tx.org, actor, starts, ownId))];
   if (problems.length === 0) return;
   throw new AppError('forbidden', 'The automation does what you may not do yourself', {
     problems,

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import type { Columns } from '../../db/rows.ts';
 import { createDeal, updateDeal } from '../crm/deals.ts';
 import { createTask } from '../crm/tasks.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -9,6 +10,7 @@ import { leaveCampaigns } from '../leads/membership.ts';
 import { addContactTag, removeContactTag, setContactTag } from '../records/contact-tags.ts';
 import { addSuppressions } from '../suppressions/entries.ts';
 import { addThreadLabel } from '../unibox/labels.ts';
+import { borrowedActions } from './borrowed.ts';
 import type { ConfigOf, NativeAction } from './actions.ts';
 import type { RunState } from './state.ts';
 import type { AutomationContact } from './values.ts';
@@ -84,11 +86,13 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
     }),
   'sendsets.run_automation': async ({ tx, run, nodeId }, config) => {
     const automationId = text(config.automation_id);
-    const [other] = await tx.org.sql<{ enabled: boolean }>(
-      'select enabled from automations where organization_id = :org and id = :id',
+    const [other] = await tx.org.sql<Columns<'automations', 'enabled' | 'graph'>>(
+      'select enabled, graph from automations where organization_id = :org and id = :id',
       { id: automationId },
     );
     if (!other?.enabled) throw new AppError('conflict', 'The automation that it runs is switched off');
+    const borrowed = borrowedActions(run.rights, other.graph);
+    if (borrowed) throw new AppError('forbidden', borrowed);
     tx.emit('automation.requested', {
       automation_id: automationId,
       cause: `node/${run.id}/${nodeId}`,

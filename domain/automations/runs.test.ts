@@ -7,6 +7,7 @@ import { act, ask, chain, draw, openAutomationDesk } from '../../test/harness/au
 import { createCampaign } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createConnectionRow } from '../../test/harness/integrations.ts';
+import { react } from '../../test/harness/reactions.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { deleteContact } from '../contacts/remove.ts';
 import { deleteConnection } from '../integrations/connections.ts';
@@ -279,6 +280,50 @@ test.serial(
     t.like(child, { status: 'success', trigger_event: 'email.replied', contact_id: contactId, hops: 1 });
     t.is((await events('automation.notified'))[0].message, 'Re: Hello');
     t.deepEqual(await runs(off), []);
+  },
+);
+
+test.serial(
+  'a run starts nothing that its author may not do, not over another automation that may, and not what was changed on the way',
+  async (t) => {
+    const { automate, reply, settle, runs, rows, events } = await openAutomationDesk(world);
+    const CALLED = 'automation.called';
+    const run = (id: string, automation: string) => act(id, 'run_automation', { automation_id: automation });
+    const tell = act('tell', 'notify', { message: 'x' });
+    const adding = await automate(chain(act('task', 'create_task', { title: 'x' })), { authorRights: ['crm'] }, CALLED);
+    const between = await automate(chain(run('on', adding)), { authorRights: ['crm', 'contacts'] }, CALLED);
+    const late = await automate(chain(tell), { authorRights: ['crm'] }, CALLED);
+    const caller = await automate(
+      draw(
+        [run('straight', adding), run('over', between), run('late', late)],
+        ['trigger>straight', 'trigger>over', 'trigger>late'],
+      ),
+      { authorRights: ['contacts'] },
+    );
+    await reply();
+    // The requests are there, and are reacted to after the change.
+    await react(world.deps, SUBSCRIBERS);
+    const changed = json(chain(act('task', 'create_task', { title: 'x' })));
+    await world.deps.db('automations').where({ id: late }).update({ graph: changed });
+    await settle();
+    const [run1] = await runs(caller);
+    t.deepEqual(lines(run1), ['trigger success', 'straight error', 'over success', 'late success']);
+    t.regex(run1.error_detail, /may not do sendsets.create_task/);
+    const [passed] = await runs(between);
+    t.like(passed, { status: 'error', rights: ['contacts'] });
+    t.deepEqual(lines(passed), ['trigger success', 'on error']);
+    const [refused] = await runs(late);
+    t.like(refused, { status: 'error', node_results: [] });
+    t.regex(refused.error_detail, /may not do sendsets.create_task/);
+    t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
+    t.is((await events('automation.run_failed')).length, 3);
+
+    // By itself, and asked for by one whose author may do it, it runs.
+    const trusted = await automate(chain(run('on', adding)), { authorRights: ['crm'] });
+    await reply();
+    await settle();
+    t.like((await runs(trusted))[0], { status: 'success' });
+    t.is((await rows('crm_tasks')).length, 1);
   },
 );
 

@@ -1,13 +1,16 @@
 import { json } from '../../db/connection.ts';
+import type { Columns } from '../../db/rows.ts';
 import { newId } from '../../lib/ids.ts';
 import { start } from '../../temporal/dispatch.ts';
 import { automationWorkflow } from '../../workflows/automation/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { commonRights } from '../records/automation-rights.ts';
 import { addDeadLetter, AUTOMATION_LOOP } from '../records/dead-letters.ts';
 import type { Triggered } from '../triggers/read.ts';
 import type { AutomationRow } from './automations.ts';
+import { borrowedActions } from './borrowed.ts';
 import { passes } from './filter.ts';
 import { announceFailure, proceed, type Ended } from './proceed.ts';
 import { MAX_RUN_HOPS, toWaiting, type RunState } from './state.ts';
@@ -20,7 +23,10 @@ export type Occasion = { hops: number } & (
   | { kind: 'request'; request: EventData<'automation.requested'> }
 );
 
-type Automation = Pick<AutomationRow, 'id' | 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph'>;
+type Automation = Pick<
+  AutomationRow,
+  'id' | 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph' | 'author_rights'
+>;
 
 interface Wanted {
   automation: Automation;
@@ -29,6 +35,8 @@ interface Wanted {
   data: Record<string, unknown>;
   contactId: string | null;
   hops: number;
+  /** Of the run that asks for it; null: an event, or a run that is not limited. */
+  callerRights: readonly string[] | null;
 }
 
 /**
@@ -69,8 +77,14 @@ function byHops(wanted: readonly Wanted[]): Wanted[][] {
   return groups;
 }
 
-async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation }: Wanted): Promise<Ended> {
+async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights }: Wanted): Promise<Ended> {
   if (!automation.enabled) return { status: 'error', detail: 'The automation is switched off' };
+  // Asked when it was called for too; it may have been changed since.
+  const borrowed = borrowedActions(callerRights, automation.graph);
+  if (borrowed) {
+    announceFailure(tx, run, borrowed, false);
+    return { status: 'error', detail: borrowed };
+  }
   if (run.hops < MAX_RUN_HOPS) return proceed(tx, ctx, run);
   const detail = `A loop: ${run.hops} reactions in a row led to this run, automations among them. It was not begun.`;
   announceFailure(tx, run, detail, true);
@@ -92,7 +106,7 @@ async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Want
   const triggers = [...new Set(events.flatMap(({ triggered }) => triggered.map(({ trigger }) => trigger)))];
   if (triggers.length === 0) return [];
   const automations = await tx.org.sql<Automation>(
-    `select id, name, enabled, trigger_event, filter, graph from automations
+    `select id, name, enabled, trigger_event, filter, graph, author_rights from automations
      where organization_id = :org and enabled and trigger_event = any(cast(:triggers as text[])) order by id for share`,
     { triggers },
   );
@@ -101,7 +115,15 @@ async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Want
     triggered.flatMap(({ trigger, data, contactId }) =>
       automations
         .filter((automation) => automation.trigger_event === trigger && passes(automation.filter, data))
-        .map((automation) => ({ automation, cause: `event/${eventId}`, trigger, data, contactId, hops })),
+        .map((automation) => ({
+          automation,
+          cause: `event/${eventId}`,
+          trigger,
+          data,
+          contactId,
+          hops,
+          callerRights: null,
+        })),
     ),
   );
 }
@@ -111,12 +133,12 @@ async function requests(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[
   const asked = occasions.filter((occasion) => occasion.kind === 'request');
   if (asked.length === 0) return [];
   const automations = await tx.org.sql<Automation>(
-    `select id, name, enabled, trigger_event, filter, graph from automations
+    `select id, name, enabled, trigger_event, filter, graph, author_rights from automations
      where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for share`,
     { ids: asked.map(({ request }) => request.automation_id) },
   );
-  const callers = await tx.org.sql<{ id: string; trigger_event: string; data: Record<string, unknown> }>(
-    'select id, trigger_event, data from automation_runs where organization_id = :org and id = any(cast(:ids as uuid[]))',
+  const callers = await tx.org.sql<Columns<'automation_runs', 'id' | 'trigger_event' | 'data' | 'rights'>>(
+    'select id, trigger_event, data, rights from automation_runs where organization_id = :org and id = any(cast(:ids as uuid[]))',
     { ids: asked.flatMap(({ request }) => (request.run_id ? [request.run_id] : [])) },
   );
   return asked.flatMap(({ request, hops }) => {
@@ -124,10 +146,13 @@ async function requests(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[
     if (!automation) return [];
     const { cause, contact_id: contactId } = request;
     const caller = callers.find(({ id }) => id === request.run_id);
-    if (caller) return [{ automation, cause, trigger: caller.trigger_event, data: caller.data, contactId, hops }];
+    if (caller) {
+      const { trigger_event: trigger, data: given, rights: callerRights } = caller;
+      return [{ automation, cause, trigger, data: given, contactId, hops, callerRights }];
+    }
     const { campaign_id, step_id, contact_email } = request;
     const data = { campaign_id, step_id, contact_id: contactId, contact_email };
-    return [{ automation, cause, trigger: CALLED, data, contactId, hops }];
+    return [{ automation, cause, trigger: CALLED, data, contactId, hops, callerRights: null }];
   });
 }
 
@@ -148,7 +173,7 @@ async function withoutRun(tx: Tx, wanted: readonly Wanted[]): Promise<Wanted[]> 
   });
 }
 
-function toRun({ automation, trigger, data, hops }: Wanted, contact: RunState['contact']): RunState {
+function toRun({ automation, trigger, data, hops, callerRights }: Wanted, contact: RunState['contact']): RunState {
   return {
     id: newId(),
     automationId: automation.id,
@@ -160,19 +185,20 @@ function toRun({ automation, trigger, data, hops }: Wanted, contact: RunState['c
     results: [],
     waiting: toWaiting(null),
     hops,
+    rights: commonRights(automation.author_rights, callerRights),
   };
 }
 
 async function storeRuns(tx: Tx, runs: readonly { run: RunState; cause: string; ended: Ended }[]): Promise<void> {
   await tx.org.sql(
     `insert into automation_runs (id, organization_id, automation_id, cause, trigger_event, contact_id, status, data, node_results, error_detail, hops,
-       graph, waiting, started_at, finished_at)
+       graph, waiting, rights, started_at, finished_at)
      select r.id, :org, r.automation_id, r.cause, r.trigger_event, r.contact_id, r.status, cast(r.data as jsonb), cast(r.results as jsonb), r.detail, r.hops,
-       cast(r.graph as jsonb), cast(r.waiting as jsonb), :now, case when r.status = 'running' then null else cast(:now as timestamptz) end
+       cast(r.graph as jsonb), cast(r.waiting as jsonb), cast(r.rights as text[]), :now, case when r.status = 'running' then null else cast(:now as timestamptz) end
      from unnest(cast(:ids as uuid[]), cast(:automations as uuid[]), cast(:causes as text[]), cast(:triggers as text[]), cast(:contacts as uuid[]),
        cast(:statuses as text[]), cast(:payloads as text[]), cast(:results as text[]), cast(:details as text[]), cast(:hops as int[]),
-       cast(:graphs as text[]), cast(:waitings as text[]))
-       as r(id, automation_id, cause, trigger_event, contact_id, status, data, results, detail, hops, graph, waiting)`,
+       cast(:graphs as text[]), cast(:waitings as text[]), cast(:rights as text[]))
+       as r(id, automation_id, cause, trigger_event, contact_id, status, data, results, detail, hops, graph, waiting, rights)`,
     {
       now: tx.now,
       ids: runs.map(({ run }) => run.id),
@@ -187,6 +213,8 @@ async function storeRuns(tx: Tx, runs: readonly { run: RunState; cause: string; 
       hops: runs.map(({ run }) => run.hops),
       graphs: runs.map(({ run, ended }) => (ended ? null : json(run.graph))),
       waitings: runs.map(({ run, ended }) => (ended ? null : json(run.waiting))),
+      // Names of Heron's own, so a literal of an array needs no quotes.
+      rights: runs.map(({ run }) => run.rights && `{${run.rights.join(',')}}`),
     },
   );
 }

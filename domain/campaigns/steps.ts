@@ -18,6 +18,7 @@ import { placeProblems, placeStep, type StepPlace } from './place-step.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { lockCampaign } from '../engine/control/status.ts';
+import { assertMayStart } from '../records/automation-rights.ts';
 import { moveWaits } from '../engine/control/waits.ts';
 
 export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
@@ -41,7 +42,7 @@ export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignS
 /**
  * Appends a step (by default an empty email), and links the step before it, when that one ends the flow
  * without being an `end`; with a place it is put there instead.
- * @throws AppError not_found, bad_request with all faults, without such a place or when the campaign has its steps
+ * @throws AppError not_found, bad_request with all faults, without such a place or when the campaign has its steps; forbidden as {@link assertMayStart}
  */
 export async function appendStep(
   ctx: Ctx,
@@ -58,6 +59,7 @@ export async function appendStep(
         { kind, action: null, path: 'body' },
       ]),
     );
+    await assertMayStart(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     if (rows.length >= MAX_STEPS) throw badRequest(`A campaign has at most ${MAX_STEPS} steps`);
     const stepId = newId();
     // An active campaign's errors are looked up before the step is there, so that its own count as new.
@@ -120,6 +122,7 @@ export async function updateStep(
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const row = findStep(rows, stepId);
     assertAsSeen('The step', row.updated_at, expectedUpdatedAt);
+    await assertMayStart(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     const change = edited(row, input);
     const action = await editSteps(tx, campaign, async () => {
       const stored = await storeChange(tx, campaign, rows, row.id, change);
