@@ -37,6 +37,33 @@ test('an answer, a name without records, and no answer are three things', async 
   }
 });
 
+test('mail exchangers come by their preference, whatever the order of the answer', async (t) => {
+  const socket = createSocket('udp4');
+  const name = (label: string) => [label.length, ...Buffer.from(label), 0];
+  socket.on('message', (query, { port, address }) => {
+    const question = query.subarray(12, query.indexOf(0, 12) + 5);
+    const records = [
+      [20, 'second'],
+      [5, 'first'],
+      [30, 'third'],
+    ].flatMap(([preference, label]) => {
+      const data = [0, preference as number, ...name(label as string)];
+      return [0xc0, 12, 0, 15, 0, 1, 0, 0, 0, 60, 0, data.length, ...data];
+    });
+    const head = [0x81, 0x80, 0, 1, 0, 3, 0, 0, 0, 0];
+    socket.send(
+      Buffer.concat([query.subarray(0, 2), Buffer.from(head), question, Buffer.from(records)]),
+      port,
+      address,
+    );
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const dns = createDnsRecords({ servers: [`127.0.0.1:${(socket.address() as AddressInfo).port}`] });
+  t.deepEqual(await dns.mx('sender.example'), ['first', 'second', 'third']);
+  socket.close();
+});
+
 test('of a name that is none nothing is known, and nothing throws', async (t) => {
   const { dns, close } = await nameServer(3);
   t.is(await dns.mx('a'.repeat(300)), null);

@@ -8,7 +8,7 @@ import pLimit from 'p-limit';
 export interface DnsRecords {
   /** The TXT records of a name, the parts of each joined. */
   txt(name: string): Promise<readonly string[] | null>;
-  /** The mail exchangers of a domain; `.` alone means that it takes no mail. */
+  /** The mail exchangers of a domain, the preferred one first; `.` alone means that it takes no mail. */
   mx(domain: string): Promise<readonly string[] | null>;
   /** The names a host's CNAME record points at. */
   cname(host: string): Promise<readonly string[] | null>;
@@ -41,7 +41,7 @@ export function createDnsRecords(options: { servers?: readonly string[]; timeout
       ),
     mx: (domain) =>
       ask(
-        () => resolver.resolveMx(domain),
+        async () => (await resolver.resolveMx(domain)).sort((a, b) => a.priority - b.priority),
         ({ exchange }) => exchange || '.',
       ),
     cname: (host) =>

@@ -166,15 +166,17 @@ test.serial(
 
     const step = { kind: 'action', action: { type: 'run_automation', automation_id: middle.id } };
     const author = await keyWith('READ_CAMPAIGNS', 'WRITE_CAMPAIGNS', 'WRITE_CONTACTS');
-    const added = await by(author, 'POST', `/campaigns/${campaign_id}/steps`, step);
+    const { body: draft } = await by(author, 'POST', '/campaigns', { name: 'Draft' });
+    const steps = `/campaigns/${draft.id}/steps`;
+    const added = await by(author, 'POST', steps, step);
     t.is(added.status, 403);
     t.regex(added.text, /body\.action\.automation_id.*starts the automation .*create_task needs WRITE_CRM/);
     const created = await by(author, 'POST', '/campaigns', { name: 'New', steps: [step] });
     t.is(created.status, 403);
     t.regex(created.text, /body\.steps\.0\.action\.automation_id/);
-    const { body: plain } = await by(author, 'POST', `/campaigns/${campaign_id}/steps`, {});
-    t.is((await by(author, 'PATCH', `/campaigns/${campaign_id}/steps/${plain.id}`, step)).status, 403);
-    t.is((await by(tenant.sessionToken, 'POST', `/campaigns/${campaign_id}/steps`, step)).status, 201);
+    const { body: plain } = await by(author, 'POST', steps, {});
+    t.is((await by(author, 'PATCH', `${steps}/${plain.id}`, step)).status, 403);
+    t.is((await by(tenant.sessionToken, 'POST', steps, step)).status, 201);
   },
 );
 

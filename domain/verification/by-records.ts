@@ -5,6 +5,9 @@ import type { Verdict } from './verdict.ts';
 
 const verdict = (status: Verdict['status'], reason: string): Verdict => ({ status, reason, isCatchAll: false });
 
+/** The reason of a verdict against which nothing speaks. */
+export const TAKES_MAIL = 'takes_mail';
+
 /**
  * What can be said of an address without writing to its mail server: its form, whether its domain takes mail, whether it is of a disposable service or of a
  * function such as info@. An address that passes stays `unknown`: no record proves that a mailbox is there.
@@ -21,7 +24,7 @@ export async function checkByRecords({ dns }: Pick<Deps, 'dns'>, email: string):
   const lists = await addressLists();
   if (domainAndParents(domain).some((name) => lists.disposable.has(name))) return verdict('risky', 'disposable');
   if (lists.roles.has(email.slice(0, email.lastIndexOf('@')))) return verdict('risky', 'role_address');
-  return verdict('unknown', 'takes_mail');
+  return verdict('unknown', TAKES_MAIL);
 }
 
 function domainAndParents(domain: string): string[] {

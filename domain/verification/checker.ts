@@ -1,5 +1,6 @@
 import type { Deps } from '../kernel/context.ts';
-import { checkByRecords } from './by-records.ts';
+import { checkByProbe } from './by-probe.ts';
+import { checkByRecords, TAKES_MAIL } from './by-records.ts';
 import type { Verdict } from './verdict.ts';
 import { checkByZeroBounce } from './zerobounce.ts';
 
@@ -7,7 +8,11 @@ import { checkByZeroBounce } from './zerobounce.ts';
 export type AddressChecker = (deps: Deps, email: string) => Promise<Verdict | 'later'>;
 
 const CHECKERS: Record<Exclude<Deps['config']['EMAIL_VERIFICATION'], 'off'>, AddressChecker> = {
-  builtin: checkByRecords,
+  builtin: async (deps, email) => {
+    const found = await checkByRecords(deps, email);
+    const isOpen = found !== 'later' && found.reason === TAKES_MAIL;
+    return isOpen && deps.config.EMAIL_VERIFICATION_PROBE_FROM ? checkByProbe(deps, email) : found;
+  },
   zerobounce: checkByZeroBounce,
 };
 

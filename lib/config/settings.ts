@@ -125,12 +125,24 @@ export const settingsSchema = z.object({
     .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
     .optional(),
   /**
-   * What verifies the addresses of contacts that come from the prospect catalogue: `builtin` (form, DNS, lists of disposable services and of functions),
-   * `zerobounce` (a paid service), or `off`.
+   * What verifies the addresses of contacts that come from the prospect catalogue: `builtin` (form, DNS, lists of disposable services and of functions,
+   * and the mail server where EMAIL_VERIFICATION_PROBE_FROM is set), `zerobounce` (a paid service), or `off`.
    */
   EMAIL_VERIFICATION: z.enum(['builtin', 'zerobounce', 'off']).default('builtin'),
   /** Addresses that one worker verifies per minute. */
   EMAIL_VERIFICATIONS_PER_MINUTE: count.min(1).default(300),
+  /**
+   * Has the built-in check ask the mail server of an address too whether it takes mail for it (SMTP, port 25, no mail is sent), in the name of this address of yours, which has to
+   * take mail. Not set: no mail server is asked. Many networks block port 25, and servers may think ill of one that asks much: keep it off the machine that sends.
+   */
+  EMAIL_VERIFICATION_PROBE_FROM: z.email('must be an email address').toLowerCase().optional(),
+  /** Name that this machine gives itself towards those mail servers: the one its IP address resolves to. Not set: the domain of EMAIL_VERIFICATION_PROBE_FROM. */
+  EMAIL_VERIFICATION_PROBE_NAME: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be a host name')
+    .optional(),
+  /** Port of those mail servers; another one for networks whose gateway takes its place. */
+  EMAIL_VERIFICATION_PROBE_PORT: port.default(25),
   /** Key of ZeroBounce, for EMAIL_VERIFICATION=zerobounce. */
   ZEROBOUNCE_API_KEY: z.string().min(1).optional(),
   /** Where ZeroBounce answers: its servers in a region, or a double in tests. */

@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EgressError, resolveMailHost, type Lookup } from '../egress/index.ts';
+
+export interface ProbeOptions {
+  port: number;
+  /** Whether mail servers on private addresses may be asked. */
+  allowPrivate: boolean;
+  /** Name given in EHLO. */
+  name: string;
+  /** Address given in MAIL FROM; it should be able to take an answer. */
+  from: string;
+  /** Time (ms) for the whole conversation but its goodbye, the look-up of the host included. */
+  timeoutMs: number;
+  lookup?: Lookup;
+}
+
+/** What a server said to one command: its code, and its words, cut. */
+export interface ProbeReply {
+  code: number;
+  words: string;
+}
+
+/**
+ * - `asked`: the reply to each recipient, in their order; fewer where the server ended the conversation;
+ * - `refused`: the server does not talk to us; what it said, and to which command;
+ * - `unreachable`: no conversation came about, or it broke before the first recipient.
+ */
+export type ProbeResult =
+  | { kind: 'asked'; replies: ProbeReply[] }
+  | { kind: 'refused'; at: 'greeting' | 'ehlo' | 'mail'; reply: ProbeReply }
+  | { kind: 'unreachable' };
+
+/** Time (ms) for the end of a conversation. */
+const GOODBYE_MS = 500;
+const MAX_LINE = 4_096;
+const MAX_REPLY_LINES = 100;
+const MAX_WORDS = 1_000;
+
+/**
+ * Asks a mail server whether it would take mail for addresses: EHLO, MAIL FROM, RCPT TO for each, QUIT. DATA is never said, so no mail leaves. The host is checked as every
+ * outbound host, and the address that was checked is the one that is dialled. In clear text, as what is said holds no secret that the DNS answers do not show: nothing
+ * signs in. Never throws.
+ * @param recipients addresses of one line each, without angle brackets
+ */
+export async function probeRecipients(
+  host: string,
+  recipients: readonly string[],
+  options: ProbeOptions,
+): Promise<ProbeResult> {
+  const signal = AbortSignal.timeout(options.timeoutMs);
+  const conversation = await Conversation.open(host, options, signal);
+  if (!conversation) return { kind: 'unreachable' };
+  try {
+    const refusal = await introduce(conversation, options);
+    if (refusal) return refusal;
+    const replies: ProbeReply[] = [];
+    for (const recipient of recipients) {
+      const reply = await conversation.say(`RCPT TO:<${recipient}>`).catch(() => undefined);
+      if (!reply) break;
+      replies.push(reply);
+      // 421: the server is going away.
+      if (reply.code === 421) break;
+    }
+    return replies.length > 0 ? { kind: 'asked', replies } : { kind: 'unreachable' };
+  } catch {
+    return { kind: 'unreachable' };
+  } finally {
+    await conversation.end();
+  }
+}
+
+/** Up to MAIL FROM; undefined when the server listens. */
+async function introduce(
+  conversation: Conversation,
+  { name, from }: ProbeOptions,
+): Promise<Extract<ProbeResult, { kind: 'refused' }> | undefined> {
+  const greeting = await conversation.reply();
+  if (greeting.code !== 220) return { kind: 'refused', at: 'greeting', reply: greeting };
+  let hello = await conversation.say(`EHLO ${name}`);
+  if (hello.code >= 500) hello = await conversation.say(`HELO ${name}`);
+  if (hello.code !== 250) return { kind: 'refused', at: 'ehlo', reply: hello };
+  const mail = await conversation.say(`MAIL FROM:<${from}>`);
+  return mail.code === 250 ? undefined : { kind: 'refused', at: 'mail', reply: mail };
+}
+
+/** Commands and replies over one socket, one after another. */
+class Conversation {
+  readonly #socket: Socket;
+  #pending = '';
+  #lines: string[] = [];
+  #broken = false;
+  #wake = () => {};
+
+  private constructor(socket: Socket, signal: AbortSignal) {
+    this.#socket = socket;
+    const breakOff = () => {
+      this.#broken = true;
+      this.#wake();
+    };
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => this.#take(chunk));
+    socket.on('end', breakOff);
+    socket.on('close', breakOff);
+    socket.on('error', breakOff);
+    signal.addEventListener('abort', () => socket.destroy(), { once: true });
+  }
+
+  static async open(
+    host: string,
+    { port, allowPrivate, lookup }: ProbeOptions,
+    signal: AbortSignal,
+  ): Promise<Conversation | undefined> {
+    try {
+      const { address, family } = await resolveMailHost(host, port, { allowPrivate, ...(lookup && { lookup }) });
+      if (signal.aborted) return undefined;
+      return new Conversation(connect({ host: address, port, family }), signal);
+    } catch (error) {
+      if (error instanceof EgressError) return undefined;
+      throw error;
+    }
+  }
+
+  say(command: string): Promise<ProbeReply> {
+    this.#socket.write(`${command}\r\n`);
+    return this.reply();
+  }
+
+  /** The next reply, all of its lines. @throws Error when the conversation broke, or what came is no reply */
+  async reply(): Promise<ProbeReply> {
+    const words: string[] = [];
+    for (let count = 0; count < MAX_REPLY_LINES; count += 1) {
+      const line = await this.#line();
+      const [, code, more, text] = /^([2-5]\d\d)([ -]?)(.*)$/.exec(line) ?? [];
+      if (code === undefined) break;
+      words.push(text!);
+      if (more !== '-') return { code: Number(code), words: words.join(' ').slice(0, MAX_WORDS) };
+    }
+    this.#socket.destroy();
+    throw new Error('What the server said is no reply');
+  }
+
+  /** Says goodbye, and waits a moment until the server closes; one that keeps its side open is left. */
+  async end(): Promise<void> {
+    if (!this.#broken) this.#socket.end('QUIT\r\n');
+    if (!this.#socket.closed)
+      await Promise.race([once(this.#socket, 'close').catch(() => {}), sleep(GOODBYE_MS, undefined, { ref: false })]);
+    this.#socket.destroy();
+  }
+
+  async #line(): Promise<string> {
+    while (this.#lines.length === 0) {
+      if (this.#broken) throw new Error('The conversation ended');
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#lines.shift()!;
+  }
+
+  #take(chunk: string): void {
+    const lines = (this.#pending + chunk).split(/\r?\n/);
+    this.#pending = lines.pop()!;
+    this.#lines.push(...lines);
+    if (this.#pending.length > MAX_LINE || this.#lines.length > MAX_REPLY_LINES) this.#socket.destroy();
+    this.#wake();
+  }
+}
