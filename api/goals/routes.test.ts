@@ -367,7 +367,9 @@ test.serial('a replay ends when its goal is edited or archived, or when it is ca
     if (change === 'rename') await ask(tenant, 'PATCH', `/${goal.id}`, { name: 'Renamed', is_primary: true });
     if (change === 'archive') await ask(tenant, 'DELETE', `/${goal.id}`);
     if (change === 'cancel') {
-      t.true(await cancelReplay(world.system(tenant.organizationId), id));
+      const stop = () => ask(tenant, 'POST', `${path}/${id}/cancel`);
+      t.like((await stop()).body, { id, state: 'cancelled', added: 2 });
+      t.like(await stop(), { status: 200 }, 'it is cancelled already');
       t.false(await cancelReplay(world.system(tenant.organizationId), id), 'it has ended');
     }
     await play(tenant, id);
@@ -376,6 +378,7 @@ test.serial('a replay ends when its goal is edited or archived, or when it is ca
     t.deepEqual([state, error], [expected, expected === 'failed' ? 'goal_changed' : null], change);
     t.is(added, expected === 'completed' ? 4 : 2, 'what it has done stays');
     t.is((await conversions(goal.id)).length, added);
+    if (change !== 'cancel') t.is((await ask(tenant, 'POST', `${path}/${id}/cancel`)).status, 409, 'it has ended');
     if (change !== 'archive') t.is((await ask(tenant, 'POST', path, RANGE)).status, 202, 'another one may begin');
   }
 });

@@ -1,6 +1,13 @@
 import { archiveGoal, createGoal, getGoal, listGoals, updateGoal } from '../../domain/goals/goals.ts';
 import { previewGoal } from '../../domain/goals/preview.ts';
-import { getReplay, listReplays, previewReplay, rangeProblems, startReplay } from '../../domain/goals/replays.ts';
+import {
+  cancelReplayOf,
+  getReplay,
+  listReplays,
+  previewReplay,
+  rangeProblems,
+  startReplay,
+} from '../../domain/goals/replays.ts';
 import { route } from '../http/route.ts';
 import { idParams } from '../http/schemas.ts';
 import { presentGoal, presentGoalDetail, presentGoalPreview, presentReplay, presentReplayPreview } from './present.ts';
@@ -147,5 +154,19 @@ export const goalRoutes = [
     params: schemas.replayParams,
     success: { status: 200, body: schemas.replay },
     handler: async (ctx, { params }) => presentReplay(await getReplay(ctx, params.id, params.replayId), ctx.config),
+  }),
+  route({
+    ...write,
+    operationId: 'goals.cancelReplay',
+    method: 'post',
+    path: '/goals/:id/replays/:replayId/cancel',
+    summary: 'Stop a replay of a goal',
+    description:
+      'It holds no further event against the definition; what it has counted and deleted until then stays. Another replay may start at once. One that was cancelled before is answered as it is.',
+    params: schemas.replayParams,
+    success: { status: 200, body: schemas.replay },
+    errors: ['conflict'],
+    handler: async (ctx, { params }) =>
+      presentReplay(await cancelReplayOf(ctx, params.id, params.replayId), ctx.config),
   }),
 ];

@@ -133,6 +133,21 @@ export async function getReplay(ctx: Ctx, goalId: string, replayId: string): Pro
 }
 
 /**
+ * Cancels a replay of a goal for a person, and gives it as it is then. One that was cancelled before stays as it is.
+ * @throws AppError not_found; conflict when it has ended otherwise
+ */
+export async function cancelReplayOf(ctx: Ctx, goalId: string, replayId: string): Promise<GoalReplay> {
+  await getReplay(ctx, goalId, replayId);
+  await cancelReplay(ctx, replayId);
+  const replay = await getReplay(ctx, goalId, replayId);
+  if (replay.state !== 'cancelled')
+    throw new AppError('conflict', 'The replay has ended', {
+      fix: 'What it counted is in its answer. To count otherwise, change the goal and replay again.',
+    });
+  return replay;
+}
+
+/**
  * Cancels a replay that has not ended: it does no further page; what it has done stays.
  * @returns false when it has ended
  * @throws AppError not_found

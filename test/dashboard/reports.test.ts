@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import { createMailbox } from '../harness/factories.ts';
+import { createContact, createMailbox } from '../harness/factories.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
+import { newId } from '../../lib/ids.ts';
+import { replayPage } from '../../domain/goals/replay-page.ts';
+import { call } from '../harness/world.ts';
 
 const browserTest = browserTests(test);
 let world: DashboardWorld;
@@ -74,7 +77,7 @@ browserTest('a goal is defined where reports miss one, and a funnel is in its ad
   await page.getByRole('button', { name: 'Define a goal' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Trial');
-  await dialog.getByLabel('Event').fill('user.signed_up');
+  await dialog.getByRole('textbox', { name: 'Event' }).fill('user.signed_up');
   await dialog.getByRole('button', { name: 'Count the last 30 days' }).click();
   await dialog.getByText('0 events of 0 people').waitFor();
   await dialog.getByRole('button', { name: 'Define', exact: true }).click();
@@ -85,6 +88,76 @@ browserTest('a goal is defined where reports miss one, and a funnel is in its ad
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
   await page.reload();
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('a goal gets conditions and an amount, and replays hold past events against it', async (t) => {
+  const tenant = await world.tenant();
+  const { db, clock } = world.deps;
+  const contactId = await createContact(db, clock.now(), tenant.organizationId);
+  const paid = [
+    { plan: 'pro', total: 19.99 },
+    { plan: 'pro', total: 5 },
+    { plan: 'free', total: 0 },
+  ];
+  for (const data of paid) {
+    const { status } = await call(world, 'POST', '/v1/events', {
+      token: tenant.apiKey,
+      headers: { 'idempotency-key': newId() },
+      body: { name: 'order.paid', contact_id: contactId, data },
+    });
+    t.is(status, 202);
+  }
+  const { page, context, faults } = await world.open(tenant, '/reports/goals', { locale: 'en-GB' });
+  await page.getByRole('button', { name: 'Define a goal' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Paid for a plan');
+  await dialog.getByRole('textbox', { name: 'Event' }).fill('order.paid');
+  await dialog.getByRole('button', { name: 'Add a condition' }).click();
+  const condition = dialog.getByRole('group', { name: 'Condition 1' });
+  await condition.getByLabel('Path of the property').fill('plan');
+  await condition.getByRole('combobox', { name: 'Comparison' }).click();
+  await page.getByRole('option', { name: 'is one of' }).click();
+  await condition.locator('input[aria-label="Value"]').fill('pro');
+  await page.keyboard.press('Enter');
+  await dialog.getByLabel('The event carries an amount').check();
+  await dialog.getByLabel('Path of the amount').fill('total');
+  await dialog.getByRole('combobox', { name: 'The amount is in' }).click();
+  await page.getByRole('option', { name: 'whole units' }).click();
+  await dialog.getByRole('button', { name: 'Count the last 30 days' }).click();
+  await dialog.getByRole('alert').getByText('needs currency_path or default_currency').waitFor();
+  await dialog.getByRole('combobox', { name: 'Currency where it has none' }).fill('EUR');
+  await page.getByRole('option', { name: 'EUR' }).click();
+  await dialog.getByRole('button', { name: 'Count the last 30 days' }).click();
+  await dialog.getByText('€24.99 in 2 conversions').waitFor();
+  await dialog.getByRole('button', { name: 'Define', exact: true }).click();
+  await page.getByRole('link', { name: 'Paid for a plan' }).click();
+  await page.getByText('plan is one of “pro”').waitFor();
+
+  const replays = page.getByRole('region', { name: 'Replays' });
+  const start = async () => {
+    await replays.getByRole('button', { name: 'See what it would do' }).click();
+    await replays.getByText('3 events looked at: 2 counted anew, 0 taken out, 0 as before.').waitFor();
+    await replays.getByRole('button', { name: 'Start the replay' }).click();
+    await replays.getByText('Queued').waitFor();
+    const [latest] = await db('goal_replays').where({ organization_id: tenant.organizationId }).orderBy('id', 'desc');
+    return latest.id as string;
+  };
+  await start();
+  await replays.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.getByRole('button', { name: 'Cancel' }).last().click();
+  await replays.getByText('Cancelled').waitFor();
+  await replayPage(world.system(tenant.organizationId), await start());
+  await replays.getByText('Done').waitFor();
+  await replays.getByText('3 events looked at: 2 counted anew').waitFor();
+
+  await page.getByRole('button', { name: 'Change the goal' }).click();
+  await dialog.getByRole('button', { name: 'Remove condition 1' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('region', { name: 'Versions, the latest first' }).getByText('Version 2').waitFor();
+  await replays.getByRole('button', { name: 'See what it would do' }).click();
+  await replays.getByText('3 events looked at: 1 counted anew, 0 taken out, 2 as before.').waitFor();
   t.deepEqual(faults, []);
   await context.close();
 });

@@ -1,6 +1,6 @@
 import { createMailbox } from '../harness/factories.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
-import { HOSTILE, type PageToSee, type Stage } from './stage.ts';
+import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 /** Two weeks of letters with what came of them, and goals. */
 export async function sceneOfReports({ world, tenant, post }: Stage): Promise<PageToSee[]> {
@@ -18,6 +18,33 @@ export async function sceneOfReports({ world, tenant, post }: Stage): Promise<Pa
     post('/goals', { name, kind, definition: { event_name: event }, is_primary: true });
   const signup = await goal('Signed up for the trial', 'signup', 'user.signed_up');
   await goal(HOSTILE, 'paid', 'invoice.paid');
+  const revenue = await post('/goals', {
+    name: WIDE,
+    kind: 'revenue',
+    is_primary: true,
+    definition: { event_name: 'order.paid' },
+  });
+  const definition = {
+    event_name: 'order.paid',
+    predicates: [
+      { path: 'plan.name', op: 'in', value: ['pro', HOSTILE] },
+      { path: 'plan.seats', op: 'gte', value: 5 },
+      { path: 'trial', op: 'not_exists' },
+    ],
+    value_path: 'order.total',
+    value_unit: 'major',
+    currency_path: 'order.currency',
+    default_currency: 'EUR',
+  };
+  await post(`/goals/${revenue.id}`, { definition }, 'PATCH');
+  const range = { from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' };
+  const first = await post(`/goals/${revenue.id}/replays`, range);
+  await post(`/goals/${revenue.id}/replays/${first.id}/cancel`, {});
+  const { id: running } = await post(`/goals/${revenue.id}/replays`, range);
+  await world.deps
+    .db('goal_replays')
+    .where({ id: running })
+    .update({ state: 'running', cursor_at: '2026-01-11T00:00:00Z', scanned: 5000, added: 120, kept: 30 });
   return [
     ['reports', '/reports'],
     ['reports-empty', '/reports', 'empty'],
@@ -28,6 +55,7 @@ export async function sceneOfReports({ world, tenant, post }: Stage): Promise<Pa
     ['reports-attribution', '/reports/attribution'],
     ['reports-attribution-empty', '/reports/attribution', 'empty'],
     ['reports-goals', '/reports/goals'],
+    ['reports-goal', `/reports/goals/${revenue.id}`],
     ['reports-goals-empty', '/reports/goals', 'empty'],
     ['reports-funnels', '/reports/funnels'],
     ['reports-funnels-goal', `/reports/funnels?steps=sent~reply~goal:${signup.id}`],

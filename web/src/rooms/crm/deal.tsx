@@ -7,6 +7,8 @@ import { dataOf, heron, type AnswerOf, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { CURRENCIES, toMoney } from '../../parts/money.ts';
+import { ContactSelect } from '../../parts/contact-select.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -14,9 +16,7 @@ import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To, useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
-import { ContactSelect } from './contact-select.tsx';
-import { toMoney, useMembers, usePipelines } from './deals.ts';
-import { CURRENCIES } from './new-deal.tsx';
+import { useMembers, usePipelines } from './deals.ts';
 import { NewTask } from './new-task.tsx';
 import { TaskList } from './task-list.tsx';
 
@@ -228,7 +228,11 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
         maw={220}
       />
       {mayWrite ? (
-        <ContactSelect value={draft.contact_id} onChange={(contact_id) => setDraft({ ...draft, contact_id })} />
+        <ContactSelect
+          label={t('crm.contact')}
+          value={draft.contact_id}
+          onChange={(contact_id) => setDraft({ ...draft, contact_id })}
+        />
       ) : null}
     </>
   );

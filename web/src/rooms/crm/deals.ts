@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app/api.ts';
-import { toNumber } from '../../text/index.ts';
 
 export type Pipeline = AnswerOf<'/v1/crm/pipelines'>[number];
 export type Stage = Pipeline['stages'][number];
@@ -26,15 +25,6 @@ export function useMembers() {
       }));
     },
     staleTime: 5 * 60_000,
-  });
-}
-
-/** An amount in its currency, without decimal places where they say nothing. */
-export function toMoney(value: number, currency: string): string {
-  return toNumber(value, {
-    style: 'currency',
-    currency,
-    ...(Number.isInteger(value) ? { maximumFractionDigits: 0 } : {}),
   });
 }
 

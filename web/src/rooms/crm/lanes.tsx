@@ -21,8 +21,9 @@ import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { offerUndo } from '../../parts/undo.tsx';
 import { nameOf } from '../../parts/name.ts';
+import { toMoney } from '../../parts/money.ts';
 import { toNumber, useText } from '../../text/index.ts';
-import { moveDeal, sums, toMoney, type Deal, type Pipeline, type Stage } from './deals.ts';
+import { moveDeal, sums, type Deal, type Pipeline, type Stage } from './deals.ts';
 import classes from './lanes.module.css';
 
 /** With the mouse the lane under it is meant, with the keyboard the one that the card covers most. */

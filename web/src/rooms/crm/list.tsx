@@ -9,8 +9,9 @@ import { Ago } from '../../parts/time.tsx';
 import { To, ToButton } from '../../parts/to.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { nameOf } from '../../parts/name.ts';
+import { toMoney } from '../../parts/money.ts';
 import { useText } from '../../text/index.ts';
-import { sums, toMoney, useMembers, usePipelines, type Deal } from './deals.ts';
+import { sums, useMembers, usePipelines, type Deal } from './deals.ts';
 import { CrmPage } from './pages.tsx';
 
 const STATUSES = ['open', 'won', 'lost'] as const;

@@ -4,13 +4,11 @@ import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
+import { ContactSelect } from '../../parts/contact-select.tsx';
 import { Form } from '../../parts/form.tsx';
+import { CURRENCIES } from '../../parts/money.ts';
 import { useText } from '../../text/index.ts';
-import { ContactSelect } from './contact-select.tsx';
 import type { Pipeline } from './deals.ts';
-
-/** Currencies of the browser, those that are used most first. */
-export const CURRENCIES = [...new Set(['USD', 'EUR', 'GBP', 'CHF', ...Intl.supportedValuesOf('currency')])];
 
 /** Adds a deal to a pipeline. */
 export function NewDeal({ pipeline }: { pipeline: Pipeline }) {
@@ -62,7 +60,7 @@ export function NewDeal({ pipeline }: { pipeline: Pipeline }) {
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          <ContactSelect value={contact} onChange={setContact} />
+          <ContactSelect label={t('crm.contact')} value={contact} onChange={setContact} />
           <SimpleGrid cols={2}>
             <NumberInput label={t('crm.value')} min={0} value={value} onChange={setValue} />
             <Select

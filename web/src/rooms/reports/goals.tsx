@@ -1,29 +1,33 @@
-import { Alert, Badge, Button, Checkbox, Group, Modal, Select, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Checkbox, Group, Modal, Table } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import IconTarget from '@tabler/icons-react/dist/esm/icons/IconTarget.mjs';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
-import { Form } from '../../parts/form.tsx';
-import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { useFilter } from '../../parts/filter.ts';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { To } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 import { ReportPage } from './frame.tsx';
-
-type Goal = AnswerOf<'/v1/goals'>['data'][number];
-const KINDS = ['signup', 'activation', 'paid', 'revenue', 'retention', 'custom'] as const;
+import { GoalForm, type Goal } from './goal-form.tsx';
 
 /** What counts as a success: events of the product that become conversions. */
 export default function GoalsPage() {
   const t = useText();
   const may = useCan('manage_settings');
   const [isOpen, form] = useDisclosure();
-  const goals = useQuery({ queryKey: ['goals'], queryFn: () => dataOf(heron.GET('/v1/goals')) });
+  const [archived, setArchived] = useFilter('archived');
+  const goals = useQuery({
+    queryKey: ['goals', 'list', archived],
+    queryFn: () =>
+      dataOf(heron.GET('/v1/goals', { params: { query: archived ? { include_archived: 'true' as const } : {} } })),
+    placeholderData: keepPreviousData,
+  });
   const add = may ? (
     <Button leftSection={<IconPlus size={16} />} onClick={form.open}>
       {t('goals.new')}
@@ -31,6 +35,11 @@ export default function GoalsPage() {
   ) : null;
   return (
     <ReportPage actions={add}>
+      <Checkbox
+        label={t('goals.withArchived')}
+        checked={archived !== ''}
+        onChange={(event) => setArchived(event.currentTarget.checked ? 'yes' : '')}
+      />
       <Answered query={goals} skeleton={<ListSkeleton rows={3} />}>
         {({ data }) =>
           data.length === 0 ? (
@@ -61,8 +70,8 @@ export default function GoalsPage() {
           )
         }
       </Answered>
-      <Modal opened={isOpen} onClose={form.close} title={t('goals.new')}>
-        <NewGoal onDone={form.close} />
+      <Modal opened={isOpen} onClose={form.close} title={t('goals.new')} size="lg">
+        <GoalForm onDone={form.close} />
       </Modal>
     </ReportPage>
   );
@@ -77,7 +86,9 @@ function GoalRow({ goal, may }: { goal: Goal; may: boolean }) {
   return (
     <Table.Tr>
       <Table.Td maw={280} className="clip" title={goal.name}>
-        {goal.name}
+        <To to={`/reports/goals/${goal.id}`} fw={600} size="sm">
+          {goal.name}
+        </To>
       </Table.Td>
       <Table.Td>
         <Group gap={6} wrap="nowrap">
@@ -85,6 +96,11 @@ function GoalRow({ goal, may }: { goal: Goal; may: boolean }) {
           {goal.is_primary ? (
             <Badge variant="light" tt="none">
               {t('goals.primary')}
+            </Badge>
+          ) : null}
+          {goal.archived_at ? (
+            <Badge variant="light" color="gray" tt="none">
+              {t('goals.archived')}
             </Badge>
           ) : null}
         </Group>
@@ -97,80 +113,13 @@ function GoalRow({ goal, may }: { goal: Goal; may: boolean }) {
       </Table.Td>
       {may ? (
         <Table.Td ta="right">
-          <ConfirmButton size="compact-xs" act={archive} label={t('goals.archive')} title={t('goals.archive.ask')}>
-            {t('goals.archive.why')}
-          </ConfirmButton>
+          {goal.archived_at ? null : (
+            <ConfirmButton size="compact-xs" act={archive} label={t('goals.archive')} title={t('goals.archive.ask')}>
+              {t('goals.archive.why')}
+            </ConfirmButton>
+          )}
         </Table.Td>
       ) : null}
     </Table.Tr>
-  );
-}
-
-function NewGoal({ onDone }: { onDone: () => void }) {
-  const t = useText();
-  const [name, setName] = useState('');
-  const [kind, setKind] = useState<(typeof KINDS)[number]>('signup');
-  const [event, setEvent] = useState('');
-  const [isPrimary, setPrimary] = useState(true);
-  const definition = { event_name: event };
-  const save = useAct(
-    () =>
-      dataOf(heron.POST('/v1/goals', { body: { name, kind, definition, is_primary: kind !== 'custom' && isPrimary } })),
-    { stale: [['goals'], ['reports']], isShown: true, done: t('goals.saved'), onDone },
-  );
-  const preview = useAct(() => dataOf(heron.POST('/v1/goals/preview', { body: { definition, days: 30 } })), {
-    isShown: true,
-  });
-  return (
-    <Form act={save} submit={t('goals.create')}>
-      <TextInput
-        label={t('goals.name')}
-        value={name}
-        onChange={(change) => setName(change.currentTarget.value)}
-        required
-        data-autofocus
-      />
-      <Select
-        label={t('goals.stage')}
-        value={kind}
-        onChange={(value) => setKind((value ?? 'signup') as typeof kind)}
-        data={KINDS.map((value) => ({ value, label: t(`goals.kind.${value}`) }))}
-        allowDeselect={false}
-      />
-      <TextInput
-        label={t('goals.event')}
-        description={t('goals.event.why')}
-        value={event}
-        onChange={(change) => setEvent(change.currentTarget.value)}
-        placeholder="user.signed_up"
-        required
-      />
-      {kind === 'custom' ? null : (
-        <Checkbox
-          label={t('goals.primary.why')}
-          checked={isPrimary}
-          onChange={(change) => setPrimary(change.currentTarget.checked)}
-        />
-      )}
-      <Stack gap="xs">
-        <Group>
-          <Button
-            size="xs"
-            variant="default"
-            disabled={event === ''}
-            onClick={() => preview.mutate()}
-            loading={preview.isPending}
-          >
-            {t('goals.preview')}
-          </Button>
-        </Group>
-        {preview.data ? (
-          <Alert color="blue" variant="light" role="status">
-            <Text size="sm">{t('goals.previewed', { count: preview.data.matched, people: preview.data.people })}</Text>
-          </Alert>
-        ) : null}
-        <ErrorNote error={preview.error} />
-      </Stack>
-    </Form>
   );
 }

@@ -2,11 +2,19 @@ import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
-import { useText } from '../../text/index.ts';
+import { dataOf, heron } from '../app/api.ts';
+import { useText } from '../text/index.ts';
 
 /** Chooses a contact by a part of its name, address or company. */
-export function ContactSelect({ value, onChange }: { value: string | null; onChange: (id: string | null) => void }) {
+export function ContactSelect({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string | null;
+  onChange: (id: string | null) => void;
+}) {
   const t = useText();
   const [typed, setTyped] = useState('');
   const [q] = useDebouncedValue(typed, 200);
@@ -31,7 +39,7 @@ export function ContactSelect({ value, onChange }: { value: string | null; onCha
   );
   return (
     <Select
-      label={t('crm.contact')}
+      label={label}
       data={[...people.values()].map(({ id, first_name, last_name, email }) => {
         const name = [first_name, last_name].filter(Boolean).join(' ');
         return { value: id, label: name ? `${name}, ${email}` : email };

@@ -1,0 +1,235 @@
+import { Alert, Anchor, Badge, Button, Group, Paper, Progress, Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { toPercent, useText } from '../../text/index.ts';
+import type { Goal } from './goal-form.tsx';
+import { nextDay } from './period.tsx';
+
+type Replay = AnswerOf<'/v1/goals/{id}/replays'>['data'][number];
+const COLORS: Record<Replay['state'], string> = {
+  queued: 'gray',
+  running: 'blue',
+  completed: 'teal',
+  failed: 'red',
+  cancelled: 'gray',
+};
+const DAY_MS = 86_400_000;
+/** How often (ms) the progress of a replay is asked for. */
+const FOLLOW_MS = 2_000;
+
+/** Holds past events against a goal, and says what came of it each time. */
+export function GoalReplays({ goal }: { goal: Goal }) {
+  const t = useText();
+  const may = useCan('manage_settings');
+  const replays = useQuery({
+    queryKey: ['goals', goal.id, 'replays'],
+    queryFn: () => dataOf(heron.GET('/v1/goals/{id}/replays', { params: { path: { id: goal.id } } })),
+    refetchInterval: ({ state }) => (state.data?.data.some(isOpen) ? FOLLOW_MS : false),
+  });
+  return (
+    <Section title={t('goals.replays')}>
+      <Stack>
+        <Text size="sm" c="dimmed">
+          {t('goals.replays.why')}
+        </Text>
+        {may && goal.archived_at === null ? (
+          <NewReplay goal={goal} isBusy={replays.data?.data.some(isOpen) ?? false} />
+        ) : null}
+        <Answered query={replays} skeleton={<ListSkeleton rows={2} height={72} />}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Text size="sm">{t('goals.replays.none')}</Text>
+            ) : (
+              <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+                {data.map((replay) => (
+                  <ReplayRow key={replay.id} replay={replay} goal={goal} may={may} />
+                ))}
+              </Stack>
+            )
+          }
+        </Answered>
+      </Stack>
+    </Section>
+  );
+}
+
+function isOpen({ state }: Replay): boolean {
+  return state === 'queued' || state === 'running';
+}
+
+/** Chooses whole UTC days, says what a replay of them would do, and starts it. */
+function NewReplay({ goal, isBusy }: { goal: Goal; isBusy: boolean }) {
+  const t = useText();
+  const [from, setFrom] = useState(() => new Date(Date.now() - 90 * DAY_MS).toISOString().slice(0, 10));
+  const [to, setTo] = useState(() => new Date().toISOString().slice(0, 10));
+  const range = () => ({ from: `${from}T00:00:00Z`, to: nextDay(to) });
+  const path = { id: goal.id };
+  const preview = useAct(
+    () => dataOf(heron.POST('/v1/goals/{id}/replays/preview', { params: { path }, body: range() })),
+    { isShown: true },
+  );
+  const start = useAct(() => dataOf(heron.POST('/v1/goals/{id}/replays', { params: { path }, body: range() })), {
+    stale: [['goals', goal.id]],
+    isShown: true,
+    onDone: preview.reset,
+  });
+  const isGiven = from !== '' && to !== '';
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        preview.mutate();
+      }}
+    >
+      <Stack gap="xs">
+        <Group align="flex-end" gap="xs">
+          <TextInput
+            type="date"
+            label={t('goals.replay.from')}
+            value={from}
+            onChange={(event) => {
+              setFrom(event.currentTarget.value);
+              preview.reset();
+            }}
+            required
+          />
+          <TextInput
+            type="date"
+            label={t('goals.replay.to')}
+            value={to}
+            onChange={(event) => {
+              setTo(event.currentTarget.value);
+              preview.reset();
+            }}
+            required
+          />
+          <Button type="submit" variant="default" loading={preview.isPending} disabled={!isGiven}>
+            {t('goals.replay.preview')}
+          </Button>
+        </Group>
+        {preview.data ? (
+          <Alert color="blue" variant="light" role="status" title={t('goals.replay.would')}>
+            <Stack gap="xs" align="flex-start">
+              <Text size="sm">
+                {t('goals.replay.counts', {
+                  scanned: preview.data.scanned,
+                  added: preview.data.would_add,
+                  removed: preview.data.would_remove,
+                  kept: preview.data.would_keep,
+                })}
+                {preview.data.retained_without_event > 0
+                  ? ` ${t('goals.replay.retained', { count: preview.data.retained_without_event })}`
+                  : ''}
+              </Text>
+              {isBusy ? (
+                <Text size="sm">{t('goals.replay.busy')}</Text>
+              ) : (
+                <Button size="xs" onClick={() => start.mutate()} loading={start.isPending}>
+                  {t('goals.replay.start')}
+                </Button>
+              )}
+            </Stack>
+          </Alert>
+        ) : null}
+        <ErrorNote error={preview.error ?? start.error} />
+      </Stack>
+    </form>
+  );
+}
+
+function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boolean }) {
+  const t = useText();
+  const cancel = useAct(
+    () =>
+      dataOf(
+        heron.POST('/v1/goals/{id}/replays/{replayId}/cancel', {
+          params: { path: { id: goal.id, replayId: replay.id } },
+        }),
+      ),
+    { stale: [['goals', goal.id]], isShown: true },
+  );
+  const share = shareDone(replay);
+  const last = new Date(Date.parse(replay.to) - 1).toISOString().slice(0, 10);
+  return (
+    <Paper component="li" withBorder radius="md" p="sm">
+      <Stack gap={6}>
+        <Group justify="space-between" gap="xs">
+          <Group gap="xs">
+            <Badge variant="light" color={COLORS[replay.state]} tt="none">
+              {t(`goals.replay.state.${replay.state}`)}
+            </Badge>
+            <Text size="sm" fw={600}>
+              {t('reports.utc', { from: replay.from.slice(0, 10), to: last })}
+            </Text>
+            <Text size="sm" c="dimmed">
+              {t('goals.version', { number: replay.goal_revision })}
+            </Text>
+          </Group>
+          <Group gap="xs">
+            {replay.temporal_url ? (
+              <Anchor href={replay.temporal_url} size="xs" target="_blank" rel="noreferrer">
+                {t('goals.temporal')}
+              </Anchor>
+            ) : null}
+            <Text size="xs" c="dimmed">
+              <Ago at={replay.finished_at ?? replay.created_at} />
+            </Text>
+            {may && isOpen(replay) ? (
+              <ConfirmButton
+                size="compact-xs"
+                act={cancel}
+                label={t('goals.replay.cancel')}
+                title={t('goals.replay.cancel.ask')}
+              >
+                {t('goals.replay.cancel.why')}
+              </ConfirmButton>
+            ) : null}
+          </Group>
+        </Group>
+        {isOpen(replay) ? (
+          <Group gap="xs" wrap="nowrap">
+            <Progress value={share * 100} flex={1} aria-label={t('goals.replay.progress')} />
+            <Text size="xs" className="figures">
+              {toPercent(share)}
+            </Text>
+          </Group>
+        ) : null}
+        <Text size="sm">
+          {t('goals.replay.counts', {
+            scanned: replay.scanned,
+            added: replay.added,
+            removed: replay.removed,
+            kept: replay.kept,
+          })}
+          {replay.retained_without_event > 0
+            ? ` ${t('goals.replay.retained', { count: replay.retained_without_event })}`
+            : ''}
+        </Text>
+        {replay.error ? (
+          <Text size="sm" c="red">
+            {replay.error === 'goal_changed' ? t('goals.replay.changed') : replay.error}
+          </Text>
+        ) : null}
+        {replay.blocked_reason ? (
+          <Text size="sm" c="red" className="wrap-anywhere">
+            {replay.blocked_reason}
+          </Text>
+        ) : null}
+      </Stack>
+    </Paper>
+  );
+}
+
+/** How much of its range a replay has done, from 0 to 1. */
+function shareDone({ from, to, reached }: Replay): number {
+  if (reached === null) return 0;
+  const share = (Date.parse(reached) - Date.parse(from)) / (Date.parse(to) - Date.parse(from));
+  return Math.min(1, Math.max(0, share));
+}
