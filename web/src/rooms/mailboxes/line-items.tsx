@@ -1,0 +1,56 @@
+import { Table, Text } from '@mantine/core';
+import { toMoneyOfMinor } from '../../parts/money.ts';
+import { toNumber, useText } from '../../text/index.ts';
+import type { Order } from './order-card.tsx';
+
+/** What an order is made of, line by line, with what is due today and each month. */
+export function LineItems({
+  priced,
+}: {
+  priced: Pick<Order, 'line_items' | 'currency' | 'total_due_today_cents' | 'total_monthly_cents'>;
+}) {
+  const t = useText();
+  const money = (cents: number) => toMoneyOfMinor(cents, priced.currency.toUpperCase());
+  return (
+    <Table.ScrollContainer minWidth={420}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('orders.item')}</Table.Th>
+            <Table.Th ta="right">{t('orders.item.count')}</Table.Th>
+            <Table.Th ta="right">{t('orders.item.each')}</Table.Th>
+            <Table.Th ta="right">{t('orders.item.total')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {priced.line_items.map((item) => (
+            <Table.Tr key={item.key}>
+              <Table.Td>
+                {item.label}
+                <Text span size="xs" c="dimmed" display="block">
+                  {t(`orders.interval.${item.interval}`)}
+                </Text>
+              </Table.Td>
+              <Table.Td ta="right">{toNumber(item.quantity)}</Table.Td>
+              <Table.Td ta="right">{money(item.unit_cents)}</Table.Td>
+              <Table.Td ta="right">{money(item.total_cents)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+        <Table.Tfoot>
+          {(
+            [
+              ['orders.dueToday', priced.total_due_today_cents],
+              ['orders.thenMonthly', priced.total_monthly_cents],
+            ] as const
+          ).map(([label, cents]) => (
+            <Table.Tr key={label}>
+              <Table.Th colSpan={3}>{t(label)}</Table.Th>
+              <Table.Th ta="right">{money(cents)}</Table.Th>
+            </Table.Tr>
+          ))}
+        </Table.Tfoot>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

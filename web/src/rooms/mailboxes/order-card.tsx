@@ -1,0 +1,154 @@
+import { Alert, Anchor, Badge, Group, List, Progress, Stack, Text } from '@mantine/core';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { toMoneyOfMinor } from '../../parts/money.ts';
+import { Ago, toDateTime } from '../../parts/time.tsx';
+import { To } from '../../parts/to.tsx';
+import { textOf, useText } from '../../text/index.ts';
+
+export type Order = AnswerOf<'/v1/mailbox-provisioning/{id}'>;
+const COLORS: Record<Order['status'], string> = {
+  awaiting_payment: 'yellow',
+  paid: 'blue',
+  queued: 'blue',
+  provisioning: 'blue',
+  configuring: 'blue',
+  ready: 'teal',
+  failed: 'red',
+  cancelled: 'gray',
+};
+export const STATUSES = Object.keys(COLORS) as Order['status'][];
+/** How often (ms) an order that is being paid or set up is asked for, beside what the event stream says. */
+const FOLLOW_MS = 5_000;
+
+/** How often an order is asked for again: as long as something happens to it by itself. */
+export function followOrder(orders: readonly Pick<Order, 'status'>[]): number | false {
+  return orders.some(({ status }) => !['ready', 'failed', 'cancelled'].includes(status)) && FOLLOW_MS;
+}
+
+/** How far an order is. */
+export function OrderState({ order }: { order: Order }) {
+  const t = useText();
+  return (
+    <Badge variant="light" color={COLORS[order.status]} tt="none">
+      {t(`orders.status.${order.status}`)}
+    </Badge>
+  );
+}
+
+/** What an order waits for or failed of, what comes next, and how far its steps are. */
+export function OrderProgress({ order }: { order: Order }) {
+  const t = useText();
+  const done = order.steps.filter((step) => step.done).length;
+  const current = order.steps.find((step) => !step.done);
+  const isOver = order.status === 'failed' || order.status === 'cancelled';
+  const due = toMoneyOfMinor(order.total_due_today_cents, order.currency.toUpperCase());
+  return (
+    <>
+      {order.error ? (
+        <Alert color="red" variant="light" title={order.error.message} role="note">
+          {order.error.fix}
+        </Alert>
+      ) : null}
+      {order.needs_person ? (
+        <Alert color="red" variant="light" title={t('orders.needsPerson')} role="note">
+          {t('orders.needsPerson.why')}
+        </Alert>
+      ) : null}
+      {order.blocked_reason ? (
+        <Alert color="red" variant="light" title={t('orders.blocked')} role="note" className="wrap-anywhere">
+          {order.blocked_reason}
+        </Alert>
+      ) : null}
+      {order.status === 'awaiting_payment' ? (
+        <Alert color="blue" variant="light" role="note">
+          <Stack gap={4}>
+            {order.checkout_url ? (
+              <Anchor href={order.checkout_url} size="sm" fw={600}>
+                {t('orders.pay', { amount: due })}
+              </Anchor>
+            ) : (
+              <Text size="sm">{t('orders.payment.comes')}</Text>
+            )}
+            {order.pay_by ? <Text size="sm">{t('orders.payBy', { when: toDateTime(order.pay_by) })}</Text> : null}
+          </Stack>
+        </Alert>
+      ) : (
+        <Text size="sm">{t(`orders.next.${order.status}`)}</Text>
+      )}
+      {order.steps.length > 0 && !isOver ? (
+        <div>
+          <Progress value={(done / order.steps.length) * 100} aria-label={t('orders.progress')} />
+          <Text size="xs" c="dimmed" mt={4} className="wrap-anywhere">
+            {t('orders.steps', { done, all: order.steps.length })}
+            {current ? ` · ${sayStep(current.key)}` : ''}
+            {current?.detail ? ` · ${current.detail}` : ''}
+          </Text>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+/** What a step does, without its number. */
+export function sayStep(key: string): string {
+  const [kind = key] = key.split(':');
+  return textOf('orders.step', kind);
+}
+
+/** Cancels an order that has not ended. */
+export function CancelOrder({ order }: { order: Order }) {
+  const t = useText();
+  const may = useCan('manage_settings');
+  const cancel = useAct(
+    () =>
+      dataOf(heron.POST('/v1/mailbox-provisioning/{id}/cancel', { params: { path: { id: order.provisioning_id } } })),
+    { stale: [['orders'], ['mailboxes']], isShown: true },
+  );
+  if (!may || order.status === 'failed' || order.status === 'cancelled') return null;
+  const isPaid = order.status !== 'awaiting_payment';
+  return (
+    <ConfirmButton size="xs" act={cancel} label={t('orders.cancel')} title={t('orders.cancel.ask')}>
+      {t(isPaid ? 'orders.cancel.why' : 'orders.cancel.unpaid')}
+    </ConfirmButton>
+  );
+}
+
+/** The mailboxes of an order, with links to those that are connected. */
+export function OrderMailboxes({ order }: { order: Order }) {
+  const t = useText();
+  if (order.mailboxes.length === 0)
+    return <Text size="sm">{t('orders.requested', { count: order.mailboxes_requested })}</Text>;
+  return (
+    <List size="sm" listStyleType="none">
+      {order.mailboxes.map(({ email, email_account_id: id, external_status: state }) => (
+        <List.Item key={email}>
+          <Group gap="xs">
+            {id ? <To to={`/mailboxes/${id}`}>{email}</To> : email}
+            {state ? (
+              <Text size="xs" c="dimmed" span>
+                {state}
+              </Text>
+            ) : null}
+          </Group>
+        </List.Item>
+      ))}
+    </List>
+  );
+}
+
+/** When an order was made and what became of it. */
+export function orderMoments(
+  order: Order,
+): [key: 'ordered' | 'paidAt' | 'readyAt' | 'failedAt' | 'cancelledAt', at: React.ReactNode][] {
+  const ago = (at: string | undefined) => (at ? <Ago at={at} /> : null);
+  return [
+    ['ordered', ago(order.created_at)],
+    ['paidAt', ago(order.paid_at)],
+    ['readyAt', ago(order.ready_at)],
+    ['failedAt', ago(order.failed_at)],
+    ['cancelledAt', ago(order.cancelled_at)],
+  ];
+}

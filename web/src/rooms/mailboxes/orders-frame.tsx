@@ -1,0 +1,36 @@
+import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import type { ReactNode } from 'react';
+import { useCan } from '../../app/person.ts';
+import { Page } from '../../parts/page.tsx';
+import { SubPages } from '../../parts/sub-pages.tsx';
+import { ToButton } from '../../parts/to.tsx';
+import { useText } from '../../text/index.ts';
+
+/** Orders, or the domains that they registered, with the way to the other and to a new order. */
+export function OrdersPage({ children }: { children: ReactNode }) {
+  const t = useText();
+  const may = useCan('manage_settings');
+  return (
+    <Page
+      title={t('orders.title')}
+      lead={t('orders.lead')}
+      back={{ to: '/mailboxes', label: t('nav.mailboxes') }}
+      actions={
+        may ? (
+          <ToButton to="/mailboxes/orders/new" leftSection={<IconPlus size={16} />}>
+            {t('orders.new')}
+          </ToButton>
+        ) : null
+      }
+    >
+      <SubPages
+        label={t('orders.title')}
+        pages={[
+          { to: '/mailboxes/orders', label: t('orders.title') },
+          { to: '/mailboxes/orders/domains', label: t('orders.domains') },
+        ]}
+      />
+      {children}
+    </Page>
+  );
+}
