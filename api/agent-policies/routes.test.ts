@@ -124,6 +124,23 @@ test('a policy is for an OAuth grant as well; every list of problems is whole', 
   t.deepEqual(await paths({ ...rest, api_key_id: keyId }), ['body.api_key_id'], 'a revoked key');
 });
 
+test('whom a policy can be for: keys and grants of the workspace, with the policies they have', async (t) => {
+  const [desk, stranger] = [await openDesk(world), await openDesk(world)];
+  const { grantId } = await grant(desk);
+  const { api_key_id: keyId, ...rest } = policyBody(desk.tenant.apiKeyId, await desk.mailbox());
+  const made = await asPerson(desk, 'POST', '/agent-policies', { ...rest, oauth_grant_id: grantId });
+  const { data } = (await asPerson(desk, 'GET', '/agent-policies/holders')).body;
+  const found = (id: string | undefined) => data.find((one: { id: string }) => one.id === id);
+  t.like(found(grantId), { kind: 'oauth_grant', policy_id: made.body.id });
+  t.regex(found(grantId).granted_by, /@/);
+  t.like(found(keyId), { kind: 'api_key', granted_by: null, policy_id: null });
+  const theirs = (await asPerson(stranger, 'GET', '/agent-policies/holders')).body.data;
+  t.deepEqual(
+    theirs.map(({ id }: { id: string }) => id),
+    [stranger.tenant.apiKeyId],
+  );
+});
+
 test('only people who own the workspace or manage its settings see and change policies', async (t) => {
   const desk = await openDesk(world);
   const body = policyBody(desk.tenant.apiKeyId, await desk.mailbox());

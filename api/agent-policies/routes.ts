@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { effectivePolicy } from '../../domain/agent-policies/effective.ts';
+import { listHolders } from '../../domain/agent-policies/holders.ts';
 import {
   createPolicy,
   deletePolicy,
@@ -47,6 +48,23 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     query: z.object(pageQuery(200, 100)),
     success: { status: 200, body: paged(schemas.policy) },
     handler: async (ctx, { query }) => presentPage(await listPolicies(ctx, query), present),
+  }),
+  route({
+    ...people,
+    operationId: 'agent-policies.holders',
+    method: 'get',
+    path: '/agent-policies/holders',
+    summary: 'Whom a policy can be for',
+    description:
+      'Usable API keys and standing OAuth grants of the workspace, the latest 500 of each, newest first, with the policy that each has.',
+    success: { status: 200, body: schemas.holders },
+    handler: async (ctx) => ({
+      data: (await listHolders(ctx)).map((one) => ({
+        ...one,
+        last_used_at: iso(one.last_used_at),
+        created_at: iso(one.created_at),
+      })),
+    }),
   }),
   route({
     ...people,

@@ -68,6 +68,23 @@ export const policy = z.strictObject({
   updated_at: timestamp,
 });
 
+export const holders = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      kind: z.enum(['api_key', 'oauth_grant']),
+      id: uuid.meta({ description: 'The `api_key_id` or `oauth_grant_id` of its policy' }),
+      name: z.string().meta({ description: 'Of the key, or of the application' }),
+      granted_by: z
+        .string()
+        .nullable()
+        .meta({ description: 'Address of the person who let the application in; null for a key' }),
+      last_used_at: timestamp.nullable(),
+      created_at: timestamp,
+      policy_id: uuid.nullable().meta({ description: 'Its policy; a credential has at most one' }),
+    }),
+  ),
+});
+
 export const effectivePolicy = z.strictObject({
   id: uuid.nullable(),
   source: z.enum(['policy', 'none', 'session']).meta({

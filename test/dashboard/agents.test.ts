@@ -75,14 +75,17 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await page.getByRole('link', { name: 'Policies' }).click();
   await page.getByRole('button', { name: 'New policy' }).click();
   await dialog.getByLabel('Name').fill('Replies at night');
-  await dialog.getByRole('combobox', { name: 'For the key' }).click();
+  await dialog.getByRole('combobox', { name: 'For' }).click();
   await page.getByRole('option', { name: 'Night agent' }).click();
   await dialog.getByRole('combobox', { name: 'Mailboxes' }).click();
   await page.getByRole('option', { name: OURS }).click();
   await page.keyboard.press('Tab');
+  await dialog.getByLabel('Order mailboxes').check();
+  await dialog.getByLabel('Mailboxes, a month').fill('40');
   await dialog.getByRole('button', { name: 'Save' }).click();
   const policy = page.getByRole('region', { name: 'Replies at night' });
   await policy.getByText('Key Night agent').waitFor();
+  await policy.getByText('40.00').waitFor();
   const effective = await call(world, 'GET', '/v1/agent-policies/effective', { token: secret });
   t.like(effective.body, { source: 'policy', name: 'Replies at night', max_actions_per_day: 20 });
   await page.getByRole('link', { name: 'API keys' }).click();

@@ -14,8 +14,11 @@ type Policy = Pick<
   | 'expires_at'
 >;
 
-/** What a policy lets its holder do without a person. */
-export function Limits({ policy }: { policy: Policy }) {
+/**
+ * What a policy lets its holder do without a person.
+ * @param explained says of a limit that is not set what follows
+ */
+export function Limits({ policy, explained = false }: { policy: Policy; explained?: boolean }) {
   const t = useText();
   const amount = (value: number | null) => (value === null ? null : toNumber(value));
   return (
@@ -29,7 +32,9 @@ export function Limits({ policy }: { policy: Policy }) {
         [
           t('agents.spend'),
           policy.max_monthly_mailbox_spend_cents === null
-            ? null
+            ? explained && policy.capabilities.includes('mailbox.provision')
+              ? t('agents.spend.none')
+              : null
             : toNumber(policy.max_monthly_mailbox_spend_cents / 100, { minimumFractionDigits: 2 }),
         ],
         [t('agents.expires'), policy.expires_at ? <Ago at={policy.expires_at} /> : null],

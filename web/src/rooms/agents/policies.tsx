@@ -4,7 +4,6 @@ import IconShield from '@tabler/icons-react/dist/esm/icons/IconShieldCheck.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
-import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -12,23 +11,22 @@ import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 import { AgentsPage } from './frame.tsx';
 import { Limits } from './limits.tsx';
-import { PolicyForm } from './policy-form.tsx';
+import { nameOfHolder, PolicyForm, type Holder } from './policy-form.tsx';
 
 type Policy = RowOf<'/v1/agent-policies'>;
 
 /** What each key and application may do without asking a person. */
 export default function PoliciesPage() {
   const t = useText();
-  const mayKeys = useCan('manage_api_keys');
   const [edited, setEdited] = useState<Policy | 'new'>();
   const policies = useQuery({
     queryKey: ['policies'],
     queryFn: async () => {
-      const [list, keys] = await Promise.all([
+      const [list, holders] = await Promise.all([
         dataOf(heron.GET('/v1/agent-policies', { params: { query: { limit: 100 } } })),
-        mayKeys ? dataOf(heron.GET('/v1/api-keys', { params: { query: { limit: 100 } } })) : { data: [] },
+        dataOf(heron.GET('/v1/agent-policies/holders')),
       ]);
-      return { rows: list.data, keys: keys.data };
+      return { rows: list.data, holders: holders.data };
     },
   });
   const add = (
@@ -39,7 +37,7 @@ export default function PoliciesPage() {
   return (
     <AgentsPage actions={add}>
       <Answered query={policies} skeleton={<ListSkeleton rows={2} height={150} />}>
-        {({ rows, keys }) => (
+        {({ rows, holders }) => (
           <>
             {rows.length === 0 ? (
               <Empty icon={IconShield} title={t('agents.policy.none')}>
@@ -51,7 +49,7 @@ export default function PoliciesPage() {
                   <PolicyCard
                     key={policy.id}
                     policy={policy}
-                    holder={keys.find(({ id }) => id === policy.api_key_id)?.name}
+                    holder={holders.find(({ policy_id: id }) => id === policy.id)}
                     onEdit={() => setEdited(policy)}
                   />
                 ))}
@@ -66,7 +64,7 @@ export default function PoliciesPage() {
               {edited ? (
                 <PolicyForm
                   policy={edited === 'new' ? undefined : edited}
-                  keys={keys.filter(({ status }) => status === 'active')}
+                  holders={holders}
                   onDone={() => setEdited(undefined)}
                 />
               ) : null}
@@ -78,7 +76,7 @@ export default function PoliciesPage() {
   );
 }
 
-function PolicyCard({ policy, holder, onEdit }: { policy: Policy; holder: string | undefined; onEdit: () => void }) {
+function PolicyCard({ policy, holder, onEdit }: { policy: Policy; holder: Holder | undefined; onEdit: () => void }) {
   const t = useText();
   const remove = useAct(
     () => dataOf(heron.DELETE('/v1/agent-policies/{id}', { params: { path: { id: policy.id } } })),
@@ -105,10 +103,10 @@ function PolicyCard({ policy, holder, onEdit }: { policy: Policy; holder: string
             {t(!policy.enabled ? 'agents.policy.off' : isOver ? 'agents.policy.over' : 'agents.policy.on')}
           </Badge>
           <Text size="sm" c="dimmed" className="wrap-anywhere">
-            {policy.oauth_grant_id ? t('agents.policy.ofGrant') : t('agents.policy.ofKey', { name: holder ?? '' })}
+            {holder ? nameOfHolder(holder) : t('agents.policy.ofNobody')}
           </Text>
         </Group>
-        <Limits policy={policy} />
+        <Limits policy={policy} explained />
       </Stack>
     </Section>
   );

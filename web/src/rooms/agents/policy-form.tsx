@@ -1,33 +1,47 @@
-import { Checkbox, MultiSelect, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Alert, Checkbox, MultiSelect, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
-import { useText } from '../../text/index.ts';
+import { text, useText } from '../../text/index.ts';
 
 type Policy = RowOf<'/v1/agent-policies'>;
 const CAPABILITIES = ['campaign.launch', 'email.compose', `inbox.reply`, 'mailbox.provision'] as const;
 const NINETY_DAYS_MS = 90 * 86_400_000;
+/** An API key or the grant of an application. */
+export type Holder = AnswerOf<'/v1/agent-policies/holders'>['data'][number];
 
-/** What a key may do alone, from which mailboxes, how much, and until when. */
+/** What a key or the grant of an application is called. */
+export function nameOfHolder({ kind, name, granted_by: by }: Holder): string {
+  return kind === 'api_key'
+    ? text('agents.policy.ofKey', { name })
+    : text('agents.policy.ofGrant', { name, by: by ?? '' });
+}
+
+/** What a key or an application may do alone, from which mailboxes, how much, for how much money, and until when. */
 export function PolicyForm({
   policy,
-  keys,
+  holders,
   onDone,
 }: {
   policy: Policy | undefined;
-  keys: readonly { id: string; name: string }[];
+  holders: readonly Holder[];
   onDone: () => void;
 }) {
   const t = useText();
   const [name, setName] = useState(policy?.name ?? '');
-  const [key, setKey] = useState(policy ? policy.api_key_id : (keys[0]?.id ?? null));
+  // A credential has at most one policy.
+  const free = holders.filter((one) => one.policy_id === null || one.policy_id === policy?.id);
+  const [holder, setHolder] = useState(policy ? (policy.api_key_id ?? policy.oauth_grant_id) : (free[0]?.id ?? null));
   const [capabilities, setCapabilities] = useState<string[]>(policy?.capabilities ?? [`inbox.reply`]);
   const [mailboxIds, setMailboxIds] = useState(policy?.mailbox_ids ?? []);
   const [perRun, setPerRun] = useState<number | string>(policy?.max_recipients_per_run ?? 50);
   const [perDay, setPerDay] = useState<number | string>(policy?.max_recipients_per_day ?? 100);
   const [actions, setActions] = useState<number | string>(policy?.max_actions_per_day ?? 20);
+  const [spend, setSpend] = useState<number | string>(
+    typeof policy?.max_monthly_mailbox_spend_cents === 'number' ? policy.max_monthly_mailbox_spend_cents / 100 : '',
+  );
   const [until, setUntil] = useState(
     (policy?.expires_at ?? new Date(Date.now() + NINETY_DAYS_MS).toISOString()).slice(0, 10),
   );
@@ -36,18 +50,22 @@ export function PolicyForm({
     queryKey: ['mailboxes', 'all'],
     queryFn: () => dataOf(heron.GET('/v1/emails', { params: { query: { limit: 100 } } })),
   });
+  const isGrant = policy
+    ? policy.oauth_grant_id !== null
+    : free.find(({ id }) => id === holder)?.kind === 'oauth_grant';
+  const mayOrder = capabilities.includes('mailbox.provision');
   const save = useAct(
     () => {
       const body = {
         name,
         enabled,
-        ...(policy?.oauth_grant_id ? { oauth_grant_id: policy.oauth_grant_id } : { api_key_id: key }),
+        ...(isGrant ? { oauth_grant_id: holder } : { api_key_id: holder }),
         capabilities: capabilities as (typeof CAPABILITIES)[number][],
         mailbox_ids: mailboxIds,
         max_recipients_per_run: Number(perRun),
         max_recipients_per_day: Number(perDay),
         max_actions_per_day: Number(actions),
-        max_monthly_mailbox_spend_cents: policy?.max_monthly_mailbox_spend_cents ?? null,
+        max_monthly_mailbox_spend_cents: mayOrder && spend !== '' ? Math.round(Number(spend) * 100) : null,
         expires_at: `${until}T23:59:59Z`,
       };
       return policy
@@ -65,21 +83,32 @@ export function PolicyForm({
         required
         data-autofocus
       />
-      {policy?.oauth_grant_id ? null : (
+      {!policy && free.length === 0 ? (
+        <Alert color="blue" variant="light" role="note">
+          {t('agents.policy.nobody')}
+        </Alert>
+      ) : (
         <Select
-          label={t('agents.policy.key')}
-          data={keys.map(({ id, name: label }) => ({ value: id, label }))}
-          value={key}
-          onChange={setKey}
+          label={t('agents.policy.for')}
+          description={t('agents.policy.for.why')}
+          data={free.map((one) => ({ value: one.id, label: nameOfHolder(one) }))}
+          value={holder}
+          onChange={setHolder}
           disabled={policy !== undefined}
           allowDeselect={false}
+          searchable
           required
         />
       )}
       <Checkbox.Group label={t('agents.may')} value={capabilities} onChange={setCapabilities}>
         <Stack gap="xs" mt="xs">
           {CAPABILITIES.map((one) => (
-            <Checkbox key={one} value={one} label={t(`agents.capability.${one}`)} />
+            <Checkbox
+              key={one}
+              value={one}
+              label={t(`agents.capability.${one}`)}
+              description={t(`agents.capabilityMeans.${one}`)}
+            />
           ))}
         </Stack>
       </Checkbox.Group>
@@ -92,19 +121,53 @@ export function PolicyForm({
         searchable
       />
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <NumberInput label={t('agents.perRun')} min={0} value={perRun} onChange={setPerRun} required />
-        <NumberInput label={t('agents.perDay')} min={0} value={perDay} onChange={setPerDay} required />
-        <NumberInput label={t('agents.actions')} min={0} value={actions} onChange={setActions} required />
+        <NumberInput
+          label={t('agents.perRun')}
+          description={t('agents.perRun.why')}
+          min={1}
+          value={perRun}
+          onChange={setPerRun}
+          required
+        />
+        <NumberInput
+          label={t('agents.perDay')}
+          description={t('agents.perDay.why')}
+          min={1}
+          value={perDay}
+          onChange={setPerDay}
+          required
+        />
+        <NumberInput
+          label={t('agents.actions')}
+          description={t('agents.actions.why')}
+          min={1}
+          value={actions}
+          onChange={setActions}
+          required
+        />
       </SimpleGrid>
+      {mayOrder ? (
+        <NumberInput
+          label={t('agents.spend')}
+          description={t('agents.spend.why')}
+          value={spend}
+          onChange={setSpend}
+          min={0}
+          decimalScale={2}
+          allowNegative={false}
+        />
+      ) : null}
       <TextInput
         type="date"
         label={t('agents.expiresOn')}
+        description={t('agents.expiresOn.why')}
         value={until}
         onChange={(event) => setUntil(event.currentTarget.value)}
         required
       />
       <Checkbox
         label={t('agents.policy.enabled')}
+        description={t('agents.policy.enabled.why')}
         checked={enabled}
         onChange={(event) => setEnabled(event.currentTarget.checked)}
       />
