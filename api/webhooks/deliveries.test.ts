@@ -163,6 +163,37 @@ test("no list shows another workspace's deliveries", async (t) => {
   t.is((await mine.get(`/${other.endpoints[0]}/deliveries`)).status, 404);
 });
 
+test('every attempt of a delivery is shown, the last one first, and those of another workspace are not found', async (t) => {
+  const { tenant, rows } = await scene();
+  const { id } = rows[0]!;
+  const startedAt = new Date('2026-03-02T12:00:00Z');
+  await world.deps.db('webhook_attempts').insert(
+    [
+      { attempt: 1, response_status: 500, error_reason: 'answered 500', duration_ms: 120 },
+      { attempt: 2, response_status: null, error_reason: 'timeout', duration_ms: 15_000 },
+      { attempt: 3, response_status: 204, error_reason: null, duration_ms: 40 },
+    ].map((one) => ({ ...one, delivery_id: id, organization_id: tenant.organizationId, started_at: startedAt })),
+  );
+  const path = `/v1/webhooks/deliveries/${id}/attempts`;
+  const { status, body } = await call(world, 'GET', path, { token: tenant.apiKey });
+  t.is(status, 200);
+  t.deepEqual(
+    body.data.map((one: Record<string, unknown>) => [
+      one.attempt,
+      one.response_status,
+      one.error_reason,
+      one.duration_ms,
+    ]),
+    [
+      [3, 204, null, 40],
+      [2, null, 'timeout', 15_000],
+      [1, 500, 'answered 500', 120],
+    ],
+  );
+  t.is(body.data[0].started_at, startedAt.toISOString());
+  t.is((await call(world, 'GET', path, { token: (await world.tenant()).apiKey })).status, 404);
+});
+
 test('a delivery in any status is enqueued again, once per Idempotency-Key, with the same event', async (t) => {
   const { tenant, rows } = await scene();
   for (const row of rows.slice(0, 6)) {

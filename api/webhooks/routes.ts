@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPES, TEST_EVENT } from '../../domain/kernel/events.ts';
-import { listDeliveries, listEndpointDeliveries } from '../../domain/webhooks/deliveries.ts';
+import { listAttempts, listDeliveries, listEndpointDeliveries } from '../../domain/webhooks/deliveries.ts';
 import {
   assertTarget,
   createEndpoint,
@@ -16,7 +16,7 @@ import { redeliver } from '../../domain/webhooks/redeliver.ts';
 import { listThrottleDrops } from '../../domain/webhooks/throttle-drops.ts';
 import { challengeEndpoint, recordChallenge } from '../../domain/webhooks/verify.ts';
 import { route, type AnyRoute } from '../http/route.ts';
-import { idParams, paged, presentPage } from '../http/schemas.ts';
+import { idParams, iso, paged, presentPage } from '../http/schemas.ts';
 import { presentDelivery, presentDrop, presentEndpoint, presentVerification } from './present.ts';
 import * as schemas from './schemas.ts';
 
@@ -176,6 +176,21 @@ export const webhooksRoutes: readonly AnyRoute[] = [
       presentPage(await listEndpointDeliveries(ctx, params.id, { status, event_type }, page), (row) =>
         presentDelivery(row, ctx),
       ),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.attempts',
+    method: 'get',
+    path: '/webhooks/deliveries/:deliveryId/attempts',
+    summary: 'The latest 100 attempts of a delivery, the last one first',
+    description:
+      "When each began, how long it took and what came of it. Of the receiver's answers the last one is kept: it is `response_body_excerpt` of the delivery.",
+    params: schemas.deliveryParams,
+    success: { status: 200, body: schemas.attempts },
+    errors: ['no_organization'],
+    handler: async (ctx, { params }) => ({
+      data: (await listAttempts(ctx, params.deliveryId)).map((one) => ({ ...one, started_at: iso(one.started_at) })),
+    }),
   }),
   route({
     ...webhooks,

@@ -120,6 +120,18 @@ export const delivery = applicationDelivery.extend({
     .meta({ description: 'The body as the receiver gets it; null once it is no longer kept' }),
 });
 
+export const attempts = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      attempt: z.int().meta({ description: 'Its number, from 1; redeliveries go on counting' }),
+      started_at: timestamp,
+      duration_ms: z.int(),
+      response_status: z.int().nullable().meta({ description: 'Null where no answer came' }),
+      error_reason: z.string().nullable().meta({ description: 'Why it did not succeed' }),
+    }),
+  ),
+});
+
 export const deliveryParams = z.object({ deliveryId: z.string() });
 
 export const throttleDrop = z.strictObject({

@@ -1,6 +1,8 @@
-import type { Columns } from '../../db/rows.ts';
+import type { Columns, Row } from '../../db/rows.ts';
 import type { TableQuery } from '../../db/table-query.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { getEndpoint } from './endpoints.ts';
@@ -75,6 +77,33 @@ export async function listEndpointDeliveries(
   const { id } = await getEndpoint(ctx, endpointId);
   const deliveries = reader(ctx).table('webhook_deliveries').where({ endpoint_id: id }).whereNull('application_id');
   return withPayloads(ctx, await pageOfDeliveries(deliveries, 'webhooks.endpoint-deliveries', id, filter, page));
+}
+
+/** One request of a delivery: when, how long it took (ms), and what came of it. */
+export type DeliveryAttempt = Pick<
+  Row<'webhook_attempts'>,
+  'attempt' | 'started_at' | 'duration_ms' | 'response_status' | 'error_reason'
+>;
+
+/** Attempts of a delivery that are listed: redeliveries go on counting without an end. */
+const LISTED_ATTEMPTS = 100;
+
+/**
+ * The latest attempts of a delivery to one of the workspace's own endpoints, the last one first.
+ * @throws AppError not_found, for an application's delivery too
+ */
+export async function listAttempts(ctx: Ctx, deliveryId: string): Promise<DeliveryAttempt[]> {
+  const org = reader(ctx);
+  const delivery =
+    isUuid(deliveryId) &&
+    (await org.table('webhook_deliveries').where({ id: deliveryId }).whereNull('application_id').first('id'));
+  if (!delivery) throw notFound('Webhook delivery');
+  return org
+    .table('webhook_attempts')
+    .where({ delivery_id: deliveryId })
+    .orderBy('attempt', 'desc')
+    .limit(LISTED_ATTEMPTS)
+    .select('attempt', 'started_at', 'duration_ms', 'response_status', 'error_reason');
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Anchor, Badge, Button, Code, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
@@ -6,8 +7,8 @@ import { Facts } from '../../parts/facts.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { useText } from '../../text/index.ts';
+import { Ago, toDateTime } from '../../parts/time.tsx';
+import { toNumber, useText } from '../../text/index.ts';
 
 type Delivery = RowOf<'/v1/webhooks/deliveries'>;
 const STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
@@ -147,6 +148,7 @@ function DeliveryDetail({ delivery }: { delivery: Delivery }) {
           ],
         ]}
       />
+      {delivery.attempt_count > 0 ? <Attempts delivery={delivery} /> : null}
       {delivery.response_body_excerpt ? (
         <Block title={t('operator.answer.body')} text={delivery.response_body_excerpt} />
       ) : null}
@@ -164,6 +166,54 @@ function DeliveryDetail({ delivery }: { delivery: Delivery }) {
         </Button>
       </Group>
     </Stack>
+  );
+}
+
+/** Every attempt that is kept, the last one first: when, how long it took, and what came of it. */
+function Attempts({ delivery }: { delivery: Delivery }) {
+  const t = useText();
+  const attempts = useQuery({
+    queryKey: ['operator', 'deliveries', 'attempts', delivery.id, delivery.attempt_count],
+    queryFn: () =>
+      dataOf(
+        heron.GET('/v1/webhooks/deliveries/{deliveryId}/attempts', { params: { path: { deliveryId: delivery.id } } }),
+      ),
+  });
+  return (
+    <Answered query={attempts} skeleton={<ListSkeleton rows={2} height={32} />}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            {t('operator.attempts.gone')}
+          </Text>
+        ) : (
+          <Table.ScrollContainer minWidth={480}>
+            <Table aria-label={t('operator.attempts')}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>{t('operator.attempt')}</Table.Th>
+                  <Table.Th>{t('operator.when')}</Table.Th>
+                  <Table.Th ta="right">{t('operator.duration')}</Table.Th>
+                  <Table.Th>{t('operator.answer')}</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.map((one) => (
+                  <Table.Tr key={one.attempt}>
+                    <Table.Td>{toNumber(one.attempt)}</Table.Td>
+                    <Table.Td>{toDateTime(one.started_at)}</Table.Td>
+                    <Table.Td ta="right">{t('operator.ms', { count: one.duration_ms })}</Table.Td>
+                    <Table.Td maw={260} className="wrap-anywhere">
+                      {[one.response_status, one.error_reason].filter((said) => said !== null).join(' · ')}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Table.ScrollContainer>
+        )
+      }
+    </Answered>
   );
 }
 
