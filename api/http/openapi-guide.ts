@@ -157,7 +157,7 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         name: 'meetings',
         title: 'Meetings',
         description:
-          'What people booked at connected scheduling providers. A booked meeting ends the sequence of its contact.',
+          'What people booked at connected scheduling providers, and what was logged by hand. A booked meeting ends the sequence of its contact.',
       },
       {
         name: 'crm',

@@ -2660,7 +2660,57 @@ export interface paths {
          */
         get: operations["meetings.list"];
         put?: never;
+        /**
+         * Log a meeting by hand
+         * @description One that no connected calendar knows. It does what a booking there does: `meeting.booked` fires, the contact's log has it, and campaigns that stop on a reply end for its contact. Its `source` is `manual`.
+         *
+         *     For a key or token with `WRITE_CONTACTS`, or a person whose role has `manage_contacts`.
+         */
+        post: operations["meetings.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meetings/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a meeting that was logged by hand
+         * @description Another `scheduled_for` is a move: `meeting.rescheduled` fires. One that a provider booked is moved there, and one that was called off is logged anew: 409.
+         *
+         *     For a key or token with `WRITE_CONTACTS`, or a person whose role has `manage_contacts`.
+         */
+        patch: operations["meetings.update"];
+        trace?: never;
+    };
+    "/v1/meetings/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call off a meeting that was logged by hand
+         * @description `meeting.canceled` fires. Campaigns that ended for it do not begin again. A meeting that a provider booked is called off there: 409. One that was called off before is answered as it is.
+         *
+         *     For a key or token with `WRITE_CONTACTS`, or a person whose role has `manage_contacts`.
+         */
+        post: operations["meetings.cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3845,6 +3895,28 @@ export interface paths {
         get: operations["goals.getReplay"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/goals/{id}/replays/{replayId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a replay of a goal
+         * @description It holds no further event against the definition; what it has counted and deleted until then stays. Another replay may start at once. One that was cancelled before is answered as it is.
+         *
+         *     For a key or token with `MANAGE_ACQUISITION`, or a person whose role has `manage_settings`.
+         */
+        post: operations["goals.cancelReplay"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5589,6 +5661,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agent-policies/holders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whom a policy can be for
+         * @description Usable API keys and standing OAuth grants of the workspace, the latest 500 of each, newest first, with the policy that each has.
+         *
+         *     For people only, not for keys: a person whose role has owner|`manage_settings`.
+         */
+        get: operations["agent-policies.holders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agent-policies/{id}": {
         parameters: {
             query?: never;
@@ -6135,6 +6229,28 @@ export interface paths {
          *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
          */
         get: operations["webhooks.endpoint-deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/deliveries/{deliveryId}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest 100 attempts of a delivery, the last one first
+         * @description When each began, how long it took and what came of it. Of the receiver's answers the last one is kept: it is `response_body_excerpt` of the delivery.
+         *
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         */
+        get: operations["webhooks.attempts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -17392,6 +17508,265 @@ export interface operations {
             };
         };
     };
+    "meetings.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any unique string; the same key with the same request repeats the first answer for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description Whom it is with; or `invitee_email`
+                     */
+                    contact_id?: string;
+                    /**
+                     * Format: email
+                     * @description The contact with this address, if there is one, is matched
+                     */
+                    invitee_email?: string;
+                    /** @description By default the contact's name */
+                    invitee_name?: string;
+                    event_name: string;
+                    /**
+                     * Format: date-time
+                     * @description When it begins; it may be over
+                     */
+                    scheduled_for: string;
+                    end_time?: string | null;
+                    join_url?: "" | string;
+                    location?: string;
+                    /**
+                     * @description `completed`: it took place. `no_show`: nobody came
+                     * @enum {string}
+                     */
+                    status?: "booked" | "completed" | "no_show";
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        organization_id: string;
+                        /** @description calendly, cal_com or manual */
+                        source: string;
+                        external_event_id: string;
+                        /** @enum {string} */
+                        status: "booked" | "rescheduled" | "canceled" | "completed" | "no_show";
+                        invitee_email: string;
+                        invitee_name: string;
+                        event_name: string;
+                        event_type: string;
+                        scheduled_for: string | null;
+                        end_time: string | null;
+                        join_url: string;
+                        location: string;
+                        cancel_url: string;
+                        reschedule_url: string;
+                        canceled_reason: string;
+                        contact_id: string | null;
+                        campaign_id: string | null;
+                        contact_name: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        updated_at: string;
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "meetings.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any unique string; the same key with the same request repeats the first answer for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    event_name?: string;
+                    /**
+                     * Format: date-time
+                     * @description When it begins; it may be over
+                     */
+                    scheduled_for?: string;
+                    end_time?: string | null;
+                    join_url?: "" | string;
+                    location?: string;
+                    /**
+                     * @description `completed`: it took place. `no_show`: nobody came
+                     * @enum {string}
+                     */
+                    status?: "booked" | "completed" | "no_show";
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        organization_id: string;
+                        /** @description calendly, cal_com or manual */
+                        source: string;
+                        external_event_id: string;
+                        /** @enum {string} */
+                        status: "booked" | "rescheduled" | "canceled" | "completed" | "no_show";
+                        invitee_email: string;
+                        invitee_name: string;
+                        event_name: string;
+                        event_type: string;
+                        scheduled_for: string | null;
+                        end_time: string | null;
+                        join_url: string;
+                        location: string;
+                        cancel_url: string;
+                        reschedule_url: string;
+                        canceled_reason: string;
+                        contact_id: string | null;
+                        campaign_id: string | null;
+                        contact_name: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        updated_at: string;
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "meetings.cancel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any unique string; the same key with the same request repeats the first answer for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default  */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        organization_id: string;
+                        /** @description calendly, cal_com or manual */
+                        source: string;
+                        external_event_id: string;
+                        /** @enum {string} */
+                        status: "booked" | "rescheduled" | "canceled" | "completed" | "no_show";
+                        invitee_email: string;
+                        invitee_name: string;
+                        event_name: string;
+                        event_type: string;
+                        scheduled_for: string | null;
+                        end_time: string | null;
+                        join_url: string;
+                        location: string;
+                        cancel_url: string;
+                        reschedule_url: string;
+                        canceled_reason: string;
+                        contact_id: string | null;
+                        campaign_id: string | null;
+                        contact_name: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        updated_at: string;
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "folders.list": {
         parameters: {
             query?: never;
@@ -22397,6 +22772,82 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                id: string;
+                replayId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        goal_id: string;
+                        /** @description The definition it holds events against */
+                        goal_revision: number;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        from: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        to: string;
+                        /** @enum {string} */
+                        state: "queued" | "running" | "completed" | "failed" | "cancelled";
+                        /** @description `goal_changed`: the goal was edited or archived before the end */
+                        error: string | null;
+                        /** @description How far it is: events up to this moment are done */
+                        reached: string | null;
+                        /** @description Events that were held against the definition: those of its name, and those that counted before */
+                        scanned: number;
+                        added: number;
+                        removed: number;
+                        kept: number;
+                        /** @description Conversions whose event was pruned; they stay */
+                        retained_without_event: number;
+                        /** @description Why the run is blocked after it kept failing; absent while it is not blocked */
+                        blocked_reason?: string;
+                        /** @description The run in the Temporal UI; absent without TEMPORAL_UI_URL, and while there is no run */
+                        temporal_url?: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        created_at: string;
+                        started_at: string | null;
+                        finished_at: string | null;
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "goals.cancelReplay": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any unique string; the same key with the same request repeats the first answer for 24 hours */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
                 replayId: string;
@@ -29989,6 +30440,57 @@ export interface operations {
             };
         };
     };
+    "agent-policies.holders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @enum {string} */
+                            kind: "api_key" | "oauth_grant";
+                            /**
+                             * Format: uuid
+                             * @description The `api_key_id` or `oauth_grant_id` of its policy
+                             */
+                            id: string;
+                            /** @description Of the key, or of the application */
+                            name: string;
+                            /** @description Address of the person who let the application in; null for a key */
+                            granted_by: string | null;
+                            last_used_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339 timestamp, UTC
+                             */
+                            created_at: string;
+                            /** @description Its policy; a credential has at most one */
+                            policy_id: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "agent-policies.replace": {
         parameters: {
             query?: never;
@@ -32000,6 +32502,52 @@ export interface operations {
                             next_cursor: string | null;
                             has_more: boolean;
                         };
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "webhooks.attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description Its number, from 1; redeliveries go on counting */
+                            attempt: number;
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339 timestamp, UTC
+                             */
+                            started_at: string;
+                            duration_ms: number;
+                            /** @description Null where no answer came */
+                            response_status: number | null;
+                            /** @description Why it did not succeed */
+                            error_reason: string | null;
+                        }[];
                     };
                 };
             };

@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor, type Page } from '../../lib/cursor.ts';
-import { badRequest } from '../../lib/errors.ts';
+import { badRequest, notFound } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { isIanaZone } from '../records/schedule/zone.ts';
@@ -83,6 +83,15 @@ const CONDITIONS: Record<Timeframe, string> = {
   upcoming: `and coalesce(m.end_time, m.scheduled_for) >= :now and m.status in ('booked', 'rescheduled')`,
   past: `and (coalesce(m.end_time, m.scheduled_for) < :now or m.status in ('completed', 'no_show', 'canceled'))`,
 };
+
+/** @throws AppError not_found */
+export async function getMeeting(ctx: Ctx, id: string): Promise<MeetingView> {
+  const [row] = await reader(ctx).sql<MeetingView>(`select ${VIEW} where m.organization_id = :org and m.id = :id`, {
+    id,
+  });
+  if (!row) throw notFound('Meeting');
+  return row;
+}
 
 /** The meetings that were booked last (GET /integrations/bookings). */
 export async function listBookings(ctx: Ctx, limit: number): Promise<MeetingView[]> {

@@ -135,7 +135,10 @@ async function changeMeeting(tx: Tx, known: Meeting, news: MeetingNews): Promise
   );
   if (row!.status === 'canceled') return followChange(tx, row!, 'canceled');
   if (known.status === 'canceled' && news.kind === 'booked') return followChange(tx, row!, 'booked');
-  const isMoved = row!.status === 'rescheduled' || row!.scheduled_for?.getTime() !== known.scheduled_for?.getTime();
+  const isNewlyMoved =
+    row!.status === 'rescheduled' &&
+    (known.status !== 'rescheduled' || known.external_event_id !== news.externalEventId);
+  const isMoved = isNewlyMoved || row!.scheduled_for?.getTime() !== known.scheduled_for?.getTime();
   return isMoved ? followChange(tx, row!, 'rescheduled', known.scheduled_for) : 'updated';
 }
 

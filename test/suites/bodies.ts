@@ -69,6 +69,7 @@ const BY_HAND: Record<string, unknown> = {
   'teams.update': { name: 'Another name' },
   'oauth.createApplication': { name: 'App', redirect_uris: ['https://app.example.com/callback'] },
   'oauth.register': { redirect_uris: ['https://app.example.com/callback'] },
+  'meetings.create': { invitee_email: 'ada@lead.test', event_name: 'Call', scheduled_for: '2026-03-10T09:00:00Z' },
   'goals.create': { name: 'Signed up', kind: 'signup', is_primary: true, definition: SIGN_UP },
   'goals.preview': { definition: SIGN_UP },
   'goals.previewReplay': MARCH,

@@ -289,6 +289,23 @@ export const ROWS: Record<string, Factory> = {
       filter: '{}',
       graph: json({ nodes: [{ id: 'trigger', type: 'trigger', x: 0, y: 0 }], edges: [] }),
     }),
+  '/meetings/:id': async (place) =>
+    insert(place, 'meetings', {
+      source: 'manual',
+      external_event_id: newId(),
+      status: 'booked',
+      invitee_email: 'ada@lead.test',
+      invitee_name: 'Ada',
+      event_name: 'Call',
+      event_type: '',
+      scheduled_for: place.world.deps.clock.now(),
+      join_url: '',
+      location: '',
+      cancel_url: '',
+      reschedule_url: '',
+      canceled_reason: '',
+      news_at: place.world.deps.clock.now(),
+    }),
   '/goals/:id': async (place) => {
     const goalId = await insert(place, 'goals', { name: newId(), kind: 'signup', is_primary: false, revision: 1 });
     const definition = { event_name: 'signed.up', predicates: [], value_path: null, value_unit: 'minor' };

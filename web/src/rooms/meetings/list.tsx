@@ -9,16 +9,18 @@ import { More, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { To, ToButton } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
+import { LogMeeting, ManualMeeting } from './meeting-form.tsx';
 
 type Meeting = RowOf<'/v1/meetings'>;
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const ZONES = [...new Set([HERE, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 const COLORS = { booked: 'blue', rescheduled: 'blue', canceled: 'gray', completed: 'teal', no_show: 'red' } as const;
 
-/** Meetings that were booked at connected calendars: those to come day by day, and those that are over. */
+/** Meetings that were booked at connected calendars or logged by hand: those to come day by day, and those that are over. */
 export default function MeetingsPage() {
   const t = useText();
   const mayConnect = useCan('manage_settings');
+  const mayLog = useCan('manage_contacts');
   const [past, setPast] = useFilter('past');
   const [from, setFrom] = useFilter('from');
   const [to, setTo] = useFilter('to');
@@ -36,7 +38,7 @@ export default function MeetingsPage() {
     ),
   );
   return (
-    <Page title={t('nav.meetings')} lead={t('meetings.lead')}>
+    <Page title={t('nav.meetings')} lead={t('meetings.lead')} actions={mayLog ? <LogMeeting /> : null}>
       <Group gap="xs" align="flex-end">
         <SegmentedControl
           value={timeframe}
@@ -88,7 +90,7 @@ export default function MeetingsPage() {
                   </Title>
                   <Stack gap="xs">
                     {ofDay.map((meeting) => (
-                      <OneMeeting key={meeting.id} meeting={meeting} timezone={timezone} />
+                      <OneMeeting key={meeting.id} meeting={meeting} timezone={timezone} mayChange={mayLog} />
                     ))}
                   </Stack>
                 </section>
@@ -102,7 +104,7 @@ export default function MeetingsPage() {
   );
 }
 
-function OneMeeting({ meeting, timezone }: { meeting: Meeting; timezone: string }) {
+function OneMeeting({ meeting, timezone, mayChange }: { meeting: Meeting; timezone: string; mayChange: boolean }) {
   const t = useText();
   const time = new Intl.DateTimeFormat(region(), { timeStyle: 'short', timeZone: timezone });
   const [begin, end] = [meeting.scheduled_for, meeting.end_time].map((each) => (each ? new Date(each) : null));
@@ -159,6 +161,9 @@ function OneMeeting({ meeting, timezone }: { meeting: Meeting; timezone: string 
               ) : null,
             )}
           </Group>
+          {mayChange && meeting.source === 'manual' && meeting.status !== 'canceled' ? (
+            <ManualMeeting meeting={meeting} />
+          ) : null}
         </Stack>
       </Group>
     </Paper>

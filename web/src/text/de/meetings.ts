@@ -1,7 +1,7 @@
 import type { meetings as en } from '../en/meetings.ts';
 
 export const meetings: Record<keyof typeof en, string> = {
-  'meetings.lead': 'Was über verbundene Kalender mit dir vereinbart wurde.',
+  'meetings.lead': 'Was über verbundene Kalender mit dir vereinbart wurde, und was du selbst eingetragen hast.',
   'meetings.which': 'Welche Termine',
   'meetings.upcoming': 'Kommende',
   'meetings.past': 'Vergangene',
@@ -12,7 +12,7 @@ export const meetings: Record<keyof typeof en, string> = {
   'meetings.empty.upcoming': 'Kein Termin steht an',
   'meetings.empty.past': 'Bisher kein Termin',
   'meetings.empty.why':
-    'Verbinde Calendly oder Cal.com: Wer dort bucht, erscheint hier, und Kampagnen hören auf, ihm zu schreiben.',
+    'Verbinde Calendly oder Cal.com: Wer dort bucht, erscheint hier, und Kampagnen hören auf, ihm zu schreiben. Jeder andere Termin lässt sich von Hand eintragen.',
   'meetings.connect': 'Zu den Integrationen',
   'meetings.noTime': 'Ohne Zeit',
   'meetings.campaign': 'Kampagne',
@@ -24,4 +24,22 @@ export const meetings: Record<keyof typeof en, string> = {
   'meetings.status.canceled': 'Abgesagt',
   'meetings.status.completed': 'Stattgefunden',
   'meetings.status.no_show': 'Niemand kam',
+  'meetings.log': 'Termin eintragen',
+  'meetings.logged': 'Der Termin ist eingetragen',
+  'meetings.log.why':
+    'Er zählt wie ein im Kalender gebuchter: Kampagnen, die bei einer Antwort enden, schreiben dem Kontakt nicht weiter.',
+  'meetings.change': 'Termin ändern',
+  'meetings.contact': 'Kontakt',
+  'meetings.address': 'oder eine E-Mail-Adresse',
+  'meetings.address.why': 'Der Kontakt mit dieser Adresse wird zugeordnet, wenn es ihn gibt.',
+  'meetings.what': 'Worum es geht',
+  'meetings.begins': 'Beginn ({zone})',
+  'meetings.minutes': 'Minuten',
+  'meetings.where': 'Wo',
+  'meetings.link': 'Link zur Teilnahme',
+  'meetings.outcome': 'Wie es ausging',
+  'meetings.outcome.open': 'Noch offen',
+  'meetings.reason': 'Warum (freiwillig)',
+  'meetings.cancel.ask': 'Den Termin absagen?',
+  'meetings.cancel.why': 'Heron sagt niemandem Bescheid. Kampagnen, die deshalb endeten, beginnen nicht von Neuem.',
 };

@@ -1,5 +1,5 @@
 export const meetings = {
-  'meetings.lead': 'What was booked with you at connected calendars.',
+  'meetings.lead': 'What was booked with you at connected calendars, and what you logged yourself.',
   'meetings.which': 'Which meetings',
   'meetings.upcoming': 'Upcoming',
   'meetings.past': 'Past',
@@ -10,7 +10,7 @@ export const meetings = {
   'meetings.empty.upcoming': 'No meeting is coming up',
   'meetings.empty.past': 'No meeting so far',
   'meetings.empty.why':
-    'Connect Calendly or Cal.com: whoever books there appears here, and campaigns stop writing to them.',
+    'Connect Calendly or Cal.com: whoever books there appears here, and campaigns stop writing to them. Any other meeting can be logged by hand.',
   'meetings.connect': 'To integrations',
   'meetings.noTime': 'Without a time',
   'meetings.campaign': 'Campaign',
@@ -22,4 +22,22 @@ export const meetings = {
   'meetings.status.canceled': 'Called off',
   'meetings.status.completed': 'Took place',
   'meetings.status.no_show': 'Nobody came',
+  'meetings.log': 'Log a meeting',
+  'meetings.logged': 'The meeting is logged',
+  'meetings.log.why':
+    'It counts as one booked at a calendar: campaigns that stop on a reply stop writing to the contact.',
+  'meetings.change': 'Change the meeting',
+  'meetings.contact': 'Contact',
+  'meetings.address': 'or an email address',
+  'meetings.address.why': 'The contact with this address is matched, if there is one.',
+  'meetings.what': 'What it is about',
+  'meetings.begins': 'Begins ({zone})',
+  'meetings.minutes': 'Minutes',
+  'meetings.where': 'Where',
+  'meetings.link': 'Link to join',
+  'meetings.outcome': 'How it went',
+  'meetings.outcome.open': 'Not said yet',
+  'meetings.reason': 'Why (optional)',
+  'meetings.cancel.ask': 'Call the meeting off?',
+  'meetings.cancel.why': 'Nobody is told by Heron. Campaigns that ended for it do not begin again.',
 } as const;
