@@ -76,13 +76,13 @@ export function VirtualTable<Row>({
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {before > 0 ? <Space height={before} columns={columns.length} /> : null}
+            {before > 0 ? <Space height={before} /> : null}
             {shown.map(({ index }) => (
               <Table.Tr key={keyOf(rows[index]!)} h={ROW} aria-rowindex={index + 2}>
                 {children(rows[index]!)}
               </Table.Tr>
             ))}
-            {after > 0 ? <Space height={after} columns={columns.length} /> : null}
+            {after > 0 ? <Space height={after} /> : null}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
@@ -95,10 +95,11 @@ export function VirtualTable<Row>({
   );
 }
 
-function Space({ height, columns }: { height: number; columns: number }) {
+/** The place of rows that are not drawn: one cell, because columns that a phone leaves out would come back with a wider one. */
+function Space({ height }: { height: number }) {
   return (
     <Table.Tr aria-hidden>
-      <Table.Td colSpan={columns} h={height} p={0} />
+      <Table.Td h={height} p={0} />
     </Table.Tr>
   );
 }

@@ -142,9 +142,9 @@ function Search({ metadata }: { metadata: Metadata }) {
               { label: t('leads.catalogue.choose'), width: 48, isHidden: true },
               { label: t('leads.who'), width: '22%' },
               { label: t('leads.catalogue.title'), width: '24%' },
-              { label: t('leads.company'), width: '24%', isExtra: true },
-              { label: t('leads.catalogue.country'), width: '14%', isExtra: true },
-              { label: t('team.email'), width: 150 },
+              { label: t('leads.company'), width: '19%', isExtra: true },
+              { label: t('leads.catalogue.country'), width: '19%', isExtra: true },
+              { label: t('team.email'), width: 150, isExtra: true },
             ]}
           >
             {(person) => (

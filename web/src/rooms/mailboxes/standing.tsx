@@ -26,7 +26,7 @@ export function Standing({ id }: { id: string }) {
     <Answered query={standing} skeleton={<FiguresSkeleton count={3} />}>
       {({ health, daily_usage: usage }) => (
         <Stack gap="md">
-          <SimpleGrid cols={{ base: 2, sm: 3 }}>
+          <SimpleGrid cols={{ base: 1, xs: 3 }}>
             <Figure
               label={t('mailbox.health')}
               value={t('mailbox.health.of', { score: health.score })}

@@ -81,8 +81,13 @@ export default function PeoplePage() {
             empty={t('reports.nobody')}
             columns={[
               { label: t('reports.person') },
-              { label: t('reports.what'), isExtra: true },
-              { label: t('reports.campaign'), isExtra: true },
+              // Of a funnel all are people, of no one campaign.
+              ...(of === 'funnel'
+                ? []
+                : [
+                    { label: t('reports.what'), isExtra: true },
+                    { label: t('reports.campaign'), isExtra: true },
+                  ]),
               { label: t('reports.at') },
             ]}
           >
@@ -101,14 +106,18 @@ export default function PeoplePage() {
                     ))
                   )}
                 </Table.Td>
-                <Table.Td>{kindOf(one)}</Table.Td>
-                <Table.Td maw={260} className="clip">
-                  {one.campaign_id ? (
-                    <To to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
-                      {campaignName(one.campaign_id)}
-                    </To>
-                  ) : null}
-                </Table.Td>
+                {of === 'funnel' ? null : (
+                  <>
+                    <Table.Td>{kindOf(one)}</Table.Td>
+                    <Table.Td maw={260} className="clip">
+                      {one.campaign_id ? (
+                        <To to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
+                          {campaignName(one.campaign_id)}
+                        </To>
+                      ) : null}
+                    </Table.Td>
+                  </>
+                )}
                 <Table.Td c="dimmed">
                   <Ago at={one.at} />
                 </Table.Td>
