@@ -33,15 +33,21 @@ export const IS_SENDER = isSender({ id: ':campaign', tags: ':tags::uuid[]', stra
 /** Mailboxes beside their row among the campaign's explicit senders, if there is one. */
 export const POOL_TABLES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
 
-/** What the campaign says of mailbox `m` as one of its explicit senders, looked up mailbox by mailbox: null when it is none. */
-export const CHOSEN_ONE = `(select c.enabled from campaign_senders c where c.campaign_id = :campaign and c.mailbox_id = m.id limit 1)`;
-/** Whether mailbox `m` has a tag of the campaign, looked up mailbox by mailbox. */
-export const TAGGED_ONE = `coalesce((select true from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(:tags::uuid[]) limit 1), false)`;
+/** What the campaign says of a mailbox as one of its explicit senders, looked up mailbox by mailbox: null when it is none. */
+const chosen = (mailbox: string): string =>
+  `(select c.enabled from campaign_senders c where c.campaign_id = :campaign and c.mailbox_id = ${mailbox} limit 1)`;
+/** Whether a mailbox has a tag of the campaign, looked up mailbox by mailbox. */
+const tagged = (mailbox: string): string =>
+  `coalesce((select true from mailbox_tags t where t.mailbox_id = ${mailbox} and t.label_id = any(:tags::uuid[]) limit 1), false)`;
+/** SQL condition: a mailbox is one that the campaign lists, by choice or by a tag. */
+export const isListed = (mailbox: string): string => `coalesce(${chosen(mailbox)}, ${tagged(mailbox)})`;
+/** Mailbox `m` is not switched off as a sender of the campaign. */
+export const IS_ENABLED = `coalesce(${chosen('m.id')}, true)`;
 /**
  * {@link IS_SENDER} for a few mailboxes of many, without a join: PostgreSQL looks up nothing for all of them at once, as it may where
  * there is an EXISTS, and reads no table whole.
  */
-export const IS_SENDER_ONE = `coalesce(${CHOSEN_ONE}, ${TAGGED_ONE} or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0
+export const IS_SENDER_ONE = `coalesce(${chosen('m.id')}, ${tagged('m.id')} or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0
          and (select true from campaign_senders chosen where chosen.campaign_id = :campaign order by mailbox_id limit 1) is null))`;
 
 /** A mailbox `m` whose holds, if there are any, all end by themselves. */

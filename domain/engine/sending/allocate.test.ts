@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { eventually } from '../../../test/harness/engine.ts';
 import { DEFAULT_SETTINGS } from '../../records/outreach-settings.ts';
 import { transact } from '../../kernel/transact.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
@@ -371,6 +372,45 @@ test.serial('a contact whose mailbox is decided locks no other', async (t) => {
     ]);
     t.not(answer, 'waits');
   });
+});
+
+test.serial(
+  'the only free mailbox is waited for while somebody else holds it, and one that is free is taken at once',
+  async (t) => {
+    const given = await setup(2, [{}, {}]);
+    const [held, free] = given.mailboxIds as [string, string];
+    const { db } = world.deps;
+    let second!: Promise<Allocation[]>;
+    await db.transaction(async (trx) => {
+      await trx('mailboxes').where({ id: held }).forUpdate().first();
+      t.like(await ask(given, [given.candidates[0]!]), [{ kind: 'slot', mailboxId: free }]);
+      await db('mailboxes').where({ id: free }).update({ status: 'inactive' });
+      second = ask(given, [given.candidates[1]!]);
+      await eventually(async () => {
+        const { rows } = (await db.raw(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%for no key update of m%'`,
+        )) as { rows: unknown[] };
+        return rows.length > 0;
+      });
+    });
+    t.like(await second, [{ kind: 'slot', mailboxId: held }]);
+  },
+);
+
+test.serial('a pool that has given what the ramp allows says when the next mailbox comes back', async (t) => {
+  const until = new Date('2026-03-02T12:00:00Z');
+  const given = await setup(3, [{}, { hold_code: 'sender_refused', hold_reason: 'too many', hold_until: until }], {
+    ramp_enabled: true,
+    ramp_start: 1,
+    ramp_increment: 1,
+    ramp_ceiling: 50,
+  });
+  const [one, two, three] = given.candidates as [Candidate, Candidate, Candidate];
+  t.like(await ask(given, [one]), [{ kind: 'slot', mailboxId: given.mailboxIds[0] }]);
+  t.like(await ask(given, [two]), [{ kind: 'later', at: until }]);
+  await world.deps.db('mailboxes').where({ id: given.mailboxIds[1] }).update({ hold_code: null, hold_until: null });
+  t.like(await ask(given, [two]), [{ kind: 'slot', mailboxId: given.mailboxIds[1] }]);
+  t.like(await ask(given, [three]), [{ kind: 'later', why: 'the daily limit of the mailboxes is reached' }]);
 });
 
 test.serial('new leads leave follow-ups of the day the room in the mailboxes they are bound to', async (t) => {

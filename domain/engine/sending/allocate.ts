@@ -178,6 +178,8 @@ interface Round extends CampaignInEffect {
 
 interface Pool {
   seats: Seat[];
+  /** No other mailbox of the pool is free within the horizon. */
+  isAll: boolean;
   /** When another mailbox of the pool is free; once asked, nothing more is locked. */
   rest: { at: Date | null } | undefined | null;
 }
@@ -256,7 +258,7 @@ async function inPool(
   let pool = round.pools.get(family);
   if (!pool) {
     const held = [...round.pools.values()].flatMap(({ seats }) => seats);
-    const seats = await lockFree(
+    const { seats, isAll } = await lockFree(
       tx,
       campaign,
       {
@@ -268,7 +270,7 @@ async function inPool(
       on,
     );
     const known = [...round.decided.seats.values(), ...held].filter((seat) => family === '' || seat.family === family);
-    pool = { seats: [...seats, ...known], rest: null };
+    pool = { seats: [...seats, ...known], isAll, rest: null };
     round.pools.set(family, pool);
   }
   const seats = atOnce ? pool.seats.filter((seat) => freeFrom(seat, wished) <= wished) : pool.seats;
@@ -279,7 +281,7 @@ async function inPool(
     // What the seats that were looked at know better than their rows is kept, so that they are not looked at in vain again.
     await storeFreeTimes(round, pool.seats);
     const except = [...pool.seats.map(({ id }) => id), ...kept.full];
-    pool.rest = await poolFreeAt(tx, campaign, { ...search, except }, on);
+    pool.rest = await poolFreeAt(tx, campaign, { ...search, except, isLater: pool.isAll }, on);
   }
   if (!pool.rest) return { members: false, soonest: Infinity, spent: true };
   const at = pool.rest.at === null ? Infinity : (nextOpening(round.schedule, pool.rest.at)?.getTime() ?? Infinity);

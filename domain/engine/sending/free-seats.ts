@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Columns } from '../../../db/rows.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
-import { CHOSEN_ONE, COMES_BACK, poolBindings, TAGGED_ONE } from '../campaign/sender-pool.ts';
+import { COMES_BACK, IS_ENABLED, isListed, poolBindings } from '../campaign/sender-pool.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { readSeats, RESTS, SHORT, type PoolShape, type Seat, type SeatDay } from './seats.ts';
 
@@ -27,48 +27,73 @@ const NEAR = 2_000;
 /** Days for which a mailbox is known to have given a campaign its share, at most; of older ones it is found out again. */
 const MOST_SPENT = 20;
 
+/** Mailboxes that were locked. */
+export interface FreeSeats {
+  seats: Seat[];
+  /** No other mailbox of the search is free by the moment that was asked for. */
+  isAll: boolean;
+}
+
 /**
  * Locks mailboxes of the pool that are free soonest, those that have rested longest first: as many as are needed and some more to
  * choose from. Others' locks are passed over, never waited for, except for the very last one when there is no other.
  */
-export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearch, on: SeatDay): Promise<Seat[]> {
+export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearch, on: SeatDay): Promise<FreeSeats> {
   const { pool, family, needed } = search;
   const bindings = { ...searchBindings(tx, campaign, search, on), freeBy: new Date(search.freeBy) };
   // Numbers in the text and not bindings: a kept plan must know that it may stop soon.
   const count = needed === 1 ? 1 + CHOICE : 100 + CHOICE;
-  const lock = (found: string, most: number, wait: 'skip locked' | '') =>
-    tx.org.sql<Columns<'mailboxes', 'id'>>(
-      `${found} limit ${most} for no key update of m ${wait}` as `${string}:org${string}`,
+  // Found first and locked then, so that it is known whether there are others behind locks: a pool that has given all it may today is gone through once.
+  const lock = async (free: string): Promise<{ found: number; ids: string[] }> => {
+    const [row] = await tx.org.sql<{ found: number; ids: string[] }>(
+      `with found as materialized (${free} limit ${count}), locked as (
+         select m.id from mailboxes m where ${usable(family)} and m.id = any(array(select id from found)) and ${IS_FREE} for no key update of m skip locked
+       )
+       select (select count(*) from found)::int as found, array(select id from locked) as ids` as `${string}:org${string}`,
       bindings,
     );
-  let rows = await lock(pool === 'long' ? near(family) : whole(family, pool), count, 'skip locked');
+    return row!;
+  };
+  const lockBehind = async (most: number, wait: 'skip locked' | ''): Promise<string[]> => {
+    const rows = await tx.org.sql<Columns<'mailboxes', 'id'>>(
+      `${whole(family, pool)} limit ${most} for no key update of m ${wait}` as `${string}:org${string}`,
+      bindings,
+    );
+    return rows.map(({ id }) => id);
+  };
+  let isWhole = pool !== 'long';
+  let { found, ids } = await lock(isWhole ? whole(family, pool) : near(family));
   // The others of the organization are free before those of the pool, or these have little room left.
-  if (rows.length < needed && pool === 'long') rows = await lock(whole(family, pool), count, 'skip locked');
-  if (rows.length === 0 && search.except.length === 0) rows = await lock(whole(family, pool), 1, '');
-  return readSeats(
-    tx.org,
-    campaign,
-    rows.map(({ id }) => id),
-    on,
-  );
+  if (ids.length < needed && !isWhole) {
+    isWhole = true;
+    ({ found, ids } = await lock(whole(family, pool)));
+  }
+  const isAll = isWhole && found < count && ids.length === found;
+  if (ids.length < needed && found > ids.length)
+    ids = [...new Set([...ids, ...(await lockBehind(count, 'skip locked'))])];
+  if (ids.length === 0 && found > 0 && search.except.length === 0) ids = await lockBehind(1, '');
+  return { seats: await readSeats(tx.org, campaign, ids, on), isAll };
 }
 
 /**
  * When the first mailbox of the pool will be free, beside those already looked at, one that rests included; undefined when
  * the pool holds none. Nothing is locked.
+ * @param search.isLater none of the others is free now
  */
 export async function poolFreeAt(
   tx: Tx,
   campaign: CampaignView,
-  search: Omit<SeatSearch, 'needed' | 'freeBy'>,
+  search: Omit<SeatSearch, 'needed' | 'freeBy'> & { isLater: boolean },
   on: SeatDay,
 ): Promise<{ at: Date | null } | undefined> {
   const { family, pool } = search;
   const members = `from mailboxes m where ${usable(family)} and ${COMES_BACK} and ${IS_MEMBER[pool]}`;
+  // One that rests is never free before its rest ends.
+  const later = search.isLater ? 'm.next_free_at > :now and' : '';
   const first =
     pool === 'short'
-      ? `select m.next_free_at from ${inOrder(family, `p.id = ${LISTED_SHORT}`)} where ${COMES_BACK} and coalesce(${CHOSEN_ONE}, true) and ${HAS_LEFT} order by in_order.next_free_at limit 1`
-      : `select m.next_free_at ${members} and ${HAS_LEFT} order by m.next_free_at limit 1`;
+      ? `select m.next_free_at from ${inOrder(family, `p.id = ${LISTED_SHORT}`)} where ${later} ${COMES_BACK} and ${IS_ENABLED} and ${HAS_LEFT} order by in_order.next_free_at limit 1`
+      : `select m.next_free_at ${members} and ${later} ${isUnspent('m')} and ${HAS_LEFT} order by m.next_free_at limit 1`;
   const [row] = await tx.org.sql<{ members: boolean; at: Date | null }>(
     `select exists (select 1 ${members}) as members, (${first}) as at` as `${string}:org${string}`,
     searchBindings(tx, campaign, search, on),
@@ -117,8 +142,8 @@ const LISTED_SHORT = `any(array(${listed(`limit ${SHORT}`)}))`;
 /** SQL condition: mailbox `m` is a sender of the campaign (sender-pool.ts), where the shape of the pool is known. */
 const IS_MEMBER: Record<PoolShape, string> = {
   everybody: 'true',
-  short: `m.id = ${LISTED_SHORT} and coalesce(${CHOSEN_ONE}, true)`,
-  long: `coalesce(${CHOSEN_ONE}, ${TAGGED_ONE})`,
+  short: `m.id = ${LISTED_SHORT} and ${IS_ENABLED}`,
+  long: isListed('m.id'),
 };
 
 /** An active mailbox of the organization, of a provider where one is asked for. */
@@ -126,31 +151,38 @@ function usable(family: string | null, table = 'm'): string {
   return `${table}.organization_id = :org and ${table}.status = 'active'${family === null ? '' : ` and ${table}.provider = :provider`}`;
 }
 
+/** Not known to have given what it may. */
+const isUnspent = (table: string): string => `not (:spent = any(${table}.spent_days))`;
+
 /** Beside those looked at already, and with something left for the campaign on the day. */
-const HAS_LEFT = `not (m.id = any(:except::uuid[])) and not (:spent = any(m.spent_days))
-         and (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
+const HAS_LEFT = `not (m.id = any(:except::uuid[])) and (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
            < least(m.campaign_limit, :share::int)`;
 
-/** Only `next_free_at` says when mailboxes are free that are not held: its index is walked until enough are found. */
-const MAY_GIVE = `m.next_free_at <= :freeBy and not ${RESTS} and ${HAS_LEFT}`;
+/** By its row alone. Only `next_free_at` says when mailboxes are free that are not held: its index is walked until enough are found. */
+const IS_FREE = `m.next_free_at <= :freeBy and not ${RESTS} and ${isUnspent('m')}`;
+const MAY_GIVE = `${IS_FREE} and ${HAS_LEFT}`;
 
 /** Goes through all mailboxes of the pool by free time. The ids of a short one are looked up one by one, whatever else there is. */
 function whole(family: string | null, pool: PoolShape): string {
   if (pool === 'everybody')
-    return `select m.id from mailboxes m where ${usable(family)} and ${MAY_GIVE} order by m.next_free_at`;
+    return `select m.id from ${inOrder(family, 'p.next_free_at <= :freeBy')} where ${usable(family)} and ${MAY_GIVE} order by in_order.next_free_at`;
   const members = pool === 'short' ? `p.id = ${LISTED_SHORT}` : `p.id in (${listed('')})`;
   return `select m.id from ${inOrder(family, `p.next_free_at <= :freeBy and ${members}`)}
-     where ${usable(family)} and ${MAY_GIVE} and coalesce(${CHOSEN_ONE}, true) order by in_order.next_free_at`;
+     where ${usable(family)} and ${MAY_GIVE} and ${IS_ENABLED} order by in_order.next_free_at`;
 }
 
-/** Goes through the first mailboxes of the organization by free time, and takes those of a long pool. */
+/** Goes through the first mailboxes of the organization by free time, and takes those of a long pool: of the others no row is read. */
 function near(family: string | null): string {
   return `select m.id from ${inOrder(family, 'p.next_free_at <= :freeBy', `limit ${NEAR}`)}
-     where ${usable(family)} and ${IS_MEMBER.long} and ${MAY_GIVE} order by in_order.next_free_at`;
+     where ${isListed('in_order.id')} and ${usable(family)} and ${MAY_GIVE} order by in_order.next_free_at`;
 }
 
-/** Mailboxes in order by what their rows alone say; whatever is counted for each is counted until enough have room. */
+/**
+ * Mailboxes in order by what an index alone says, without those that are known to have given what they may; whatever is counted for each of the others is
+ * counted until enough have room.
+ */
 function inOrder(family: string | null, among: string, most = ''): string {
-  return `(select p.id, p.next_free_at from mailboxes p where ${usable(family, 'p')} and ${among} order by p.next_free_at ${most}) in_order
+  return `(select p.id, p.next_free_at from mailboxes p where ${usable(family, 'p')} and ${among} and ${isUnspent('p')}
+       order by p.next_free_at ${most}) in_order
      join mailboxes m on m.id = in_order.id`;
 }
