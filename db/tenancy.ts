@@ -87,6 +87,14 @@ export class OrgScope {
     else await this.#trx.raw(`select set_config('lock_timeout', ?, true)`, [String(timeoutMs)]);
   }
 
+  /**
+   * Lets statements of this transaction sort and group in memory (MiB for each sort) in place of files; PostgreSQL also plans by it. For reports
+   * over many rows.
+   */
+  async allowMemory(mebibytes: number): Promise<void> {
+    await this.#trx.raw(`select set_config('work_mem', ?, true)`, [`${mebibytes}MB`]);
+  }
+
   /** A raw fragment for use inside a scoped query. */
   raw(text: string, bindings: Bindings = {}): Knex.Raw {
     return this.#trx.raw(text, bindings as never);

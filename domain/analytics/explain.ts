@@ -62,8 +62,8 @@ interface Source {
   /** By which a figure may be narrowed. */
   parts: readonly Part[];
   needs?: Part;
-  /** Selects kind, id, contact, address where the contact may not say it, campaign, mailbox and moment. */
-  sql: (of: FigurePart) => string;
+  /** Selects kind, id, contact, address where the contact may not say it, campaign, mailbox and moment; several selects are parts of one list. */
+  sql: (of: FigurePart) => string | readonly string[];
   /** How many there are, where a count of it is kept; without, or where the count is not kept for the part, they are counted. */
   total?: (org: OrgScope, of: FigurePart) => Promise<number | undefined>;
   /** Listed by id and not the newest first: there is no index by time. */
@@ -90,7 +90,7 @@ const emails = (metric: keyof typeof MOMENT_OF): Source => ({
          ${of.stepId ? 'and f.step_id = :step' : ''} ${of.mailboxId ? 'and f.mailbox_id = :mailbox' : ''} ${provider}`;
     // Those without a moment of sending were refused at once; each half has an index by its moment.
     return metric === 'sent'
-      ? `${counted('f.sent_at')} union all ${counted('f.bounced_at', 'and f.sent_at is null')}`
+      ? [counted('f.sent_at'), counted('f.bounced_at', 'and f.sent_at is null')]
       : counted(MOMENT_OF[metric]);
   },
 });
@@ -98,9 +98,11 @@ const emails = (metric: keyof typeof MOMENT_OF): Source => ({
 /** Emails of campaigns, and what was reported without one: how deliverability counts. */
 const emailsAndReports = (metric: 'bounced' | 'complained' | 'unsubscribed', type: string): Source => ({
   parts: RANGE,
-  sql: (of) => `${emails(metric).sql(of)} union all
-       select 'event', e.id, e.contact_id, null, e.campaign_id, e.mailbox_id, e.at from engagement_events e
+  sql: (of) => [
+    ...[emails(metric).sql(of)].flat(),
+    `select 'event' as kind, e.id, e.contact_id, null as address, e.campaign_id, e.mailbox_id, e.at from engagement_events e
        where e.organization_id = :org and e.send_id is null and e.type = '${type}' ${inRange('e.at', of)}`,
+  ],
 });
 
 /** Received answers by what they say; away notices and automatic ones have their kind. */
