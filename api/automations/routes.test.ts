@@ -247,6 +247,9 @@ test.serial('one answer names every fault of a graph, with its node', async (t) 
         action('bad', 'sendsets.notify', { message: '{{ .x', colour: 1 }, { connection_id: newId() }),
         action('alone', 'sendsets.notify', { message: 'x' }),
         action('round', 'sendsets.notify', { message: 'x' }),
+        ...Array.from({ length: 11 }, (_unused, n) =>
+          action(`call${n}`, 'sendsets.run_automation', { automation_id: newId() }),
+        ),
       ],
       edges: [
         edge('trigger', 'half'),
@@ -286,6 +289,7 @@ test.serial('one answer names every fault of a graph, with its node', async (t) 
   has(/"bad": sendsets\.notify uses no connection/);
   has(/"alone" is not reached from the trigger/);
   has(/"round" stands in a cycle/);
+  has(/^body\.graph\.nodes: At most 10 of them may run another automation/);
   has(/leads to "nowhere", which is no node/);
   has(/leaves "trigger", which is no condition/);
   has(/leaves the condition "half"/);

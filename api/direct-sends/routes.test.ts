@@ -198,6 +198,8 @@ test.serial('a key restricted to mailboxes sends from those alone, and sees no o
   t.deepEqual(paths(await desk.post('/unibox/reply', { thread_id: threadId, body_plain: 'y' }, apiKey)), [
     'body.thread_id',
   ]);
+  t.deepEqual(paths(await desk.post('/unibox/drafts', { subject: 'x' }, apiKey)), ['body.email_account_id']);
+  t.is((await desk.post('/unibox/drafts', { subject: 'x', email_account_id: own }, apiKey)).status, 201);
   const hidden = await createDirectSend(world.deps, desk.tenant.organizationId, {
     id: desk.mailboxId,
     email: desk.email,

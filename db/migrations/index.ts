@@ -62,6 +62,7 @@ import * as consentsAndQueuedActions from './0107_consents_and_queued_actions.ts
 import * as automationRunIndexes from './0108_automation_run_indexes.ts';
 import * as blobStores from './0110_blob_stores.ts';
 import * as visits from './0115_visits.ts';
+import * as automationBudgets from './0134_automation_budgets.ts';
 import * as leadOrder from './0120_lead_order.ts';
 import * as spentSeats from './0121_spent_seats.ts';
 import * as campaignFlow from './0125_campaign_flow.ts';
@@ -137,6 +138,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0108_automation_run_indexes', ...automationRunIndexes },
   { name: '0110_blob_stores', ...blobStores },
   { name: '0115_visits', ...visits },
+  { name: '0134_automation_budgets', ...automationBudgets },
   { name: '0120_lead_order', ...leadOrder },
   { name: '0121_spent_seats', ...spentSeats },
   { name: '0125_campaign_flow', ...campaignFlow },

@@ -16,6 +16,7 @@ import type { AttributionSettingsRow, AttributionSettingsInsert } from './attrib
 import type { AuditLogsRow, AuditLogsInsert } from './audit-logs.ts';
 import type { AuthChallengesRow, AuthChallengesInsert } from './auth-challenges.ts';
 import type { AuthThrottlesRow, AuthThrottlesInsert } from './auth-throttles.ts';
+import type { AutomationBudgetsRow, AutomationBudgetsInsert } from './automation-budgets.ts';
 import type { AutomationReferencesRow, AutomationReferencesInsert } from './automation-references.ts';
 import type { AutomationRunsRow, AutomationRunsInsert } from './automation-runs.ts';
 import type { AutomationsRow, AutomationsInsert } from './automations.ts';
@@ -181,6 +182,7 @@ export interface Tables {
   audit_logs: { row: AuditLogsRow; insert: AuditLogsInsert };
   auth_challenges: { row: AuthChallengesRow; insert: AuthChallengesInsert };
   auth_throttles: { row: AuthThrottlesRow; insert: AuthThrottlesInsert };
+  automation_budgets: { row: AutomationBudgetsRow; insert: AutomationBudgetsInsert };
   automation_references: { row: AutomationReferencesRow; insert: AutomationReferencesInsert };
   automation_runs: { row: AutomationRunsRow; insert: AutomationRunsInsert };
   automations: { row: AutomationsRow; insert: AutomationsInsert };

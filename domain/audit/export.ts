@@ -1,4 +1,4 @@
-import { stringify } from 'csv-stringify/sync';
+import { csvLines } from '../../lib/csv.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { eachAuditPage, type AuditFilter } from './read.ts';
 
@@ -22,10 +22,9 @@ const COLUMNS = [
 
 /** The audit trail as CSV, newest first, piece by piece. Cells that a spreadsheet would take for formulas get an apostrophe. */
 export async function* exportAuditLogs(ctx: Ctx, filter: AuditFilter): AsyncGenerator<string> {
-  const lines = (rows: string[][]) => stringify(rows, { escape_formulas: true, record_delimiter: '\r\n' });
-  yield lines([[...COLUMNS]]);
+  yield csvLines([[...COLUMNS]]);
   for await (const page of eachAuditPage(ctx, filter))
-    yield lines(
+    yield csvLines(
       page.map((row) => [
         row.id,
         row.created_at.toISOString(),

@@ -18,6 +18,7 @@ import { SUBSCRIBERS } from '../subscribers/index.ts';
 import { sampleData } from '../triggers/vocabulary.ts';
 import { advanceAutomation } from './advance.ts';
 import { deleteAutomation, replaceAutomation } from './automations.ts';
+import { LED_RUNS, takeBudget } from './budget.ts';
 import { startRuns } from './start.ts';
 
 const MINUTE = 60_000;
@@ -326,6 +327,50 @@ test.serial(
     t.is((await rows('crm_tasks')).length, 1);
   },
 );
+
+test.serial('runs that lead to ever more runs end at a number, and are told', async (t) => {
+  const { automate, ctx, org, reply, settle, runs, rows, events } = await openAutomationDesk(world);
+  const [one, other] = [await automate(chain(), {}), await automate(chain(), {}, 'automation.called')];
+  const eightOf = (id: string) => {
+    const calls = Array.from({ length: 8 }, (_unused, n) => act(`n${n}`, 'run_automation', { automation_id: id }));
+    return json(
+      draw(
+        calls,
+        calls.map((call) => `trigger>${call.id}`),
+      ),
+    );
+  };
+  await world.deps
+    .db('automations')
+    .where({ id: one })
+    .update({ graph: eightOf(other) });
+  await world.deps
+    .db('automations')
+    .where({ id: other })
+    .update({ graph: eightOf(one) });
+  // As if runs had led to that many in this hour.
+  await transact(ctx, (tx) => takeBudget(tx, { first: 0, led: LED_RUNS }));
+  await reply();
+  await settle();
+  const all = [...(await runs(one)), ...(await runs(other))];
+  t.is(all.filter(({ status }) => status === 'success').length, 1 + 50, 'fifty for the reply');
+  t.true(all.length < 1 + 50 + 50 * 8, 'most of the others leave no row');
+  t.true((await events('automation.run_failed')).every(({ loop }) => loop === true));
+  const told = (await rows('dead_letters')).filter(({ task_type: type }) => type === 'automation_loop');
+  t.true(told.length > 0 && told.every(({ last_error: error }) => error.startsWith('Too many')));
+  clock.advance(60 * MINUTE);
+  await world.deps
+    .db('automations')
+    .where({ organization_id: org, id: other })
+    .update({ graph: json(chain()) });
+  await reply();
+  await settle();
+  t.is(
+    (await runs(other)).filter(({ started_at: at }) => +at === +clock.now()).length,
+    8,
+    'the next hour is a new one',
+  );
+});
 
 test.serial('what a provider came to is the result of its node, once, and the run goes on', async (t) => {
   const { automate, ctx, org, settle, runs } = await openAutomationDesk(world);

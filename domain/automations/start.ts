@@ -11,6 +11,7 @@ import { addDeadLetter, AUTOMATION_LOOP } from '../records/dead-letters.ts';
 import type { Triggered } from '../triggers/read.ts';
 import type { AutomationRow } from './automations.ts';
 import { borrowedActions } from './borrowed.ts';
+import { takeBudget } from './budget.ts';
 import { passes } from './filter.ts';
 import { announceFailure, proceed, type Ended } from './proceed.ts';
 import { MAX_RUN_HOPS, toWaiting, type RunState } from './state.ts';
@@ -37,6 +38,8 @@ interface Wanted {
   hops: number;
   /** Of the run that asks for it; null: an event, or a run that is not limited. */
   callerRights: readonly string[] | null;
+  /** Beyond what runs of the workspace may lead to in an hour. */
+  isTooMany?: boolean;
 }
 
 /**
@@ -44,7 +47,10 @@ interface Wanted {
  * the caller's transaction; a run that waits or calls another system is left to its workflow, whose start commits with it.
  */
 export async function startRuns(tx: Tx, ctx: Ctx, occasions: readonly Occasion[]): Promise<void> {
-  const wanted = await withoutRun(tx, [...(await takenEvents(tx, occasions)), ...(await requests(tx, occasions))]);
+  const wanted = await withinBudget(
+    tx,
+    await withoutRun(tx, [...(await takenEvents(tx, occasions)), ...(await requests(tx, occasions))]),
+  );
   if (wanted.length === 0) return;
   const contacts = await findContacts(
     tx.org,
@@ -77,7 +83,23 @@ function byHops(wanted: readonly Wanted[]): Wanted[][] {
   return groups;
 }
 
-async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights }: Wanted): Promise<Ended> {
+/** Of runs that others led to, as many as the workspace may begin; of those beyond, one of each automation, which is told and not begun. */
+async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {
+  if (wanted.length === 0) return [];
+  const led = wanted.filter(({ hops }) => hops > 0).length;
+  let room = await takeBudget(tx, { first: wanted.length - led, led });
+  const told = new Set<string>();
+  return wanted.flatMap((each) => {
+    if (each.hops === 0) return [each];
+    room -= 1;
+    if (room >= 0) return [each];
+    if (told.has(each.automation.id)) return [];
+    told.add(each.automation.id);
+    return [{ ...each, isTooMany: true }];
+  });
+}
+
+async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights, isTooMany }: Wanted): Promise<Ended> {
   if (!automation.enabled) return { status: 'error', detail: 'The automation is switched off' };
   // Asked when it was called for too; it may have been changed since.
   const borrowed = borrowedActions(callerRights, automation.graph);
@@ -85,8 +107,10 @@ async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights
     announceFailure(tx, run, borrowed, false);
     return { status: 'error', detail: borrowed };
   }
-  if (run.hops < MAX_RUN_HOPS) return proceed(tx, ctx, run);
-  const detail = `A loop: ${run.hops} reactions in a row led to this run, automations among them. It was not begun.`;
+  if (run.hops < MAX_RUN_HOPS && !isTooMany) return proceed(tx, ctx, run);
+  const detail = isTooMany
+    ? 'Too many: runs of this workspace have led to more runs than they may in an hour. This one and others were not begun.'
+    : `A loop: ${run.hops} reactions in a row led to this run, automations among them. It was not begun.`;
   announceFailure(tx, run, detail, true);
   await addDeadLetter(tx, {
     taskType: AUTOMATION_LOOP,

@@ -18,6 +18,9 @@ import {
 /** What starts an automation that only steps of campaigns and other automations run. */
 export const CALLED = 'automation.called';
 
+/** Nodes of one automation that run another one. */
+const MAX_CALLS = 10;
+
 /** An automation as its author writes it. */
 export interface AutomationWrite {
   name: string;
@@ -45,6 +48,8 @@ export async function automationProblems(
   if (graph) {
     problems.push(...structureProblems(graph));
     problems.push(...graph.nodes.flatMap((node, index) => nodeProblems(node, `body.graph.nodes.${index}`)));
+    if (graph.nodes.filter(({ action }) => action === 'sendsets.run_automation').length > MAX_CALLS)
+      problems.push({ path: 'body.graph.nodes', message: `At most ${MAX_CALLS} of them may run another automation` });
     problems.push(...(await referenceProblems(org, graph, id)), ...(await connectionProblems(org, graph)));
   }
   return problems;

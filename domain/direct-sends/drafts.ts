@@ -261,7 +261,16 @@ async function lockDraft(ctx: Ctx, tx: Tx, id: string): Promise<Draft> {
 
 async function assertUsable(ctx: Ctx, input: DraftInput, further: readonly Problem[] = []): Promise<void> {
   if (input.email_account_id !== undefined) assertMailboxAllowed(ctx.actor, input.email_account_id.toLowerCase());
-  refuseProblems([...(await draftProblems(ctx, input)), ...further]);
+  const unnamed: Problem[] =
+    ctx.actor.allowedMailboxes && input.email_account_id === undefined
+      ? [
+          {
+            path: 'body.email_account_id',
+            message: 'Needed: this key may use some mailboxes only, and would not see a draft of none',
+          },
+        ]
+      : [];
+  refuseProblems([...unnamed, ...(await draftProblems(ctx, input)), ...further]);
 }
 
 function rowOf(input: DraftInput) {

@@ -1,6 +1,6 @@
-import { stringify } from 'csv-stringify/sync';
 import { ContactImports, type ContactImportRow } from '../../db/models/contact-import.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
+import { csvLines } from '../../lib/csv.ts';
 import { decodeCursor, decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -60,15 +60,14 @@ export async function problemsCsv(ctx: Ctx, id: string): Promise<AsyncGenerator<
   const { options } = await getImport(ctx, id);
   const org = reader(ctx);
   const width = options.columns.length;
-  const lines = (rows: string[][]) => stringify(rows, { escape_formulas: true, record_delimiter: '\r\n' });
   return (async function* () {
-    yield lines([[...options.columns, 'import_line', 'import_reason']]);
+    yield csvLines([[...options.columns, 'import_line', 'import_reason']]);
     let last: ImportProblem | undefined;
     do {
       const page: ImportProblem[] = await problemsAfter(org, id, last, DOWNLOAD_PAGE);
       last = page.length === DOWNLOAD_PAGE ? page.at(-1) : undefined;
       if (page.length > 0) {
-        yield lines(
+        yield csvLines(
           page.map((problem) => [
             ...Array.from({ length: width }, (_, column) => problem.row_values[column] ?? ''),
             String(problem.line),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
-import { stringify } from 'csv-stringify/sync';
 import { inSnapshot } from '../../db/transaction.ts';
+import { csvLines } from '../../lib/csv.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
@@ -65,11 +65,11 @@ export async function exportLeadPeople(
       );
       await recordExport(ctx, query, sort, rows);
       resolve({ rows, csv });
-      csv.write(lines([[...COLUMNS]]));
+      csv.write(csvLines([[...COLUMNS]]));
       const select =
         `select ${PERSON} ${found} order by ${key} ${direction}, ${id} ${direction} limit ${MAX_ROWS}` as const;
       for await (const batch of org.inBatches<LeadPerson>(select, where.bindings, BATCH))
-        if (!csv.write(lines(batch.map((person) => COLUMNS.map((column) => cell(person[column]))))))
+        if (!csv.write(csvLines(batch.map((person) => COLUMNS.map((column) => cell(person[column]))))))
           await once(csv, 'drain', { signal: AbortSignal.any([end.signal, AbortSignal.timeout(STALLED_MS)]) });
     })
       .then(
@@ -82,8 +82,6 @@ export async function exportLeadPeople(
       .finally(() => (open -= 1));
   });
 }
-
-const lines = (rows: string[][]) => stringify(rows, { escape_formulas: true, record_delimiter: '\r\n' });
 
 function cell(value: string | number | Date | null): string {
   return value instanceof Date ? value.toISOString() : String(value ?? '');

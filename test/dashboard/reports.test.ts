@@ -25,7 +25,7 @@ async function given() {
     world,
     tenant.organizationId,
     { id, email },
-    { days: 2, perDay: (ago) => (ago === 0 ? 3 : 2), name: '=cmd|A1' },
+    { days: 2, perDay: (ago) => (ago === 0 ? 3 : 2), name: '=cmd|A1;=cmd|A2' },
   );
   return { tenant, ...history };
 }
@@ -47,7 +47,7 @@ browserTest('a number is followed to its people, and a table and a chart are tak
   ]);
   const csv = await readFile(await table.path(), 'utf8');
   t.regex(csv, /^\uFEFFCampaign,Sent,/);
-  t.regex(csv, /\r\n'=cmd\|A1,5,/, 'no spreadsheet takes a name for a formula');
+  t.regex(csv, /\r\n'=cmd\|A1;'=cmd\|A2,5,/, 'no spreadsheet takes a name for a formula, nor a part of it');
   await page.locator('canvas').waitFor();
   const [picture] = await Promise.all([
     page.waitForEvent('download'),

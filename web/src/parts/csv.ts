@@ -8,8 +8,14 @@ export function saveCsv(filename: string, header: readonly string[], rows: reado
   saveAs(new Blob([`\uFEFF${lines.join('\r\n')}\r\n`], { type: 'text/csv;charset=utf-8' }), `${filename}.csv`);
 }
 
-/** A field; text that a spreadsheet would take for a formula gets an apostrophe before it. */
+/**
+ * A field; text that a spreadsheet would take for a formula gets an apostrophe before it, behind a semicolon, a tab or a line end too: spreadsheets
+ * of many countries begin a new cell there.
+ */
 function toField(value: Cell): string {
-  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : `${value ?? ''}`;
+  const text =
+    typeof value === 'string'
+      ? value.replace(/^(?=[=+\-@＝＋－＠\t\r\n])/, "'").replace(/([;\t\r\n][^\S\t\r\n]*)(?=[=+\-@＝＋－＠])/g, "$1'")
+      : `${value ?? ''}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
