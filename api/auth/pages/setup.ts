@@ -107,7 +107,7 @@ function welcomePage(config: Config, organization: string, key: string): StreamR
 <p><a class="button main" href="/">Open the dashboard</a></p>
 <h2 class="part">Your API key</h2>
 <p class="key"><code>${key}</code></p>
-<div class="note warn"><p>It is shown this once and may do everything in this workspace. Keep it like a password; keys that may do less are made with <code>POST /v1/api-keys</code>.</p></div>
+<div class="note warn"><p>It is shown this once and may do everything in this workspace. Keep it like a password; keys that may do less are made in the dashboard, under Agents.</p></div>
 <h2 class="part">Where everything runs</h2>
 ${places(config)}
 <h2 class="part">Next</h2>

@@ -55,12 +55,19 @@ function codePage(visit: Visit, { request, refused }: SignInOptions): StreamRepl
   return asked(
     'Check your mail',
     refused,
-    html`<p class="soft">We sent you a code of six digits. It is good for ${CODE_MINUTES} minutes.</p>
+    html`<p class="soft">${whereTheCodeIs(visit)} It is good for ${CODE_MINUTES} minutes.</p>
 ${problem(refused)}<form method="post" action="/account/sign-in/code">${hiddenFields(visit, request)}
 <label class="field">Code<input class="text code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*[0-9]{6}\\s*" title="Six digits" required maxlength="12"${AUTOFOCUS}></label>
 <button class="main wide">Go on</button></form>
 <form method="post" action="/account/sign-in/restart" class="who">${hiddenFields(visit, request)}<p class="soft">No mail, or another account?</p><button class="link">Start again</button></form>`,
   );
+}
+
+/** An installation without a mail server writes its mail to its log, which `npm start` shows. */
+function whereTheCodeIs({ ctx: { config } }: Visit): string {
+  return config.MAIL_TRANSPORT === 'log'
+    ? 'This installation sends no mail yet: the code of six digits is in the terminal of npm start, or in the log of the API.'
+    : 'We sent you a code of six digits.';
 }
 
 export const AUTOFOCUS = html` autofocus`;
