@@ -20,10 +20,18 @@ const STALE: [prefix: string, keys: string[]][] = [
   ['agent_policy.', ['policies']],
   ['mailbox_order.', ['orders']],
 ];
-/** Events that come only to those who name them: there is one for every email that arrives or is marked. */
-const OF_EVERY_EMAIL = ['inbox.email_received', 'inbox.email_updated'] as const;
+/**
+ * Events that come only to those who name them, as there is one for every email, behind one that comes to whoever may see them: a right is for all
+ * events of a room.
+ */
+const OF_EVERY_EMAIL: [known: string, named: readonly string[]][] = [
+  ['inbox.email_sent', ['inbox.email_received', 'inbox.email_updated']],
+  ['campaign.created', ['campaign.email_sent', 'campaign.email_opened', 'campaign.email_clicked']],
+];
 /** Events come in bursts: queries are asked again at most this often (ms). */
 const GATHER_MS = 1_000;
+/** Figures are counted by what follows an event: once it is quiet for so long (ms), they are asked for once more. */
+const SETTLED_MS = 3_000;
 /** How often (ms) what is shown is asked again while there is no stream. */
 const POLL_MS = 20_000;
 const LONGEST_PAUSE_MS = 30_000;
@@ -34,7 +42,9 @@ let lastEventId: string | undefined;
 let attempts = 0;
 let gathering: ReturnType<typeof setTimeout> | undefined;
 let stopped = true;
+let settling: ReturnType<typeof setTimeout> | undefined;
 const stale = new Set<string>();
+const unsettled = new Set<string>();
 const listeners = new Set<() => void>();
 
 /** Whether events come as they happen; otherwise what is shown is asked again every twenty seconds. */
@@ -103,9 +113,8 @@ function take(message: Message): void {
   if (message.type === 'subscribed') {
     lastEventId ??= message.last_event_id ?? undefined;
     const types = message.event_types ?? [];
-    // Who may see one event of the inbox may see them all.
-    if (types.includes('inbox.email_sent') && !types.includes(OF_EVERY_EMAIL[0]))
-      subscribe([...types, ...OF_EVERY_EMAIL]);
+    const named = OF_EVERY_EMAIL.filter(([known]) => types.includes(known)).flatMap(([, names]) => names);
+    if (named.some((name) => !types.includes(name))) subscribe([...types, ...named]);
     else setOpen(true);
   } else if (message.type === 'heartbeat') {
     lastEventId = message.last_event_id ?? lastEventId;
@@ -129,8 +138,15 @@ function subscribe(types: readonly string[] = []): void {
 
 function refresh(): void {
   gathering = undefined;
-  for (const key of stale) void queryClient.invalidateQueries({ queryKey: [key] });
-  stale.clear();
+  for (const key of stale) unsettled.add(key);
+  askAgain(stale);
+  clearTimeout(settling);
+  settling = setTimeout(() => askAgain(unsettled), SETTLED_MS);
+}
+
+function askAgain(keys: Set<string>): void {
+  for (const key of keys) void queryClient.invalidateQueries({ queryKey: [key] });
+  keys.clear();
 }
 
 function setOpen(value: boolean): void {

@@ -67,14 +67,21 @@ export function Shell() {
             </Text>
           </Link>
           <Box flex={1} />
-          <UnstyledButton onClick={palette.open} visibleFrom="sm">
+          <UnstyledButton aria-haspopup="dialog" onClick={palette.open} visibleFrom="sm">
             <Group gap={8} px="sm" py={5} c="dimmed" bd="1px solid var(--app-line)" bdrs="md">
               <IconSearch size={15} />
               <Text size="sm">{t('palette.open')}</Text>
               <Kbd size="xs">Ctrl K</Kbd>
             </Group>
           </UnstyledButton>
-          <ActionIcon variant="default" size="lg" hiddenFrom="sm" onClick={palette.open} aria-label={t('palette.open')}>
+          <ActionIcon
+            variant="default"
+            size="lg"
+            hiddenFrom="sm"
+            aria-haspopup="dialog"
+            onClick={palette.open}
+            aria-label={t('palette.open')}
+          >
             <IconSearch size={17} />
           </ActionIcon>
           <AccountButton />

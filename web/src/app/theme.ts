@@ -35,7 +35,13 @@ export function themeOf({ density }: Preferences) {
     components: {
       Button: field,
       TextInput: field,
-      PasswordInput: field,
+      PasswordInput: {
+        defaultProps: {
+          size,
+          visibilityToggleFocusable: true,
+          visibilityToggleButtonProps: { 'aria-label': text('password.toggle') },
+        },
+      },
       NumberInput: field,
       Textarea: field,
       Select: field,

@@ -28,7 +28,7 @@ export function ConfirmButton({
     });
   return (
     <>
-      <Button variant="default" {...button} onClick={dialog.open}>
+      <Button variant="default" {...button} aria-haspopup="dialog" onClick={dialog.open}>
         {label}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={title}>

@@ -60,12 +60,15 @@ export function toSaid(error: unknown): {
   return { message: error instanceof Error ? error.message : String(error), problems: [] };
 }
 
-/** What is wrong, and below it what to do about it. */
-export function Finding({ message, fix }: { message: string; fix: string }) {
+/** A fix that is a request of the API, such as "Choose senders with PUT /v1/campaigns/:id/senders". */
+const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/v1\//;
+
+/** What is wrong, and below it what to do about it. Where these pages lead to the place, that stands for a fix that names a request. */
+export function Finding({ message, fix, hasPlace = false }: { message: string; fix: string; hasPlace?: boolean }) {
   return (
     <>
       {message}
-      {fix ? (
+      {fix && !(hasPlace && REQUEST.test(fix)) ? (
         <Text span c="dimmed" inherit display="block">
           {fix}
         </Text>

@@ -1,8 +1,8 @@
 import { Text, type TextProps } from '@mantine/core';
 import { language, region } from '../app/preferences.ts';
 import { useText } from '../text/index.ts';
+import { DAY_MS } from './day.ts';
 
-const DAY_MS = 86_400_000;
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 365 * DAY_MS],
   ['month', 30 * DAY_MS],

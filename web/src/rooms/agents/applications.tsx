@@ -26,7 +26,7 @@ export default function ApplicationsPage() {
     dataOf(heron.GET('/v1/oauth/applications', { params: { query: { limit: 50, ...cursor } }, signal })),
   );
   const add = (
-    <Button leftSection={<IconPlus size={16} />} onClick={form.open}>
+    <Button leftSection={<IconPlus size={16} />} aria-haspopup="dialog" onClick={form.open}>
       {t('agents.app.new')}
     </Button>
   );

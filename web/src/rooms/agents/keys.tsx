@@ -25,7 +25,7 @@ export default function KeysPage() {
     dataOf(heron.GET('/v1/api-keys', { params: { query: { limit: 50, ...cursor } }, signal })),
   );
   const add = (
-    <Button leftSection={<IconPlus size={16} />} onClick={form.open}>
+    <Button leftSection={<IconPlus size={16} />} aria-haspopup="dialog" onClick={form.open}>
       {t('agents.key.new')}
     </Button>
   );

@@ -30,7 +30,7 @@ export default function PoliciesPage() {
     },
   });
   const add = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
+    <Button leftSection={<IconPlus size={16} />} aria-haspopup="dialog" onClick={() => setEdited('new')}>
       {t('agents.policy.new')}
     </Button>
   );
@@ -88,7 +88,7 @@ function PolicyCard({ policy, holder, onEdit }: { policy: Policy; holder: Holder
       title={policy.name}
       action={
         <Group gap="xs">
-          <Button size="xs" variant="default" onClick={onEdit}>
+          <Button size="xs" variant="default" aria-haspopup="dialog" onClick={onEdit}>
             {t('agents.edit')}
           </Button>
           <ConfirmButton size="xs" act={remove} label={t('agents.delete')} title={t('agents.policy.delete.ask')}>

@@ -2,13 +2,14 @@ import { Alert, Checkbox, MultiSelect, NumberInput, Select, SimpleGrid, Stack, T
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
+import { DAY_MS } from '../../parts/day.ts';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { text, useText } from '../../text/index.ts';
 
 type Policy = RowOf<'/v1/agent-policies'>;
 const CAPABILITIES = ['campaign.launch', 'email.compose', `inbox.reply`, 'mailbox.provision'] as const;
-const NINETY_DAYS_MS = 90 * 86_400_000;
+const NINETY_DAYS_MS = 90 * DAY_MS;
 /** An API key or the grant of an application. */
 export type Holder = AnswerOf<'/v1/agent-policies/holders'>['data'][number];
 

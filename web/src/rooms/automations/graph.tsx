@@ -10,6 +10,7 @@ import {
   type Node,
   type NodeProps,
 } from '@xyflow/react';
+import { FitGraph } from '../../parts/fit-graph.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { NODE, type Draft, type FlowNode, type Result } from './flow.ts';
 import classes from './graph.module.css';
@@ -24,6 +25,7 @@ type Shown = Node<{
   choose: () => void;
 }>;
 const KINDS = { flow: NodeOnGraph };
+const FIT = { maxZoom: 1, padding: 0.12 };
 
 /** The flow as one picture; with results, what became of each node and which way was taken. */
 export default function GraphPicture({
@@ -84,7 +86,7 @@ export default function GraphPicture({
           nodeTypes={KINDS as never}
           colorMode={scheme}
           fitView
-          fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
+          fitViewOptions={FIT}
           minZoom={0.2}
           maxZoom={1.5}
           nodesDraggable={onMove !== undefined}
@@ -107,7 +109,8 @@ export default function GraphPicture({
             'controls.fitView.ariaLabel': t('automations.fit'),
           }}
         >
-          <Controls showInteractive={false} position="top-right" />
+          <Controls showInteractive={false} position="top-right" fitViewOptions={FIT} />
+          <FitGraph {...FIT} />
         </ReactFlow>
       </div>
     </ReactFlowProvider>

@@ -122,7 +122,7 @@ function New() {
   );
   return (
     <>
-      <Button leftSection={<IconPlus size={16} />} onClick={dialog.open}>
+      <Button leftSection={<IconPlus size={16} />} aria-haspopup="dialog" onClick={dialog.open}>
         {t('automations.new')}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('automations.new')}>

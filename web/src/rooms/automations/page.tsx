@@ -220,7 +220,7 @@ function DryRun({
   );
   return (
     <>
-      <Button variant="default" leftSection={<IconPlay size={16} />} onClick={dialog.open}>
+      <Button variant="default" leftSection={<IconPlay size={16} />} aria-haspopup="dialog" onClick={dialog.open}>
         {t('automations.dry')}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('automations.dry')} size="lg">

@@ -39,7 +39,7 @@ export function AddLeads({ id }: { id: string }) {
   });
   return (
     <>
-      <Button size="xs" variant="default" onClick={dialog.open}>
+      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={dialog.open}>
         {t('campaign.leads.add')}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('campaign.leads.add')}>

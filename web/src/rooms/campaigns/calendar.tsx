@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
 import { region } from '../../app/preferences.ts';
+import { DAY_MS, toDay } from '../../parts/day.ts';
 import { textOf, useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
 import { DAYS, dayOf } from './zone.ts';
 
-const DAY_MS = 86_400_000;
 const WEEKS = 5;
 
 /** The coming weeks in the campaign's zone: days on which it sends until it is done, and the day on which it is. */
@@ -17,7 +17,7 @@ export function Calendar({ campaign, finish }: { campaign: Campaign; finish: str
   const last = finish ? dayOf(finish, zone) : null;
   const end = campaign.end_date ? dayOf(campaign.end_date, zone) : null;
   const monday = mondayOf(first);
-  const days = Array.from({ length: WEEKS * 7 }, (_, at) => new Date(monday + at * DAY_MS).toISOString().slice(0, 10));
+  const days = Array.from({ length: WEEKS * 7 }, (_, at) => toDay(monday + at * DAY_MS));
   const sends = (day: string) =>
     last !== null && day >= first && day <= last && (end === null || day < end) && isOpen(campaign, day);
   const month = new Intl.DateTimeFormat(region(), { month: 'short', day: 'numeric', timeZone: 'UTC' });

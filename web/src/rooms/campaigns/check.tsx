@@ -9,6 +9,14 @@ import { To } from '../../parts/to.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { TestRuns } from './test-runs.tsx';
 
+/** Where what is wrong with a whole campaign is mended. */
+const PLACES: Record<string, 'leads' | 'senders'> = {
+  campaign_no_mailbox: 'senders',
+  campaign_no_contacts: 'leads',
+  no_remaining_leads: 'leads',
+  leads_undeliverable: 'leads',
+  list_bounce_risk: 'leads',
+};
 const COLORS: Record<string, string> = { error: 'red', warning: 'yellow', info: 'gray' };
 
 /** Looks before the start, from quick to real: what keeps it from starting, a scored report, a test on oneself. */
@@ -50,7 +58,6 @@ interface Problem {
 
 /** What is wrong, worst first, each with its fix and a link to the step it is about. */
 export function Problems({ id, problems }: { id: string; problems: readonly Problem[] }) {
-  const t = useText();
   return (
     <List listStyleType="none" spacing="sm">
       {problems.map((one, at) => (
@@ -60,17 +67,28 @@ export function Problems({ id, problems }: { id: string; problems: readonly Prob
               {textOf('campaign.check', one.severity)}
             </Badge>
             <Text size="sm" component="div" className="wrap-anywhere">
-              <Finding message={one.message} fix={one.fix} />
-              {one.step_id ? (
-                <To to={`/campaigns/${id}?step=${one.step_id}`} size="sm">
-                  {t('campaign.check.toStep')}
-                </To>
-              ) : null}
+              <Finding message={one.message} fix={one.fix} hasPlace={isPlaced(one)} />
+              {isPlaced(one) ? <Place id={id} problem={one} /> : null}
             </Text>
           </Group>
         </List.Item>
       ))}
     </List>
+  );
+}
+
+function isPlaced({ step_id: step, code }: Problem): boolean {
+  return step !== undefined || code in PLACES;
+}
+
+/** Leads to where a problem is mended: its step, or the part of the campaign that it is about. */
+function Place({ id, problem: { step_id: step, code } }: { id: string; problem: Problem }) {
+  const t = useText();
+  const tab = PLACES[code] ?? 'leads';
+  return (
+    <To to={`/campaigns/${id}?${step ? `step=${step}` : `tab=${tab}`}`} size="sm">
+      {step ? t('campaign.check.toStep') : t(`campaign.check.to.${tab}`)}
+    </To>
   );
 }
 

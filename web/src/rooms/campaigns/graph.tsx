@@ -15,6 +15,7 @@ import {
   type NodeProps,
 } from '@xyflow/react';
 import { useMemo } from 'react';
+import { FitGraph } from '../../parts/fit-graph.tsx';
 import { useText } from '../../text/index.ts';
 import { branchesOf, conditionsInWords, layOut, NODE, shareOf, type Flow, type Step } from './flow.ts';
 import { StepCard } from './step-card.tsx';
@@ -27,6 +28,7 @@ const WAYS = { branch: BranchInGraph };
 const END = { width: 84, height: 34 };
 const MARGIN = 24;
 const TALLEST = 2_400;
+const FIT = { maxZoom: 1, padding: 0.04 };
 
 /** The sequence as one picture: steps with who stands there, links with what they ask and how many went on by them. */
 export default function Graph({
@@ -95,7 +97,7 @@ export default function Graph({
           edgeTypes={WAYS}
           colorMode={scheme}
           fitView
-          fitViewOptions={{ maxZoom: 1, padding: 0.04 }}
+          fitViewOptions={FIT}
           minZoom={0.2}
           maxZoom={1.5}
           nodesDraggable={false}
@@ -114,7 +116,8 @@ export default function Graph({
             'controls.fitView.ariaLabel': t('sequence.fit'),
           }}
         >
-          <Controls showInteractive={false} position="top-right" />
+          <Controls showInteractive={false} position="top-right" fitViewOptions={FIT} />
+          <FitGraph {...FIT} />
         </ReactFlow>
       </div>
     </ReactFlowProvider>

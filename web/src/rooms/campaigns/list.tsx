@@ -5,6 +5,7 @@ import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { daysAgo } from '../../parts/day.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
@@ -108,14 +109,13 @@ function Rows({ rows }: { rows: { id: string; name: string; status: string; upda
     queryKey: ['campaigns', 'compare', started],
     enabled: may && started.length > 0,
     queryFn: async () => {
-      const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
       const parts = Array.from({ length: Math.ceil(started.length / COMPARED) }, (_, part) =>
         dataOf(
           heron.GET('/v1/analytics/campaigns/compare', {
             params: {
               query: {
-                from: day(29),
-                to: day(0),
+                from: daysAgo(29),
+                to: daysAgo(0),
                 ids: started.slice(part * COMPARED, (part + 1) * COMPARED).join(','),
               },
             },

@@ -1,30 +1,49 @@
-import { Paper, TextInput } from '@mantine/core';
+import { Paper, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
+import { dataOf, heron, queryClient } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 
-/** A new campaign begins with a name; everything else is on its page. It sends in the time zone of whoever makes it. */
+/** The mailbox of the workspace that may send; null where there are none or several. */
+const onlySender = {
+  queryKey: ['mailboxes', 'only-sender'],
+  queryFn: async () => {
+    const { data } = await dataOf(heron.GET('/v1/emails', { params: { query: { status: 'active', limit: 100 } } }));
+    const usable = data.filter(({ hold }) => hold === null);
+    return usable.length === 1 ? usable[0]! : null;
+  },
+} as const;
+
+/**
+ * A new campaign begins with a name; everything else is on its page. It sends in the time zone of whoever makes it, and from the mailbox of
+ * the workspace where there is only one that may send.
+ */
 export default function NewCampaignPage() {
   const t = useText();
   const go = useGo();
   const [name, setName] = useState('');
+  const only = useQuery(onlySender);
   const create = useAct(
-    () =>
-      dataOf(
+    async () => {
+      // Whoever is faster than the answer gets the same; without it the campaign has no sender yet.
+      const sender = await queryClient.ensureQueryData(onlySender).catch(() => null);
+      return dataOf(
         heron.POST('/v1/campaigns', {
           body: {
             name,
             sender_strategy: 'explicit',
+            senders: sender ? [{ email_account_id: sender.id }] : [],
             stop_on_reply: true,
             timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
             steps: [{ name: t('campaigns.firstStep'), subject: '', body_plain: '' }],
           },
         }),
-      ),
+      );
+    },
     { stale: [['campaigns'], ['checklist']], isShown: true, onDone: ({ id }) => go(`/campaigns/${id}`) },
   );
   return (
@@ -43,6 +62,11 @@ export default function NewCampaignPage() {
             onChange={(event) => setName(event.currentTarget.value)}
             placeholder={t('campaigns.name.example')}
           />
+          {only.data === undefined ? null : (
+            <Text size="sm" c="dimmed" className="wrap-anywhere">
+              {only.data ? t('campaigns.new.sender', { email: only.data.email }) : t('campaigns.new.senders')}
+            </Text>
+          )}
         </Form>
       </Paper>
     </Page>

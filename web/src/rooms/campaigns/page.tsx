@@ -10,6 +10,7 @@ import { Page } from '../../parts/page.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
 import { Check } from './check.tsx';
+import { NextHours } from './next-hours.tsx';
 import { Leads } from './leads-tab.tsx';
 import { Schedule } from './schedule.tsx';
 import { Senders } from './senders.tsx';
@@ -35,7 +36,7 @@ export default function CampaignPage() {
       title={campaign.data?.name ?? t('campaigns.one')}
       lead={campaign.data ? <CampaignStatus status={campaign.data.status} /> : null}
       back={{ to: '/campaigns', label: t('nav.campaigns') }}
-      actions={campaign.data && maySend ? <StartStop id={id} status={campaign.data.status} /> : null}
+      actions={campaign.data && maySend ? <StartStop campaign={campaign.data} /> : null}
     >
       <Answered query={campaign} skeleton={<ListSkeleton rows={3} height={120} />}>
         {(data) => {
@@ -43,6 +44,7 @@ export default function CampaignPage() {
           return (
             <>
               {data.status === 'draft' ? null : <Figures id={id} />}
+              {isRunning ? <NextHours campaign={data} /> : null}
               {data.blocked_reason ? (
                 <Alert color="red" variant="light">
                   {data.blocked_reason}

@@ -23,7 +23,7 @@ import { Calendar } from './calendar.tsx';
 import { useDraft } from './draft.ts';
 import { Theirs } from './theirs.tsx';
 import type { Campaign } from './flow.ts';
-import { DAYS, dayOf, toInstant } from './zone.ts';
+import { DAYS, dayOf, toClock, toInstant, toMinutes, toWindows } from './zone.ts';
 
 type Change = BodyOf<'/v1/campaigns/{id}', 'patch'>;
 /** Fields whose change gives reserved letters new times. */
@@ -313,26 +313,9 @@ function Windows({
   );
 }
 
-/** The hours and days of a schedule as hours of each day. */
-function toWindows({ days, start_time: from, end_time: to }: Campaign): WindowsOfWeek {
-  const [start, end] = [toMinutes(from || '00:00'), toMinutes(to || '24:00') || 1440];
-  return Array.from({ length: 7 }, (_, sunday) =>
-    days & (1 << ((sunday + 6) % 7)) && start < end ? [{ start, end }] : [],
-  );
-}
-
 function parseWindows(written: string): { start: number; end: number }[] {
   return [...written.matchAll(/(\d{1,2}:\d{2})\s*[-–]\s*(\d{1,2}:\d{2})/g)].map(([, from, to]) => ({
     start: toMinutes(from!),
     end: toMinutes(to!) || 1440,
   }));
-}
-
-function toMinutes(clock: string): number {
-  const [hours, minutes] = clock.split(':').map(Number);
-  return (hours ?? 0) * 60 + (minutes ?? 0);
-}
-
-function toClock(minutes: number): string {
-  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 }

@@ -3,18 +3,28 @@ import { useDisclosure } from '@mantine/hooks';
 import IconPause from '@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs';
 import IconPlay from '@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { dataOf, heron, HeronError } from '../../app/api.ts';
+import { useRouterState } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 import { Problems } from './check.tsx';
+import type { Campaign } from './flow.ts';
+import { NextHours } from './next-hours.tsx';
+
+/** The finding that may be set aside by whoever starts the campaign. */
+const RISK = 'list_bounce_risk';
 
 /** Starts a campaign, after saying what keeps it from starting and what it will do; pauses one that runs. */
-export function StartStop({ id, status }: { id: string; status: string }) {
+export function StartStop({ campaign }: { campaign: Campaign }) {
   const t = useText();
+  const { id, status } = campaign;
   const [isOpen, confirm] = useDisclosure();
   const [acknowledged, acknowledge] = useState(false);
+  const address = useRouterState({ select: ({ location }) => location.href });
+  // A finding leads to where it is mended: the question is not in its way.
+  useEffect(confirm.close, [address, confirm.close]);
   const path = { params: { path: { id } } };
   const stale = [['campaigns'], ['campaign-flow', id], ['checklist']];
   const start = useAct(
@@ -25,7 +35,15 @@ export function StartStop({ id, status }: { id: string; status: string }) {
     stale,
     done: t('campaign.stopped'),
   });
-  const isRisky = start.error instanceof HeronError && start.error.code === 'list_bounce_risk';
+  const check = useQuery({
+    queryKey: ['campaigns', id, 'check'],
+    enabled: isOpen,
+    queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', path)),
+  });
+  const errors = check.data?.problems.filter(({ severity }) => severity === 'error') ?? [];
+  const isRisky = errors.some(({ code }) => code === RISK);
+  // A risk may be taken; anything else the API would refuse.
+  const isBlocked = errors.some(({ code }) => code !== RISK);
   if (status === 'active')
     return (
       <Button
@@ -39,15 +57,18 @@ export function StartStop({ id, status }: { id: string; status: string }) {
     );
   return (
     <>
-      <Button leftSection={<IconPlay size={16} />} onClick={confirm.open}>
+      <Button leftSection={<IconPlay size={16} />} aria-haspopup="dialog" onClick={confirm.open}>
         {t('campaign.start')}
       </Button>
       <Modal opened={isOpen} onClose={confirm.close} title={t('campaign.start.ask')}>
         <Stack>
           <Text size="sm">{t('campaign.start.why')}</Text>
-          {isOpen ? <BeforeStart id={id} /> : null}
+          <NextHours campaign={campaign} />
+          <Answered query={check} skeleton={<ListSkeleton rows={1} height={32} />}>
+            {({ problems }) => (problems.length > 0 ? <Problems id={id} problems={problems} /> : null)}
+          </Answered>
           <ErrorNote error={start.error} />
-          {isRisky || acknowledged ? (
+          {isRisky ? (
             <Checkbox
               label={t('campaign.start.risk')}
               checked={acknowledged}
@@ -55,24 +76,17 @@ export function StartStop({ id, status }: { id: string; status: string }) {
             />
           ) : null}
           <Group justify="flex-end">
-            <Button onClick={() => start.mutate()} loading={start.isPending} data-autofocus>
+            <Button
+              onClick={() => start.mutate()}
+              loading={start.isPending}
+              disabled={isBlocked || (isRisky && !acknowledged)}
+              data-autofocus
+            >
               {t('campaign.start.do')}
             </Button>
           </Group>
         </Stack>
       </Modal>
     </>
-  );
-}
-
-function BeforeStart({ id }: { id: string }) {
-  const check = useQuery({
-    queryKey: ['campaigns', id, 'check'],
-    queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id } } })),
-  });
-  return (
-    <Answered query={check} skeleton={<ListSkeleton rows={1} height={32} />}>
-      {({ problems }) => (problems.length > 0 ? <Problems id={id} problems={problems} /> : null)}
-    </Answered>
   );
 }

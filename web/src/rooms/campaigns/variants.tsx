@@ -29,7 +29,7 @@ export function Variants({ campaignId, step, flow }: { campaignId: string; step:
           {t('variants.title')}
         </Text>
         {may ? (
-          <Button size="xs" variant="default" onClick={() => edit('new')}>
+          <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => edit('new')}>
             {t('variants.add')}
           </Button>
         ) : null}
@@ -123,7 +123,7 @@ function Figures({
     <Table.Tr>
       <Table.Td maw={160} className="clip">
         {onClick ? (
-          <Button variant="transparent" size="compact-sm" px={0} onClick={onClick}>
+          <Button variant="transparent" size="compact-sm" px={0} aria-haspopup="dialog" onClick={onClick}>
             {name}
           </Button>
         ) : (

@@ -1,4 +1,6 @@
 import { region } from '../../app/preferences.ts';
+import { DAY_MS, toDay } from '../../parts/day.ts';
+import type { Campaign } from './flow.ts';
 
 /** In the order of a week that begins on Monday, which is bit 0 of a campaign's days. */
 export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -17,6 +19,52 @@ export function toInstant(day: string, zone: string): string {
   let at = midnight;
   for (let turn = 0; turn < 2; turn += 1) at = midnight - offsetMs(at, zone);
   return new Date(at).toISOString();
+}
+
+/**
+ * When a campaign may send next: null now, otherwise the local day (YYYY-MM-DD) and clock (HH:MM) in its zone at which its hours begin;
+ * undefined where it has no hours to come.
+ */
+export function nextHours(campaign: Campaign, now = new Date()): { day: string; clock: string } | null | undefined {
+  const { timezone: zone, start_date: start, end_date: end } = campaign;
+  const from = start && Date.parse(start) > now.getTime() ? new Date(start) : now;
+  const windows = campaign.schedule_windows.some((one) => one.length > 0)
+    ? campaign.schedule_windows
+    : toWindows(campaign);
+  const today = dayOf(from, zone);
+  const minute = toMinutes(
+    new Intl.DateTimeFormat('sv-SE', { timeZone: zone, hour: '2-digit', minute: '2-digit' }).format(from),
+  );
+  for (let ahead = 0; ahead <= 7; ahead += 1) {
+    const day = toDay(Date.parse(`${today}T00:00:00Z`) + ahead * DAY_MS);
+    if (end && day >= dayOf(end, zone)) return undefined;
+    const open = (windows[new Date(day).getUTCDay()] ?? [])
+      .filter((one) => ahead > 0 || one.end > minute)
+      .toSorted((one, other) => one.start - other.start)[0];
+    if (!open) continue;
+    if (ahead === 0 && open.start <= minute) return from === now ? null : { day, clock: toClock(minute) };
+    return { day, clock: toClock(open.start) };
+  }
+  return undefined;
+}
+
+/** The hours and days of a schedule as hours of each day, Sunday first, in minutes after midnight. */
+export function toWindows({ days, start_time: from, end_time: to }: Campaign): Campaign['schedule_windows'] {
+  const [start, end] = [toMinutes(from || '00:00'), toMinutes(to || '24:00') || 1440];
+  return Array.from({ length: 7 }, (_, sunday) =>
+    days & (1 << ((sunday + 6) % 7)) && start < end ? [{ start, end }] : [],
+  );
+}
+
+/** Minutes after midnight of HH:MM. */
+export function toMinutes(clock: string): number {
+  const [hours, minutes] = clock.split(':').map(Number);
+  return (hours ?? 0) * 60 + (minutes ?? 0);
+}
+
+/** HH:MM of minutes after midnight. */
+export function toClock(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 }
 
 function offsetMs(at: number, zone: string): number {

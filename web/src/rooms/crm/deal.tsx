@@ -108,7 +108,7 @@ function Outcome({ deal }: { deal: OneDeal }) {
       </ConfirmButton>
       {deal.status === 'open' ? (
         <>
-          <Button variant="default" onClick={dialog.open}>
+          <Button variant="default" aria-haspopup="dialog" onClick={dialog.open}>
             {t('crm.lose')}
           </Button>
           <Button onClick={() => end.mutate({ status: 'won' })} loading={end.isPending}>

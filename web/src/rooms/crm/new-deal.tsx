@@ -47,7 +47,12 @@ export function NewDeal({ pipeline }: { pipeline: Pipeline }) {
   );
   return (
     <>
-      <Button leftSection={<IconPlus size={16} />} onClick={dialog.open} disabled={pipeline.stages.length === 0}>
+      <Button
+        leftSection={<IconPlus size={16} />}
+        aria-haspopup="dialog"
+        onClick={dialog.open}
+        disabled={pipeline.stages.length === 0}
+      >
         {t('crm.deal.new')}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('crm.deal.new')}>

@@ -49,6 +49,7 @@ export function NewTask({ deal }: { deal?: { id: string; contact_id: string | nu
     <>
       <Button
         {...(deal ? { size: 'xs', variant: 'default' } : { leftSection: <IconPlus size={16} /> })}
+        aria-haspopup="dialog"
         onClick={dialog.open}
       >
         {t('tasks.new')}

@@ -28,7 +28,7 @@ export function EditStages({ pipeline }: { pipeline: Pipeline }) {
   );
   return (
     <>
-      <Button size="xs" variant="subtle" onClick={dialog.open}>
+      <Button size="xs" variant="subtle" aria-haspopup="dialog" onClick={dialog.open}>
         {t('crm.stages')}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('crm.stages')} size="lg">

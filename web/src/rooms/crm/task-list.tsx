@@ -100,6 +100,7 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
                       td={isDone(task) ? 'line-through' : undefined}
                       c={isDone(task) ? 'dimmed' : undefined}
                       disabled={!mayWrite}
+                      aria-haspopup="dialog"
                       onClick={() => edit(task)}
                     >
                       {task.title}

@@ -98,7 +98,12 @@ export default function InboxPage() {
           </Tooltip>
           {mayWrite ? (
             <Tooltip label={t('inbox.compose')}>
-              <ActionIcon size="lg" aria-label={t('inbox.compose')} onClick={() => setDialog({ draft: undefined })}>
+              <ActionIcon
+                size="lg"
+                aria-label={t('inbox.compose')}
+                aria-haspopup="dialog"
+                onClick={() => setDialog({ draft: undefined })}
+              >
                 <IconPencil size={17} />
               </ActionIcon>
             </Tooltip>

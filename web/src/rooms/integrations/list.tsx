@@ -105,7 +105,7 @@ function ProviderCard({
         <Group gap="sm" justify="space-between">
           {provider.configured ? (
             mayConnect ? (
-              <Button size="xs" variant="default" onClick={onConnect}>
+              <Button size="xs" variant="default" aria-haspopup="dialog" onClick={onConnect}>
                 {t(connections.length > 0 ? 'integrations.connectMore' : 'integrations.connect')}
                 <span className="skip">{` ${provider.name}`}</span>
               </Button>

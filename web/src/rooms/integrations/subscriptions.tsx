@@ -109,7 +109,7 @@ function Add({ id, provider }: { id: string; provider: Provider }) {
   const useful = provider.events as readonly string[];
   return (
     <>
-      <Button size="xs" variant="default" onClick={dialog.open}>
+      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={dialog.open}>
         {t('integrations.event.add')}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('integrations.event.add')}>

@@ -32,7 +32,7 @@ export function NewContact() {
   });
   return (
     <>
-      <Button variant="default" leftSection={<IconPlus size={16} />} onClick={dialog.open}>
+      <Button variant="default" leftSection={<IconPlus size={16} />} aria-haspopup="dialog" onClick={dialog.open}>
         {t('leads.new')}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('leads.new')}>

@@ -141,7 +141,7 @@ function Add() {
   );
   return (
     <>
-      <Button leftSection={<IconPlus size={16} />} onClick={dialog.open}>
+      <Button leftSection={<IconPlus size={16} />} aria-haspopup="dialog" onClick={dialog.open}>
         {t('leads.suppressions.add')}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('leads.suppressions.add')}>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { TimeChart } from '../../parts/chart.tsx';
+import { daysAgo } from '../../parts/day.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -71,8 +72,7 @@ export function Standing({ id }: { id: string }) {
 /** What was exchanged to warm up, day by day, beside what the ramp asked for. */
 export function WarmupCurve({ id }: { id: string }) {
   const t = useText();
-  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-  const [from, to] = [day(DAYS - 1), day(0)];
+  const [from, to] = [daysAgo(DAYS - 1), daysAgo(0)];
   const curve = useQuery({
     queryKey: ['mailboxes', id, 'warmup-curve', from],
     queryFn: () => dataOf(heron.GET('/v1/analytics/warmup', { params: { query: { from, to, email_id: id } } })),

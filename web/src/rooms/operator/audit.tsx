@@ -103,7 +103,14 @@ export default function AuditPage() {
               .map((one) => (
                 <Table.Tr key={one.id}>
                   <Table.Td>
-                    <Anchor component="button" type="button" size="sm" fw={600} onClick={() => setOpen(one)}>
+                    <Anchor
+                      component="button"
+                      type="button"
+                      size="sm"
+                      fw={600}
+                      aria-haspopup="dialog"
+                      onClick={() => setOpen(one)}
+                    >
                       {one.action}
                     </Anchor>
                   </Table.Td>

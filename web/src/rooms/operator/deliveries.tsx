@@ -71,7 +71,14 @@ export function DeliveryList({ endpointId }: { endpointId?: string }) {
                 {rows.map((one) => (
                   <Table.Tr key={one.id}>
                     <Table.Td>
-                      <Anchor component="button" type="button" size="sm" fw={600} onClick={() => setOpen(one.id)}>
+                      <Anchor
+                        component="button"
+                        type="button"
+                        size="sm"
+                        fw={600}
+                        aria-haspopup="dialog"
+                        onClick={() => setOpen(one.id)}
+                      >
                         {one.event_type}
                       </Anchor>
                     </Table.Td>

@@ -66,7 +66,7 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
     <Section
       title={t('operator.webhook.receiver')}
       action={
-        <Button size="xs" variant="default" onClick={form.open}>
+        <Button size="xs" variant="default" aria-haspopup="dialog" onClick={form.open}>
           {t('operator.webhook.edit')}
         </Button>
       }

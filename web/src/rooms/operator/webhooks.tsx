@@ -21,7 +21,7 @@ export default function WebhooksPage() {
   const [isOpen, form] = useDisclosure();
   const endpoints = useQuery({ queryKey: ['operator', 'webhooks'], queryFn: () => dataOf(heron.GET('/v1/webhooks')) });
   const add = (
-    <Button leftSection={<IconPlus size={16} />} onClick={form.open}>
+    <Button leftSection={<IconPlus size={16} />} aria-haspopup="dialog" onClick={form.open}>
       {t('operator.webhook.new')}
     </Button>
   );

@@ -5,6 +5,7 @@ import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { daysAgo } from '../../parts/day.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -20,7 +21,6 @@ const COLORS: Record<Replay['state'], string> = {
   failed: 'red',
   cancelled: 'gray',
 };
-const DAY_MS = 86_400_000;
 /** How often (ms) the progress of a replay is asked for. */
 const FOLLOW_MS = 2_000;
 
@@ -67,7 +67,7 @@ function isOpen({ state }: Replay): boolean {
 /** Chooses whole UTC days, says what a replay of them would do, and starts it. */
 function NewReplay({ goal, isBusy }: { goal: Goal; isBusy: boolean }) {
   const t = useText();
-  const [from, setFrom] = useState(() => new Date(Date.now() - 90 * DAY_MS).toISOString().slice(0, 10));
+  const [from, setFrom] = useState(() => daysAgo(90));
   const [to, setTo] = useState(() => new Date().toISOString().slice(0, 10));
   const range = () => ({ from: `${from}T00:00:00Z`, to: nextDay(to) });
   const path = { id: goal.id };

@@ -29,7 +29,7 @@ export default function GoalsPage() {
     placeholderData: keepPreviousData,
   });
   const add = may ? (
-    <Button leftSection={<IconPlus size={16} />} onClick={form.open}>
+    <Button leftSection={<IconPlus size={16} />} aria-haspopup="dialog" onClick={form.open}>
       {t('goals.new')}
     </Button>
   ) : null;

@@ -1,9 +1,9 @@
 import { SegmentedControl } from '@mantine/core';
+import { DAY_MS, daysAgo, toDay } from '../../parts/day.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { toSpan } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
 
-const DAY_MS = 86_400_000;
 const DAYS = ['7', '30', '90'] as const;
 
 /** Whole UTC days, the last one included. */
@@ -24,7 +24,7 @@ export function usePeriod(): Period {
   const t = useText();
   const [given] = useFilter('days');
   const days = Number((DAYS as readonly string[]).includes(given) ? given : 30);
-  const [from, to] = [toDay(Date.now() - (days - 1) * DAY_MS), toDay(Date.now())];
+  const [from, to] = [daysAgo(days - 1), daysAgo(0)];
   const [begin, end] = [`${from}T00:00:00Z`, nextDay(to)];
   return { from, to, begin, end, days, note: t('reports.utc', { period: toSpan(begin, end) }) };
 }
@@ -47,8 +47,4 @@ export function PeriodControl() {
 /** The moment at which the day after this one begins. */
 export function nextDay(day: string): string {
   return `${toDay(Date.parse(`${day}T00:00:00Z`) + DAY_MS)}T00:00:00Z`;
-}
-
-function toDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }

@@ -11,6 +11,8 @@ export interface ChecklistStep {
   /** What is wrong, as the API says it, with the fix. */
   problems: { message: string; fix: string }[];
   to: string;
+  /** It is under way, and there is nothing to do but to look. */
+  isUnderWay: boolean;
 }
 
 /** The steps to a first campaign, ticked by what there is. Each question is asked only when the one before it has its answer. */
@@ -87,16 +89,16 @@ function stepsOf(base: Base, dns: DnsAnswer | undefined, check: CheckAnswer | un
       mailbox ? `/mailboxes/${mailbox.id}` : '/mailboxes/new',
       dns && !dns.all_aligned ? [{ message: dns.summary, fix: '' }] : [],
     ),
-    step('leads', contact ? 'done' : 'open', campaignAt, []),
+    step('leads', contact ? 'done' : 'open', campaign ? `${campaignAt}?tab=leads` : '/leads', []),
     step('campaign', campaign ? 'done' : 'open', campaignAt, []),
     step(
       'checked',
       isStarted || check?.valid ? 'done' : errors.length > 0 ? 'wrong' : 'open',
-      campaignAt,
+      campaign ? `${campaignAt}?tab=check` : campaignAt,
       isStarted ? [] : errors.map(({ message, fix }) => ({ message, fix })),
     ),
-    step('sent', (stats?.total_emails_sent ?? 0) > 0 ? 'done' : 'open', campaignAt, []),
-    step('reply', (stats?.total_replies ?? 0) > 0 ? 'done' : 'open', campaignAt, []),
+    step('sent', (stats?.total_emails_sent ?? 0) > 0 ? 'done' : 'open', campaignAt, [], isStarted),
+    step('reply', (stats?.total_replies ?? 0) > 0 ? 'done' : 'open', '/inbox', []),
   ];
 }
 
@@ -105,6 +107,7 @@ function step(
   state: ChecklistStep['state'],
   to: string,
   problems: ChecklistStep['problems'],
+  isUnderWay = false,
 ): ChecklistStep {
-  return { key, state, to, problems };
+  return { key, state, to, problems, isUnderWay };
 }

@@ -121,7 +121,7 @@ function Checklist({ steps }: { steps: ChecklistStep[] }) {
   );
 }
 
-function Step({ step: { key, state, problems, to }, isNext }: { step: ChecklistStep; isNext: boolean }) {
+function Step({ step: { key, state, problems, to, isUnderWay }, isNext }: { step: ChecklistStep; isNext: boolean }) {
   const t = useText();
   const look = { done: ['teal', IconCheck], wrong: ['red', IconAlert], open: ['gray', IconCircle] } as const;
   const [color, Picture] = look[state];
@@ -150,7 +150,7 @@ function Step({ step: { key, state, problems, to }, isNext }: { step: ChecklistS
           <List size="sm" mt={4} listStyleType="none" withPadding={false}>
             {problems.slice(0, 4).map(({ message, fix }) => (
               <List.Item key={message}>
-                <Finding message={message} fix={fix} />
+                <Finding message={message} fix={fix} hasPlace />
               </List.Item>
             ))}
           </List>
@@ -158,7 +158,7 @@ function Step({ step: { key, state, problems, to }, isNext }: { step: ChecklistS
       </Box>
       {state === 'done' ? null : (
         <ToButton to={to} size="xs" variant={isNext ? 'filled' : 'default'}>
-          {t(`start.step.${key}.do`)}
+          {t(isUnderWay ? 'start.step.reply.do' : `start.step.${key}.do`)}
         </ToButton>
       )}
     </Group>

@@ -35,7 +35,7 @@ export function Team() {
       title={t('team.title')}
       size="h4"
       action={
-        <Button size="xs" variant="default" onClick={invite.open}>
+        <Button size="xs" variant="default" aria-haspopup="dialog" onClick={invite.open}>
           {t('team.invite')}
         </Button>
       }

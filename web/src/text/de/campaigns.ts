@@ -5,6 +5,9 @@ export const campaigns: Record<keyof typeof en, string> = {
   'campaigns.one': 'Kampagne',
   'campaigns.new': 'Neue Kampagne',
   'campaigns.new.lead': 'Sie beginnt als Entwurf: Nichts wird gesendet, bevor du sie startest.',
+  'campaigns.new.sender':
+    'Sie sendet von {email}, dem einzigen Postfach, das senden darf. Andere sind unter Absender wählbar.',
+  'campaigns.new.senders': 'Von welchen Postfächern sie sendet, wird unter Absender gewählt.',
   'campaigns.create': 'Anlegen',
   'campaigns.name': 'Name',
   'campaigns.name.example': 'Frühling, Läden in Hamburg',
@@ -68,6 +71,8 @@ export const campaigns: Record<keyof typeof en, string> = {
   'campaign.tab.check': 'Prüfen und testen',
   'campaign.start.risk': 'Starten, obwohl viele dieser Adressen vermutlich nicht ankommen',
   'campaign.check.info': 'Hinweis',
+  'campaign.check.to.leads': 'Leads hinzufügen',
+  'campaign.check.to.senders': 'Absender wählen',
   'campaign.check.toStep': 'Zum Schritt',
   'campaign.lead.empty': 'Noch keine Leads',
   'campaign.lead.who': 'Lead',
@@ -121,6 +126,8 @@ export const campaigns: Record<keyof typeof en, string> = {
   'campaign.estimate.today': 'Heute noch',
   'campaign.estimate.why':
     'Eine Hochrechnung aller E-Mails, die die Leads noch bekommen können. Wartezeiten zwischen Schritten kommen dazu. Die Tage sind die von {zone}.',
+  'campaign.hours.next': 'Außerhalb der Sendezeiten: E-Mails gehen ab {day}, {clock} Uhr ({zone}), hinaus.',
+  'campaign.hours.none': 'Im Zeitplan sind keine Sendezeiten mehr übrig: Nichts geht hinaus.',
   'campaign.calendar.label': 'Sie sendet vom {from} bis {to}',
   'campaign.calendar.later': 'Nach diesen Wochen geht es weiter.',
   'campaign.senders.how': 'Wie Absender gewählt werden',

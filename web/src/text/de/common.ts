@@ -6,6 +6,7 @@ export const common: Record<keyof typeof en, string> = {
   save: 'Speichern',
   saved: 'Gespeichert',
   nothingFound: 'Nichts passt dazu. Ändere Suche oder Filter.',
+  'password.toggle': 'Passwort zeigen oder verbergen',
   'error.again': 'Noch einmal versuchen',
   'error.request': 'Anfrage {id}',
   'error.page': 'Diese Seite hat nicht funktioniert',

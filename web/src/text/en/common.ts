@@ -4,6 +4,7 @@ export const common = {
   save: 'Save',
   saved: 'Saved',
   nothingFound: 'Nothing matches. Change the search or the filter.',
+  'password.toggle': 'Show or hide the password',
   'error.again': 'Try again',
   'error.request': 'Request {id}',
   'error.page': 'This page did not work',

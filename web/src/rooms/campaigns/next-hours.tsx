@@ -1,0 +1,19 @@
+import { Text } from '@mantine/core';
+import { useText } from '../../text/index.ts';
+import type { Campaign } from './flow.ts';
+import { dayOf, nextHours } from './zone.ts';
+
+/** Outside the hours of a campaign: when emails may leave again, so that nobody wonders why none does. */
+export function NextHours({ campaign }: { campaign: Campaign }) {
+  const t = useText();
+  const next = nextHours(campaign);
+  if (next === null) return null;
+  const zone = campaign.timezone;
+  return (
+    <Text size="sm" c="dimmed">
+      {next
+        ? t('campaign.hours.next', { day: dayOf(`${next.day}T12:00:00Z`, 'UTC', 'long'), clock: next.clock, zone })
+        : t('campaign.hours.none')}
+    </Text>
+  );
+}
