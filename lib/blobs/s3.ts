@@ -15,7 +15,7 @@ type S3Settings = Pick<
 
 /**
  * Files in a bucket of Amazon S3 or of a server that speaks its protocol. The address is the operator's own, like that of PostgreSQL, so it
- * does not go through lib/egress. The SDK is loaded with the first request: most processes never make one.
+ * does not go through lib/egress (ARCHITECTURE.md says why). The SDK is loaded with the first request: most processes never make one.
  */
 export function s3Store(settings: S3Settings): BlobStore {
   const { BLOB_S3_BUCKET: bucket, BLOB_S3_ENDPOINT: endpoint = '', BLOB_S3_PREFIX: prefix } = settings;

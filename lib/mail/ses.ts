@@ -18,7 +18,8 @@ const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTU
 
 /**
  * The client of Amazon SES (v2) for system mail. One attempt a request: an answer that was lost may have been a message that was taken. The
- * address is the operator's own, like that of PostgreSQL, so it does not go through lib/egress.
+ * address is the operator's own, like that of PostgreSQL, so it does not go through lib/egress
+ * (ARCHITECTURE.md says why).
  */
 export function sesClient(config: Config): SESv2Client {
   const { SES_REGION: region, SES_ENDPOINT: endpoint, SES_ACCESS_KEY_ID: id, SES_SECRET_ACCESS_KEY: secret } = config;
