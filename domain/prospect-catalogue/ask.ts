@@ -45,8 +45,8 @@ export interface OrderedSearch {
   order: readonly string[];
   columns: string;
   where: Conditions;
-  /** Equalities by which an index of the order begins, so that the walk passes over nothing else. */
-  fixed: readonly string[];
+  /** Equalities by which an index of the order begins, so that the walk passes over nothing else; by column. */
+  fixed: Readonly<Record<string, string>>;
   /** Whether few rows can match, so that the walk would be in vain. */
   isRare: boolean;
   /** After this position, in the columns of the order. */
@@ -63,18 +63,20 @@ export async function searchInOrder<Row>(
   { table, order, columns, where, fixed, isRare, after, limit }: OrderedSearch,
 ): Promise<Row[]> {
   const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit, walk_rows: WALK };
-  const places = (after ?? []).map((value, index) => {
+  // A column that is the same in every row is no part of the order: with it, the planner sorts the whole walk anew before the first row of the page.
+  const free = order.flatMap((column, index) => (column in fixed ? [] : [{ column, value: after?.[index] }]));
+  const places = free.map(({ value }, index) => {
     bindings[`after${index}`] = value;
     return `cast(:after${index} as ${typeof value === 'number' ? 'integer' : 'text'})`;
   });
-  const beyond = after ? [`(${order.join(', ')}) > (${places.join(', ')})`] : [];
-  const by = order.join(', ');
+  const by = free.map(({ column }) => column).join(', ');
+  const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
   if (!isRare) {
     // Nothing is pushed below a limit, so the walk ends after its rows, whatever matches.
     const found = await askCatalogue<Row>(
       deps,
       `select ${columns} from (
-         select * from ${table} where ${['true', ...fixed, ...beyond].join(' and ')} order by ${by} limit :walk_rows
+         select * from ${table} where ${['true', ...Object.values(fixed), ...beyond].join(' and ')} order by ${by} limit :walk_rows
        ) walk where ${where.all()} order by ${by} limit :page_rows`,
       bindings,
     );

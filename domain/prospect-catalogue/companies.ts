@@ -73,8 +73,13 @@ export async function companiesById(ctx: Ctx, ids: readonly string[]): Promise<M
 }
 
 /** The equalities of a search with which the indexes of its order begin. */
-export function fixedPlaces(filters: Pick<CompanyFilters, 'country' | 'state' | 'city'>, where: Conditions): string[] {
-  return (['country', 'state', 'city'] as const).flatMap((name) =>
-    filters[name] ? [`${name}_key = ${where.bind(filters[name], 'text')}`] : [],
+export function fixedPlaces(
+  filters: Pick<CompanyFilters, 'country' | 'state' | 'city'>,
+  where: Conditions,
+): Record<string, string> {
+  return Object.fromEntries(
+    (['country', 'state', 'city'] as const).flatMap((name) =>
+      filters[name] ? [[`${name}_key`, `${name}_key = ${where.bind(filters[name], 'text')}`]] : [],
+    ),
   );
 }

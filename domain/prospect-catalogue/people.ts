@@ -47,7 +47,7 @@ export async function searchCataloguePeople(
   const at = decodeBodyCursor<Position>(LIST, filters, page.cursor, [isKey, isKey, isCatalogueId]);
   const where = compileFilters(filters, 'people');
   const fixed = fixedPlaces(filters, where);
-  if (filters.seniority) fixed.push(`seniority = ${where.bind(filters.seniority, 'text')}`);
+  if (filters.seniority) fixed.seniority = `seniority = ${where.bind(filters.seniority, 'text')}`;
   const rows = await searchInOrder<PersonRow & { country_key: string }>(ctx, {
     table: 'catalogue_people',
     order: ORDER,
