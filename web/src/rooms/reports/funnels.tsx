@@ -83,7 +83,7 @@ export default function FunnelsPage() {
                           {row.name}
                         </Text>
                         <Text size="sm" className="figures">
-                          <Behind value={row.people} number={partOf(row.at)} />
+                          <Behind value={row.people} number={partOf(row.at)} underline="always" />
                           {row.conversion_from_previous === null
                             ? ''
                             : ` · ${toPercent(row.conversion_from_previous / 100)}`}

@@ -56,7 +56,11 @@ export default function GoalsPage() {
                       <Table.Th>{t('goals.stage')}</Table.Th>
                       <Table.Th>{t('goals.event')}</Table.Th>
                       <Table.Th>{t('goals.since')}</Table.Th>
-                      {may ? <Table.Th aria-label={t('goals.archive')} /> : null}
+                      {may ? (
+                        <Table.Th>
+                          <span className="skip">{t('goals.archive')}</span>
+                        </Table.Th>
+                      ) : null}
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
