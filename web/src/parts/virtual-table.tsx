@@ -1,7 +1,7 @@
 import { Box, Paper, Table, Text } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useText } from '../text/index.ts';
 import { dropsOf, type ColumnHead } from './columns.ts';
 
@@ -35,7 +35,7 @@ export function VirtualTable<Row>({
   const t = useText();
   const box = useRef<HTMLDivElement>(null);
   const [scrollMargin, setMargin] = useState(0);
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
   useLayoutEffect(() => {
     if (box.current) setMargin(Math.round(box.current.getBoundingClientRect().top + window.scrollY));
   }, [rows.length]);
@@ -78,9 +78,12 @@ export function VirtualTable<Row>({
           <Table.Tbody>
             {before > 0 ? <Space height={before} /> : null}
             {shown.map(({ index }) => (
-              <Table.Tr key={keyOf(rows[index]!)} h={ROW} aria-rowindex={index + 2}>
-                {children(rows[index]!)}
-              </Table.Tr>
+              <Drawn
+                key={keyOf(rows[index]!)}
+                row={rows[index]!}
+                index={index}
+                cells={children as (row: unknown) => ReactNode}
+              />
             ))}
             {after > 0 ? <Space height={after} /> : null}
           </Table.Tbody>
@@ -94,6 +97,23 @@ export function VirtualTable<Row>({
     </Paper>
   );
 }
+
+/** One row; scrolling draws only those that come into sight, because its cells change with the row and the page alone. */
+const Drawn = memo(function Drawn({
+  row,
+  index,
+  cells,
+}: {
+  row: unknown;
+  index: number;
+  cells: (row: unknown) => ReactNode;
+}) {
+  return (
+    <Table.Tr h={ROW} aria-rowindex={index + 2}>
+      {cells(row)}
+    </Table.Tr>
+  );
+});
 
 /** The place of rows that are not drawn: one cell, because columns that a phone leaves out would come back with a wider one. */
 function Space({ height }: { height: number }) {
