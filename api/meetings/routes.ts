@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { cancelMeeting, changeMeeting, logMeeting, meetingProblems } from '../../domain/meetings/manual.ts';
+import {
+  cancelMeeting,
+  changeMeeting,
+  logMeeting,
+  meetingChangeProblems,
+  meetingProblems,
+} from '../../domain/meetings/manual.ts';
 import { listMeetings } from '../../domain/meetings/read.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import {
@@ -122,6 +128,7 @@ export const meetingRoutes: readonly AnyRoute[] = [
       'Another `scheduled_for` is a move: `meeting.rescheduled` fires. One that a provider booked is moved there, and one that was called off is logged anew: 409.',
     params: idParams,
     body: updateBody,
+    furtherProblems: (ctx, body, { id }) => meetingChangeProblems(ctx, id!, body),
     success: { status: 200, body: booking },
     errors: ['conflict'],
     handler: async (ctx, { params, body }) => presentBooking(await changeMeeting(ctx, params.id, body), ctx),

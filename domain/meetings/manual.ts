@@ -1,4 +1,4 @@
-import { AppError, badRequest, notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
@@ -68,6 +68,21 @@ export async function logMeeting(ctx: Ctx, input: NewMeeting): Promise<MeetingVi
   });
 }
 
+/** The problem of a change after which the meeting would end before it begins; none where there is no such meeting. */
+export async function meetingChangeProblems(ctx: Ctx, id: string, given: Times): Promise<Problem[]> {
+  const known = isUuid(id) ? await reader(ctx).table('meetings').where({ id, source: 'manual' }).first() : undefined;
+  return known ? timeProblems(known, given) : [];
+}
+
+type Times = Pick<MeetingDetails, 'scheduled_for' | 'end_time'>;
+
+function timeProblems(known: Pick<Meeting, 'scheduled_for' | 'end_time'>, given: Times): Problem[] {
+  if (given.scheduled_for === undefined && given.end_time === undefined) return [];
+  const begin = given.scheduled_for ?? known.scheduled_for;
+  const end = given.end_time === undefined ? known.end_time : given.end_time;
+  return begin && end && end <= begin ? [{ path: 'body.end_time', message: 'must be after scheduled_for' }] : [];
+}
+
 /**
  * Changes a meeting that was logged by hand. Another time is a move: meeting.rescheduled fires.
  * @throws AppError not_found; conflict for one that a provider booked, or that was called off; bad_request for an end before the beginning
@@ -79,10 +94,7 @@ export async function changeMeeting(ctx: Ctx, id: string, given: MeetingDetails)
       throw new AppError('conflict', 'The meeting was called off', { fix: 'Log the new one with POST /v1/meetings.' });
     const scheduledFor = given.scheduled_for ?? known.scheduled_for;
     const endTime = given.end_time === undefined ? known.end_time : given.end_time;
-    if (scheduledFor && endTime && endTime <= scheduledFor)
-      throw badRequest('The meeting cannot be changed', [
-        { path: 'body.end_time', message: 'must be after scheduled_for' },
-      ]);
+    refuseProblems(timeProblems(known, given));
     const isMoved = scheduledFor?.getTime() !== known.scheduled_for?.getTime();
     await recordMeeting(tx, MANUAL, {
       ...newsOf(tx, known),
