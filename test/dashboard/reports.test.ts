@@ -155,7 +155,7 @@ browserTest('a goal gets conditions and an amount, and replays hold past events 
   await page.getByRole('button', { name: 'Change the goal' }).click();
   await dialog.getByRole('button', { name: 'Remove condition 1' }).click();
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('region', { name: 'Versions, the latest first' }).getByText('Version 2').waitFor();
+  await page.getByRole('region', { name: 'Earlier versions' }).getByText('plan is one of').waitFor();
   await replays.getByRole('button', { name: 'See what it would do' }).click();
   await replays.getByText('3 events looked at: 1 counted anew, 0 taken out, 2 as before.').waitFor();
   t.deepEqual(faults, []);

@@ -8,7 +8,7 @@ import { ConfirmButton } from '../../parts/confirm.tsx';
 import { daysAgo } from '../../parts/day.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { Ago, toSpan } from '../../parts/time.tsx';
 import { toPercent, useText } from '../../text/index.ts';
 import type { Goal } from './goal-form.tsx';
 import { nextDay } from './period.tsx';
@@ -156,7 +156,6 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
     { stale: [['goals', goal.id]], isShown: true },
   );
   const share = shareDone(replay);
-  const last = new Date(Date.parse(replay.to) - 1).toISOString().slice(0, 10);
   return (
     <Paper component="li" withBorder radius="md" p="sm">
       <Stack gap={6}>
@@ -166,7 +165,7 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
               {t(`goals.replay.state.${replay.state}`)}
             </Badge>
             <Text size="sm" fw={600}>
-              {t('reports.utc', { from: replay.from.slice(0, 10), to: last })}
+              {t('reports.utc', { period: toSpan(replay.from, replay.to) })}
             </Text>
             <Text size="sm" c="dimmed">
               {t('goals.version', { number: replay.goal_revision })}
@@ -201,17 +200,19 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
             </Text>
           </Group>
         ) : null}
-        <Text size="sm">
-          {t('goals.replay.counts', {
-            scanned: replay.scanned,
-            added: replay.added,
-            removed: replay.removed,
-            kept: replay.kept,
-          })}
-          {replay.retained_without_event > 0
-            ? ` ${t('goals.replay.retained', { count: replay.retained_without_event })}`
-            : ''}
-        </Text>
+        {replay.scanned > 0 || replay.state === 'completed' ? (
+          <Text size="sm">
+            {t('goals.replay.counts', {
+              scanned: replay.scanned,
+              added: replay.added,
+              removed: replay.removed,
+              kept: replay.kept,
+            })}
+            {replay.retained_without_event > 0
+              ? ` ${t('goals.replay.retained', { count: replay.retained_without_event })}`
+              : ''}
+          </Text>
+        ) : null}
         {replay.error ? (
           <Text size="sm" c="red">
             {replay.error === 'goal_changed' ? t('goals.replay.changed') : replay.error}

@@ -58,7 +58,7 @@ export default function GoalPage() {
               {found.revisions.length > 1 ? (
                 <Section title={t('goals.revisions')}>
                   <Stack gap="md">
-                    {found.revisions.map(({ revision, definition, created_at: at }) => (
+                    {found.revisions.slice(1).map(({ revision, definition, created_at: at }) => (
                       <div key={revision}>
                         <Group gap="xs" mb={4}>
                           <Text size="sm" fw={600}>

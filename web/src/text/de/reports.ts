@@ -136,7 +136,7 @@ export const reports: Record<keyof typeof en, string> = {
   'goals.archived.why':
     'Dieses Ziel ist abgelegt: Es zählt keine weiteren Ereignisse. Was es gezählt hat, bleibt in den Berichten.',
   'goals.counts': 'Was zählt',
-  'goals.revisions': 'Fassungen, die neueste zuerst',
+  'goals.revisions': 'Frühere Fassungen',
   'goals.revision.why':
     'Ein anderes Ereignis, andere Bedingungen oder ein anderer Betrag gelten für Ereignisse von jetzt an. Frühere zählt ein Nachlauf.',
   'goals.version': 'Fassung {number}',

@@ -132,7 +132,7 @@ export const reports = {
   'goals.archived': 'archived',
   'goals.archived.why': 'This goal is archived: it counts no further events. What it has counted stays in the reports.',
   'goals.counts': 'What counts',
-  'goals.revisions': 'Versions, the latest first',
+  'goals.revisions': 'Earlier versions',
   'goals.revision.why':
     'Another event, condition or amount counts for events from now on. To count earlier ones by it too, replay them.',
   'goals.version': 'Version {number}',
