@@ -1,0 +1,83 @@
+import test from 'ava';
+import { registerSubscribers } from '../../domain/reactions/register.ts';
+import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
+import { startDoubles } from '../doubles/all.ts';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { deliverNow } from '../harness/integrations.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { call } from '../harness/world.ts';
+
+const browserTest = browserTests(test);
+let world: DashboardWorld;
+let doubles: Awaited<ReturnType<typeof startDoubles>>;
+const clock = new ManualClock(new Date());
+test.before(async () => {
+  if (!findChromium()) return;
+  doubles = await startDoubles(['close']);
+  world = await createDashboardWorld({ clock, env: { ...doubles.env, INTEGRATION_RETRY_BASE_MS: '60000' } });
+  await registerSubscribers(world.deps, SUBSCRIBERS);
+});
+test.after.always(async () => {
+  await world?.close();
+  await doubles?.closeAll();
+});
+
+browserTest('a CRM is connected by its key, told which fields and when, and a failed delivery is mended', async (t) => {
+  const { close } = doubles;
+  const tenant = await world.tenant();
+  const { page, context, faults } = await world.open(tenant, '/integrations', { locale: 'en-GB' });
+  await page.getByRole('article', { name: 'Close' }).getByRole('button', { name: 'Connect' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('input[type="password"]').fill('api_wrong');
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.locator('input[type="password"]').fill(close.keys[0]!);
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+
+  const fields = page.getByRole('region', { name: 'Fields' });
+  await fields.getByText('These are the fields of the provider').waitFor();
+  await fields.getByRole('button', { name: 'Add a field' }).click();
+  const added = fields.getByRole('group').last();
+  await added.getByLabel('Field of the contact').fill('company');
+  await added.getByLabel('Field at the provider').fill('title');
+  await fields.getByRole('button', { name: 'Save' }).click();
+  await fields.getByRole('button', { name: 'Back to those of the provider' }).waitFor();
+
+  const does = page.getByRole('region', { name: 'What it does' });
+  await does.getByRole('button', { name: 'Add an action' }).click();
+  await dialog.getByRole('combobox', { name: 'When this happens' }).fill('A contact was added');
+  await page.getByRole('option', { name: 'A contact was added' }).click();
+  await dialog.getByRole('combobox', { name: 'Do this' }).click();
+  await page.getByRole('option', { name: 'write the contact' }).click();
+  await dialog.getByRole('button', { name: 'Add an action' }).click();
+  await does.getByText(/write the contact/).waitFor();
+
+  const { id: connectionId } = await world.deps
+    .db('integration_connections')
+    .where({ organization_id: tenant.organizationId })
+    .first('id');
+  close.failAll({ kind: 'broken' });
+  const made = await call(world, 'POST', '/v1/contacts', {
+    token: tenant.apiKey,
+    body: [{ email: 'ada@example.com', first_name: 'Ada', company: 'Engines' }],
+  });
+  t.is(made.status, 200, made.text);
+  await deliverNow(world, tenant.organizationId, connectionId);
+  const log = page.getByRole('region', { name: 'What it did' });
+  await page.reload();
+  await log.getByRole('row').filter({ hasText: 'Action' }).getByText('Failed').waitFor();
+  t.deepEqual(close.contacts, []);
+  close.failAll(undefined);
+  clock.set(new Date(clock.now().getTime() + 5 * 60_000));
+  await deliverNow(world, tenant.organizationId, connectionId);
+  await page.reload();
+  await log.getByRole('row').filter({ hasText: 'Action' }).getByText('Done').waitFor();
+  t.deepEqual(
+    close.contacts.map(({ emails, title }) => [emails[0].email, title]),
+    [['ada@example.com', 'Engines']],
+    'written once, with the field that was mapped',
+  );
+  t.deepEqual(faults, []);
+  await context.close();
+});
