@@ -198,7 +198,7 @@ export function* tablesOf(shape: Shape, office: Office): Generator<Table> {
   yield {
     table: 'prospect_facts',
     columns:
-      'organization_id contact_id campaign_id sends first_sent_at last_sent_at replied_at positive_at activity_at goal_ids'.split(
+      'organization_id contact_id campaign_id sends first_sent_at last_sent_at opened_at clicked_at replied_at positive_at bounced_at activity_at goal_ids'.split(
         ' ',
       ),
     rows: prospects(shape, office),
@@ -274,8 +274,11 @@ function* prospects(shape: Shape, office: Office): Generator<Cell[]> {
         converted = Math.max(converted, Date.parse(eventAt((contact / PEOPLE_EVERY) * EVENTS_EACH + k, office)));
     const row = (campaignId: string, of: readonly Email[]): Cell[] => {
       const sent = of.map(({ at }) => at);
+      const first = (what: 'opened' | 'clicked' | 'replied' | 'positive' | 'bounced', after: number) => {
+        const moments = of.filter((email) => email[what]).map(({ at }) => at + after);
+        return moment(moments.length > 0, Math.min(...moments));
+      };
       const replied = of.filter((email) => email.replied).map(({ at }) => at + DAY_MS);
-      const positive = of.filter((email) => email.positive).map(({ at }) => at + DAY_MS);
       return [
         office.organizationId,
         idOf('contact', contact),
@@ -283,8 +286,11 @@ function* prospects(shape: Shape, office: Office): Generator<Cell[]> {
         of.length,
         iso(Math.min(...sent)),
         iso(Math.max(...sent)),
-        moment(replied.length > 0, Math.min(...replied)),
-        moment(positive.length > 0, Math.min(...positive)),
+        first('opened', 3 * HOUR_MS),
+        first('clicked', 5 * HOUR_MS),
+        first('replied', DAY_MS),
+        first('positive', DAY_MS),
+        first('bounced', 60_000),
         iso(Math.max(...sent, ...replied, converted)),
         converts(contact) ? goalIds : '{}',
       ];

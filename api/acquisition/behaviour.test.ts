@@ -5,6 +5,7 @@ import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { recordReply } from '../../domain/engine/outcomes/reply.ts';
 import { lockSubject } from '../../domain/engine/outcomes/subject.ts';
 import { transact } from '../../domain/kernel/transact.ts';
+import { recordOpen } from '../../domain/tracking/opens.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { announceSend, createEvent, createGoal, createPerson } from '../../test/harness/acquisition.ts';
@@ -14,6 +15,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { react } from '../../test/harness/reactions.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
+const MAIL_PROGRAM = 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Mail';
 /** A Saturday. */
 const START = new Date('2026-03-28T12:00:00Z');
 const clock = new ManualClock(START);
@@ -217,9 +219,10 @@ test.serial('funnels: four kinds of steps, in order and within the window, each 
 });
 
 test.serial('prospects: newest activity first, by stage, by drop-off, by text', async (t) => {
-  const { goals, campaignId, contacts, event, ask, settle } = await scene();
+  const { goals, campaignId, contacts, sends, event, ask, settle } = await scene();
   await event(0, 'user.signed-up', at(-1), { goalIds: [goals.signup] });
   await event(2, 'user.signed-up', at(-1), { goalIds: [goals.signup] });
+  await recordOpen(world.deps, sends[0]!, { method: 'GET', userAgent: MAIL_PROGRAM, purpose: '' }, 'test');
   await settle();
   const names = async (query: string) =>
     (await ask('GET', `/prospects${query}`)).body.data.map((row: any) => row.first_name);
@@ -236,7 +239,12 @@ test.serial('prospects: newest activity first, by stage, by drop-off, by text', 
     contact_id: contacts[0]!.id,
     confirmed_sends: 1,
     first_sent_at: at(-5).toISOString(),
+    opened_at: at(0).toISOString(),
+    clicked_at: null,
     replied_at: null,
+    bounced_at: null,
+    complained_at: null,
+    unsubscribed_at: null,
   });
   t.deepEqual(await names('?filter=signed_up'), ['Ann']);
   t.deepEqual(await names('?filter=silent'), ['Bo']);

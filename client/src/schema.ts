@@ -25507,8 +25507,16 @@ export interface operations {
                              * @description RFC 3339 timestamp, UTC
                              */
                             last_sent_at: string;
+                            /** @description First open of any of these emails by a person */
+                            opened_at: string | null;
+                            /** @description First click by a person */
+                            clicked_at: string | null;
                             replied_at: string | null;
                             positive_reply_at: string | null;
+                            /** @description First one that came back for good */
+                            bounced_at: string | null;
+                            complained_at: string | null;
+                            unsubscribed_at: string | null;
                             /** @description First conversion of the primary signup goal, whenever it was */
                             signed_up_at: string | null;
                             activated_at: string | null;

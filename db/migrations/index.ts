@@ -67,6 +67,7 @@ import * as leadOrder from './0120_lead_order.ts';
 import * as spentSeats from './0121_spent_seats.ts';
 import * as campaignFlow from './0125_campaign_flow.ts';
 import * as prospectsByLastSend from './0126_prospects_by_last_send.ts';
+import * as milestones from './0127_milestones.ts';
 import * as authorRights from './0129_author_rights.ts';
 
 export interface Migration {
@@ -143,6 +144,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0121_spent_seats', ...spentSeats },
   { name: '0125_campaign_flow', ...campaignFlow },
   { name: '0126_prospects_by_last_send', ...prospectsByLastSend },
+  { name: '0127_milestones', ...milestones },
   { name: '0129_author_rights', ...authorRights },
 ];
 

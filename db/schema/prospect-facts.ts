@@ -11,6 +11,11 @@ export interface ProspectFactsRow {
   positive_at: Date | null;
   activity_at: Date;
   goal_ids: string[];
+  opened_at: Date | null;
+  clicked_at: Date | null;
+  bounced_at: Date | null;
+  complained_at: Date | null;
+  unsubscribed_at: Date | null;
 }
 
 export interface ProspectFactsInsert {
@@ -24,4 +29,9 @@ export interface ProspectFactsInsert {
   positive_at?: Date | null;
   activity_at: Date;
   goal_ids?: string[];
+  opened_at?: Date | null;
+  clicked_at?: Date | null;
+  bounced_at?: Date | null;
+  complained_at?: Date | null;
+  unsubscribed_at?: Date | null;
 }

@@ -1,6 +1,6 @@
 import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { ALL_CAMPAIGNS } from '../facts/prospects.ts';
+import { ALL_CAMPAIGNS, MILESTONES } from '../facts/prospects.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { likeLiteral } from '../records/conditions.ts';
@@ -35,8 +35,14 @@ export interface ProspectRow {
   sends: number;
   first_sent_at: Date;
   last_sent_at: Date;
+  /** The first of each, to any of these emails; of opens and clicks those of people, of bounces those for good. */
+  opened_at: Date | null;
+  clicked_at: Date | null;
   replied_at: Date | null;
   positive_at: Date | null;
+  bounced_at: Date | null;
+  complained_at: Date | null;
+  unsubscribed_at: Date | null;
   signed_up_at: Date | null;
   activated_at: Date | null;
   paid_at: Date | null;
@@ -87,7 +93,8 @@ export async function listProspects(ctx: Ctx, asked: ProspectSearch, page: PageR
     ...(after ? ['(pf.activity_at, pf.contact_id) < (:afterAt::timestamptz, :afterId::uuid)'] : []),
   ];
   const rows = await org.sql<ProspectRow & { position: string }>(
-    `select pf.contact_id, k.email, k.first_name, k.last_name, k.company, pf.sends, pf.first_sent_at, pf.last_sent_at, pf.replied_at, pf.positive_at,
+    `select pf.contact_id, k.email, k.first_name, k.last_name, k.company, pf.sends, pf.first_sent_at, pf.last_sent_at,
+       ${MILESTONES.map((column) => `pf.${column}`).join(', ')},
        ${first('signup')} as signed_up_at, ${first('activation')} as activated_at, ${first('paid')} as paid_at, pf.activity_at,
        pf.activity_at::text as position
      from prospect_facts pf join contacts k on k.id = pf.contact_id

@@ -21,6 +21,7 @@ import { announceClicks } from '../tracking/announce-clicks.ts';
 import { findTicket, recordClick } from '../tracking/clicks.ts';
 import { recordOpen } from '../tracking/opens.ts';
 import { METRICS, type Counts } from './metrics.ts';
+import { ALL_CAMPAIGNS, MILESTONES } from './prospects.ts';
 import { recordFacts } from './record.ts';
 import { rebuildFacts } from './rebuild.ts';
 import { verifyFacts } from './verify.ts';
@@ -267,6 +268,58 @@ async function storedVisitors(org: string): Promise<Record<string, number>> {
   );
 }
 
+const earliest = (...moments: (Date | null)[]) =>
+  moments.filter((at) => at !== null).sort((a, b) => a.getTime() - b.getTime())[0] ?? null;
+
+type Milestones = Record<'sends' | (typeof MILESTONES)[number], unknown>;
+
+/** When what first happened with a contact in a campaign, and in all of them, from the rows, in plain steps and without the code under test. */
+async function expectedProspects({ org, emails, forgotten }: Office): Promise<Record<string, Milestones>> {
+  const sends = await world.deps.db('sends').where({ organization_id: org });
+  const events = await world.deps
+    .db('engagement_events')
+    .where({ organization_id: org, machine: false, announce_at: null });
+  const standing = emails
+    .filter(({ contactId }) => !forgotten.has(contactId))
+    .flatMap((one) => sends.filter(({ id, sent_at: at }) => id === one.id && at).map((send) => ({ ...one, send })));
+  const groups = new Map<string, typeof standing>();
+  for (const one of standing)
+    for (const campaign of [one.campaignId, ALL_CAMPAIGNS]) {
+      const place = `${one.contactId}/${campaign}`;
+      groups.set(place, [...(groups.get(place) ?? []), one]);
+    }
+  const rowOf = (group: typeof standing): Milestones => {
+    const mine = events.filter((event) => group.some(({ id }) => id === event.send_id));
+    const first = (type: string, intent?: string) =>
+      earliest(
+        ...mine
+          .filter((event) => event.type === type && (!intent || event.detail.intent === intent))
+          .map(({ at }) => at as Date),
+      );
+    return {
+      sends: group.length,
+      opened_at: first('open'),
+      clicked_at: first('click'),
+      replied_at: first('reply'),
+      positive_at: first('reply', 'positive'),
+      bounced_at: earliest(...group.map(({ send }) => send.bounced_at)),
+      complained_at: first('complaint'),
+      unsubscribed_at: earliest(...group.map(({ send }) => send.unsubscribed_at)),
+    };
+  };
+  return Object.fromEntries([...groups].map(([place, group]) => [place, rowOf(group)]));
+}
+
+async function storedProspects(org: string): Promise<Record<string, Milestones>> {
+  const rows = await world.deps.db('prospect_facts').where({ organization_id: org });
+  return Object.fromEntries(
+    rows.map((row) => [
+      `${row.contact_id}/${row.campaign_id}`,
+      Object.fromEntries(['sends', ...MILESTONES].map((name) => [name, row[name]])) as Milestones,
+    ]),
+  );
+}
+
 /** The counts by campaign and hour, from the rows, in plain steps and without the code under test. */
 async function expectedCounts({ org, emails }: Office): Promise<Map<string, Counts>> {
   const counts = new Map<string, Counts>();
@@ -277,8 +330,6 @@ async function expectedCounts({ org, emails }: Office): Promise<Map<string, Coun
     row[metric] += 1;
     counts.set(key, row);
   };
-  const earliest = (...moments: (Date | null)[]) =>
-    moments.filter((at) => at !== null).sort((a, b) => a.getTime() - b.getTime())[0] ?? null;
   const sends = new Map(
     (await world.deps.db('sends').where({ organization_id: org })).map((row) => [row.id as string, row]),
   );
@@ -351,6 +402,7 @@ test.serial(
           Object.fromEntries(await expectedCounts(office)),
         );
         t.deepEqual(await storedVisitors(office.org), await expectedVisitors(office));
+        t.deepEqual(await storedProspects(office.org), await expectedProspects(office));
         const [report] = await verifyFacts(world.deps, office.org);
         t.is(report!.behind, 0);
         t.deepEqual(report!.differences, []);
@@ -370,6 +422,7 @@ test.serial('verify names what is wrong, rebuild mends it, and neither changes w
   await perform(office, { kind: 'react' });
   const before = await storedCounts(office.org);
   const visitors = await storedVisitors(office.org);
+  const prospects = await storedProspects(office.org);
   const db = rawDb(world.deps.db);
   await db('fact_campaign_hours').where({ organization_id: office.org }).update({ sent: 7 });
   await db('fact_mailbox_days').where({ organization_id: office.org }).delete();
@@ -378,7 +431,16 @@ test.serial('verify names what is wrong, rebuild mends it, and neither changes w
   await db('visit_facts').where({ organization_id: office.org, part: 'countries' }).delete();
   await db('visit_facts').where({ organization_id: office.org, part: 'clients' }).update({ key: 'Another' });
   await db('fact_visits').where({ organization_id: office.org, part: 'devices' }).update({ visitors: 9 });
+  await db('prospect_facts')
+    .where({ contact_id: office.emails[2]!.contactId, campaign_id: ALL_CAMPAIGNS })
+    .update({ complained_at: clock.now() });
   const [report] = await verifyFacts(world.deps, office.org);
+  const wrong = report!.differences.find(
+    ({ table, key }) => table === 'prospect_facts' && key.contact_id === office.emails[2]!.contactId,
+  );
+  t.is(wrong?.key.campaign_id, ALL_CAMPAIGNS);
+  t.deepEqual(Object.keys(wrong?.stored ?? {}), ['complained_at'], 'the column that is wrong');
+  t.deepEqual(wrong?.expected, { complained_at: null });
   t.deepEqual([...new Set(report!.differences.map(({ table }) => table))].sort(), [
     'fact_campaign_days',
     'fact_campaign_hours',
@@ -386,6 +448,7 @@ test.serial('verify names what is wrong, rebuild mends it, and neither changes w
     'fact_mailbox_hours',
     'fact_steps',
     'fact_visits',
+    'prospect_facts',
     'send_facts',
     'visit_facts',
   ]);
@@ -393,6 +456,7 @@ test.serial('verify names what is wrong, rebuild mends it, and neither changes w
   t.is((await verifyFacts(world.deps, office.org))[0]!.total, 0);
   t.deepEqual(Object.fromEntries(await storedCounts(office.org)), Object.fromEntries(before));
   t.deepEqual(await storedVisitors(office.org), visitors);
+  t.deepEqual(await storedProspects(office.org), prospects);
 });
 
 test.serial('the same email named again changes nothing, and an email of no campaign has no facts', async (t) => {
@@ -401,6 +465,57 @@ test.serial('the same email named again changes nothing, and an email of no camp
   await perform(office, { kind: 'react' });
   const again = (id: string) =>
     transact(world.system(office.org), (tx) => recordFacts(tx, [{ sendId: id, campaignId: null }]));
-  t.is(await again(office.emails[0]!.id), 0);
-  t.is(await again(newId()), 0);
+  const nothing = { emails: 0, prospectIds: [] };
+  t.deepEqual(await again(office.emails[0]!.id), nothing);
+  t.deepEqual(await again(newId()), nothing);
+});
+
+test.serial('milestones: each happens after the email was counted, and the first time stays', async (t) => {
+  const office = await openOffice();
+  await perform(office, { kind: 'send', campaign: 0, mailbox: 0 });
+  await perform(office, { kind: 'react' });
+  const [{ contactId, campaignId }] = office.emails as [Email];
+  const happenings: [Act, (typeof MILESTONES)[number][]][] = [
+    [{ kind: 'open', email: 0, machine: true, reader: 0 }, []],
+    [{ kind: 'open', email: 0, machine: false, reader: 0 }, ['opened_at']],
+    [{ kind: 'click', email: 0, link: 0, machine: false }, ['clicked_at']],
+    [{ kind: 'reply', email: 0, intent: 'negative' }, ['replied_at']],
+    [{ kind: 'reply', email: 0, intent: 'positive' }, ['positive_at']],
+    [{ kind: 'complain', email: 0 }, ['complained_at']],
+    [{ kind: 'unsubscribe', email: 0 }, ['unsubscribed_at']],
+    [{ kind: 'bounce', email: 0, hard: false }, []],
+    [{ kind: 'bounce', email: 0, hard: true }, ['bounced_at']],
+    [{ kind: 'open', email: 0, machine: false, reader: 1 }, []],
+    [{ kind: 'click', email: 0, link: 1, machine: false }, []],
+  ];
+  for (const [happening, reached] of happenings) {
+    await perform(office, { kind: 'wait', minutes: 1 });
+    const before = await storedProspects(office.org);
+    const at = clock.now();
+    await perform(office, happening);
+    clock.advance(5_000);
+    await perform(office, { kind: 'react' });
+    const now = Object.fromEntries(reached.map((name) => [name, at]));
+    const expected = [campaignId, ALL_CAMPAIGNS].map((campaign) => {
+      const place = `${contactId}/${campaign}`;
+      return [place, { ...before[place], ...now }];
+    });
+    t.deepEqual(await storedProspects(office.org), Object.fromEntries(expected), JSON.stringify(happening));
+  }
+  t.deepEqual(await storedProspects(office.org), await expectedProspects(office));
+});
+
+test.serial('an email names its contact to be looked at anew when it is first opened, and not each time', async (t) => {
+  const office = await openOffice();
+  await perform(office, { kind: 'send', campaign: 0, mailbox: 0 });
+  await perform(office, { kind: 'react' });
+  const [{ id, contactId }] = office.emails as [Email];
+  const open = async (machine: boolean) => {
+    await perform(office, { kind: 'wait', minutes: 1 });
+    await perform(office, { kind: 'open', email: 0, machine, reader: 0 });
+    return transact(world.system(office.org), (tx) => recordFacts(tx, [{ sendId: id, campaignId: null }]));
+  };
+  t.deepEqual(await open(true), { emails: 1, prospectIds: [] });
+  t.deepEqual(await open(false), { emails: 1, prospectIds: [contactId] });
+  t.deepEqual(await open(false), { emails: 1, prospectIds: [] });
 });

@@ -4,13 +4,23 @@ import { replacingDifferent } from './replacing.ts';
 /** The campaign of the rows that are of all campaigns together. */
 export const ALL_CAMPAIGNS = '00000000-0000-0000-0000-000000000000';
 
+/** The moments of emails of which prospect_facts keeps the first: of opens and clicks those of people, of bounces those for good. */
+export const MILESTONES = [
+  'opened_at',
+  'clicked_at',
+  'replied_at',
+  'positive_at',
+  'bounced_at',
+  'complained_at',
+  'unsubscribed_at',
+] as const;
+
 /** What prospect_facts says beside its key. */
 export const PROSPECT_MEASURES = [
   'sends',
   'first_sent_at',
   'last_sent_at',
-  'replied_at',
-  'positive_at',
+  ...MILESTONES,
   'activity_at',
   'goal_ids',
 ] as const;
@@ -20,7 +30,7 @@ export const PROSPECT_MEASURES = [
  * sends make a prospect.
  */
 export const PROSPECTS = `select f.contact_id, coalesce(f.campaign_id, '${ALL_CAMPAIGNS}'::uuid) as campaign_id, count(*)::int as sends,
-       min(f.sent_at) as first_sent_at, max(f.sent_at) as last_sent_at, min(f.replied_at) as replied_at, min(f.positive_at) as positive_at,
+       min(f.sent_at) as first_sent_at, max(f.sent_at) as last_sent_at, ${MILESTONES.map((column) => `min(f.${column}) as ${column}`).join(', ')},
        greatest(max(f.sent_at), max(f.replied_at), max(f.positive_at), min(c.converted_at)) as activity_at,
        coalesce(min(c.goal_ids), '{}') as goal_ids
      from wanted w join send_facts f on f.contact_id = w.id and f.organization_id = :org and f.sent_at is not null

@@ -23,7 +23,7 @@ export async function rebuildFacts(
     let changed = 0;
     for await (const ids of pages(deps, id))
       changed += await transact(ctx, async (tx) => {
-        const emails = await recordFacts(
+        const { emails } = await recordFacts(
           tx,
           ids.map((sendId) => ({ sendId, campaignId: null })),
         );

@@ -4,8 +4,10 @@ import { recordProspects } from './prospects.ts';
 
 /** What events name whose facts may have changed. */
 export interface NamedPeople {
-  /** Emails to which something happened. */
+  /** Emails that left or were answered. */
   sendIds?: readonly string[];
+  /** Contacts with a milestone that changed, as {@link recordFacts} says. */
+  prospectIds?: readonly string[];
   personIds?: readonly string[];
   /** Contacts whose address changed. */
   contactIds?: readonly string[];
@@ -21,7 +23,7 @@ const PAGE = 500;
  */
 export async function recordPeople(
   tx: Tx,
-  { sendIds = [], personIds = [], contactIds = [], isContactGone = false }: NamedPeople,
+  { sendIds = [], prospectIds = [], personIds = [], contactIds = [], isContactGone = false }: NamedPeople,
 ): Promise<void> {
   await tx.org.lock(`facts/${tx.org.organizationId}`);
   const touched = await tx.org.sql<{ contact_id: string }>(
@@ -30,8 +32,9 @@ export async function recordPeople(
      union select id from contacts where organization_id = :org and id = any(:contacts::uuid[])`,
     { sends: sendIds, people: personIds, contacts: contactIds },
   );
-  const ids = touched.map(({ contact_id: id }) => id).sort();
-  for (let at = 0; at < ids.length; at += PAGE) await recordProspects(tx, ids.slice(at, at + PAGE));
+  const ids = touched.map(({ contact_id: id }) => id);
+  const prospects = [...new Set([...ids, ...prospectIds])].sort();
+  for (let at = 0; at < prospects.length; at += PAGE) await recordProspects(tx, prospects.slice(at, at + PAGE));
   const people = await tx.org.sql<{ id: string }>(
     `select id from people where organization_id = :org and (contact_id = any(:contacts::uuid[]) or id = any(:people::uuid[]))
      -- Colleagues of whom an email went to: who came after the earliest of the emails.

@@ -1,4 +1,5 @@
 import type { Tx } from '../kernel/transact.ts';
+import { MILESTONES } from './prospects.ts';
 import { DIMENSIONS, FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 
 /** An email, with what its event says about it; that counts where its row has lost it since. */
@@ -9,16 +10,23 @@ export interface NamedEmail {
   mailboxId?: string | null;
 }
 
+/** What became different. */
+export interface ChangedFacts {
+  /** How many emails. */
+  emails: number;
+  /** The contacts whose milestones may have: one more open of an email that was opened before is none. */
+  prospectIds: string[];
+}
+
 /**
  * Brings the facts of emails up to date, and adds to the counts by how much they changed. Emails of no campaign, and those that
  * have not left, have no facts. Doing it again changes nothing. One call at a time per organization: others wait.
- * @returns how many emails changed
  */
-export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promise<number> {
+export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promise<ChangedFacts> {
   const named = [...new Map(emails.map((email) => [email.sendId, email])).values()];
-  if (named.length === 0) return 0;
+  if (named.length === 0) return { emails: 0, prospectIds: [] };
   await tx.org.lock(`facts/${tx.org.organizationId}`);
-  const [row] = await tx.org.sql<{ changed: number }>(
+  const [row] = await tx.org.sql<{ emails: number; prospect_ids: string[] }>(
     `with wanted as materialized (
        select * from unnest(:ids::uuid[], :campaigns::uuid[], :steps::uuid[], :mailboxes::uuid[])
          as w(id, campaign_id, step_id, mailbox_id)
@@ -47,7 +55,10 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
        ) moments
        group by 1, 2, 3, 4, 5, 6 having sum(count) <> 0
      ), ${FACT_TABLES.map(added).join(', ')}
-     select (select count(*) from after)::int as changed`,
+     select (select count(*) from after)::int as emails, array(
+       select distinct a.contact_id from after a left join before b using (send_id)
+       where a.contact_id is not null and (${list(OF_PROSPECTS, 'b.')}) is distinct from (${list(OF_PROSPECTS, 'a.')})
+     ) as prospect_ids`,
     {
       ids: named.map(({ sendId }) => sendId),
       campaigns: named.map(({ campaignId }) => campaignId),
@@ -55,8 +66,11 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
       mailboxes: named.map(({ mailboxId }) => mailboxId ?? null),
     },
   );
-  return row!.changed;
+  return { emails: row!.emails, prospectIds: row!.prospect_ids };
 }
+
+/** The measures that prospects are told from. */
+const OF_PROSPECTS = ['sent_at', ...MILESTONES];
 
 const FROZEN = DIMENSIONS.map(([column]) => column).join(', ');
 

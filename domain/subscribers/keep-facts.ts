@@ -37,12 +37,13 @@ export const keepFacts = declareSubscriber({
           ]
         : [],
     );
-    await recordFacts(tx, emails);
+    const { prospectIds } = await recordFacts(tx, emails);
     await recordVisits(
       tx,
       events.flatMap(({ type, data }) => (VISITS.has(type) && 'task_id' in data && data.task_id ? [data.task_id] : [])),
     );
     await recordPeople(tx, {
+      prospectIds,
       sendIds: events.flatMap(({ type, data }) =>
         MEETS_PEOPLE.has(type) && 'task_id' in data && data.task_id ? [data.task_id] : [],
       ),
@@ -57,5 +58,5 @@ export const keepFacts = declareSubscriber({
 
 const VISITS: ReadonlySet<string> = new Set(['campaign.email_opened', 'campaign.email_clicked']);
 
-/** Events of emails that change what is known of their contacts; opens and clicks do not. */
+/** Events of emails after which people are looked at anew, and their colleagues; others only change the milestones of a prospect. */
 const MEETS_PEOPLE: ReadonlySet<string> = new Set(['campaign.email_sent', 'campaign.reply_received']);

@@ -10,6 +10,8 @@ import type { Office, Sent } from './acquisition-office.ts';
 /** The rows of a workspace, as the tables have them. */
 export interface RawRows {
   replies: any[];
+  /** By people. */
+  opens: any[];
   people: any[];
   events: any[];
   conversions: any[];
@@ -52,6 +54,9 @@ function expectedProspects(office: Office, raw: RawRows, campaignId: string | un
         sends: sends.length,
         first_sent_at: least(sentAt),
         last_sent_at: new Date(Math.max(...sentAt.map(time))),
+        opened_at: least(
+          raw.opens.filter((row) => sends.some(({ id: sent }) => sent === row.send_id)).map(({ at }) => at),
+        ),
         replied_at: least(moments(false)),
         positive_at: least(moments(true)),
         signed_up_at: reached('signup'),
