@@ -38,7 +38,8 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
          case when b.send_id is null then coalesce(m.step_id, w.step_id) else b.step_id end as step_id,
          case when b.send_id is null then m.variant_id else b.variant_id end as variant_id,
          case when b.send_id is null then coalesce(m.mailbox_id, w.mailbox_id) else b.mailbox_id end as mailbox_id,
-         m.contact_id, ${DIMENSIONS.map(([column, from]) => `${from} as ${column}`).join(', ')}, ${list(MEASURES, 'm.')}
+         m.contact_id, ${DIMENSIONS.map(([column, from]) => `${from} as ${column}`).join(', ')}, ${list(MEASURES, 'm.')},
+         (${list(OF_PROSPECTS, 'b.')}) is distinct from (${list(OF_PROSPECTS, 'm.')}) as has_moved
        from measured m join wanted w on w.id = m.send_id left join before b on b.send_id = m.send_id
        where coalesce(b.campaign_id, m.campaign_id, w.campaign_id) is not null
          and (b.send_id is null or (${list(MEASURES, 'b.')}) is distinct from (${list(MEASURES, 'm.')}))
@@ -55,10 +56,8 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
        ) moments
        group by 1, 2, 3, 4, 5, 6 having sum(count) <> 0
      ), ${FACT_TABLES.map(added).join(', ')}
-     select (select count(*) from after)::int as emails, array(
-       select distinct a.contact_id from after a left join before b using (send_id)
-       where a.contact_id is not null and (${list(OF_PROSPECTS, 'b.')}) is distinct from (${list(OF_PROSPECTS, 'a.')})
-     ) as prospect_ids`,
+     select (select count(*) from after)::int as emails,
+       array(select distinct contact_id from after where has_moved and contact_id is not null) as prospect_ids`,
     {
       ids: named.map(({ sendId }) => sendId),
       campaigns: named.map(({ campaignId }) => campaignId),
