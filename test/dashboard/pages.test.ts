@@ -4,6 +4,7 @@ import { signInOn, tenantWithPassword } from '../harness/consent.ts';
 import { createVisitorCookie } from '../harness/factories.ts';
 import { findBarriers, settle, type DashboardWorld } from '../harness/dashboard.ts';
 import { createSceneWorld } from '../screenshots/catalogue.ts';
+import { walkByKeyboard } from '../harness/keyboard.ts';
 import { furnish, type Scene } from '../screenshots/scene.ts';
 
 const browserTest = browserTests(test);
@@ -41,6 +42,7 @@ browserTest('every page can be used by everybody, in both themes, and keeps the 
       );
       found.push(...(await findBarriers(page, 'colours')).map((one) => `${name}, dark: ${one}`));
       await page.emulateMedia({ colorScheme: 'light' });
+      found.push(...(await walkByKeyboard(page)).map((one) => `${name}, keyboard: ${one}`));
     }
     await full.context.close();
     await empty.context.close();
