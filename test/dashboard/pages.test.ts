@@ -3,8 +3,8 @@ import { browserTests, findChromium } from '../harness/browser.ts';
 import { signInOn, tenantWithPassword } from '../harness/consent.ts';
 import { createVisitorCookie } from '../harness/factories.ts';
 import { findBarriers, settle, type DashboardWorld } from '../harness/dashboard.ts';
-import { createSceneWorld } from '../screenshots/catalogue.ts';
 import { walkByKeyboard } from '../harness/keyboard.ts';
+import { createSceneWorld } from '../screenshots/catalogue.ts';
 import { furnish, type Scene } from '../screenshots/scene.ts';
 
 const browserTest = browserTests(test);
@@ -22,6 +22,8 @@ const LANES = 3;
 
 browserTest('every page can be used by everybody, in both themes, and keeps the content security policy', async (t) => {
   t.timeout(360_000);
+  // The same dialog stands on several pages of a room: it is opened on one.
+  const opened = new Set<string>();
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const look = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
     const full = await world.open(scene.tenant, '/', look);
@@ -41,8 +43,12 @@ browserTest('every page can be used by everybody, in both themes, and keeps the 
         `Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))`,
       );
       found.push(...(await findBarriers(page, 'colours')).map((one) => `${name}, dark: ${one}`));
+      // In the dark, where rings around what has the focus are harder to see. The frame is the same on every page.
+      const part = name === 'start' ? 'body' : '#main';
+      const T0 = Date.now();
+      found.push(...(await walkByKeyboard(page, part, opened)).map((one) => `${name}, keyboard: ${one}`));
+      console.log('WALK', lane, name, Date.now() - T0);
       await page.emulateMedia({ colorScheme: 'light' });
-      found.push(...(await walkByKeyboard(page)).map((one) => `${name}, keyboard: ${one}`));
     }
     await full.context.close();
     await empty.context.close();

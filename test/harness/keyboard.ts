@@ -1,24 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 
-/** Tab is pressed so often at most on one page. */
+/** Tab is pressed so often at most in one place. */
 const MOST_STOPS = 400;
 /** How long (ms) a dialog or menu may take to be there, and to be gone again. */
 const OPENING_MS = 15_000;
+const DIALOG = '[role=dialog]';
 
 /**
- * What is there for the helper functions below, put into the page: everything interactive in the main part and what of it has had the
- * focus. Evaluated by the debugger, which the page's policy does not bind.
+ * A function for the page: watches one part of it (`root`) while Tab goes through. What is hidden from assistive technology is left out: it
+ * doubles what a key does in the field beside it (the arrows of a number field, the cross of a tag). Evaluated by the debugger, which the
+ * page's policy does not bind.
  */
-const WATCH = `window.keyboard = (() => {
+const WATCH = `(root) => {
   const INTERACTIVE = 'a[href],button,input:not([type=hidden]),select,textarea,summary,[contenteditable=true],[role=button],[role=link],[role=tab],[role=checkbox],[role=switch],[role=combobox],[role=textbox]';
-  const main = document.getElementById('main');
+  // What shows the focus has at least this contrast to what it stands on (WCAG 2.2, 1.4.11).
+  const LEAST_CONTRAST = 3;
   const isShown = (one) => one.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }) && !one.closest('[inert],[aria-hidden=true]');
   const isUsable = (one) => !one.matches(':disabled,[aria-disabled=true],[data-disabled=true]') && isShown(one);
-  const around = (one) => [one, one.parentElement, one.parentElement.parentElement, one.nextElementSibling, one.previousElementSibling].filter(Boolean);
-  const lookOf = (one) => around(one).map((part) => {
-    const style = getComputedStyle(part);
-    return [style.outlineStyle === 'none' ? '' : style.outlineStyle + style.outlineColor + style.outlineWidth, style.boxShadow].join();
-  }).join('|');
+  const usable = () => [...root.querySelectorAll(INTERACTIVE)].filter((one) => isUsable(one) && !one.parentElement.closest('a[href],button'));
   const nameOf = (one) => [
     one.getAttribute('aria-label'),
     ...(one.getAttribute('aria-labelledby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent),
@@ -26,100 +26,200 @@ const WATCH = `window.keyboard = (() => {
     one.matches('input,textarea,select,[contenteditable=true]') ? '' : one.textContent,
     one.querySelector('img[alt]')?.alt, one.title, one.placeholder,
   ].map((part) => (part ?? '').trim()).find((part) => part !== '') ?? '';
-  const said = (one) => one.tagName.toLowerCase() + ' "' + nameOf(one).slice(0, 60) + '" ' + (one.getAttribute('role') ?? one.getAttribute('type') ?? '') + ' ' + String(one.className).slice(0, 60);
-  const reached = new Set();
-  // One of a group is reached by Tab, the others by arrow keys.
-  const groupOf = (one) => one.matches('[role=tab]') ? one.closest('[role=tablist]') : one.matches('[type=radio]') ? one.closest('[role=radiogroup],fieldset,form,main') : null;
-  const candidates = () => [...main.querySelectorAll(INTERACTIVE)].filter((one) => isUsable(one) && !one.parentElement.closest('a[href],button'));
-  const looks = new Map(candidates().map((one) => [one, lookOf(one)]));
-  // What answers to a click and is nothing that can have the focus, nor in or around such a thing.
-  const clickable = () => [...main.querySelectorAll('*')].filter((one) => {
-    const props = one[Object.keys(one).find((key) => key.startsWith('__reactProps$'))];
-    const opens = props?.onClick && getComputedStyle(one).cursor === 'pointer' && isShown(one);
-    return opens && !one.matches(INTERACTIVE + ',label') && !one.closest(INTERACTIVE + ',label,[tabindex="0"]') && !one.querySelector(INTERACTIVE);
+  const said = (one) => one.tagName.toLowerCase() + ' "' + nameOf(one).slice(0, 60) + '" ' + (one.getAttribute('role') ?? one.getAttribute('type') ?? '') + ' ' + String(one.className).slice(0, 80);
+
+  // Colours: red, green, blue and opacity, from 0 to 1 each.
+  const parse = (colour) => {
+    const [red, green, blue, opacity = 1] = colour.slice(colour.indexOf('(')).match(/[\\d.]+/g).map(Number);
+    const whole = colour.startsWith('rgb') ? 255 : 1;
+    return [red / whole, green / whole, blue / whole, opacity];
+  };
+  const over = ([red, green, blue, opacity], below) => [red, green, blue].map((part, at) => part * opacity + below[at] * (1 - opacity));
+  const backdrops = new Map();
+  const backdropOf = (one) => {
+    if (!one) return [1, 1, 1];
+    if (!backdrops.has(one)) backdrops.set(one, over(parse(getComputedStyle(one).backgroundColor), backdropOf(one.parentElement)));
+    return backdrops.get(one);
+  };
+  const lightOf = (colour) => {
+    const [red, green, blue] = colour.map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const isClear = (colour, on) => {
+    const below = backdropOf(on);
+    const [dark, light] = [lightOf(over(parse(colour), below)), lightOf(below)].sort((a, b) => a - b);
+    return (light + 0.05) / (dark + 0.05) >= LEAST_CONTRAST;
+  };
+
+  // A look: every outline, border and shadow on or around a thing that is clear to see. Some are drawn by a label or a frame around.
+  const around = (one) => {
+    const parts = [one, one.nextElementSibling, one.previousElementSibling];
+    for (let part = one.parentElement; part && part !== root && parts.length < 7; part = part.parentElement) parts.push(part);
+    return parts;
+  };
+  const lookOf = (one) => around(one).flatMap((part, at) => {
+    if (!part) return [];
+    const style = getComputedStyle(part);
+    const outside = part.parentElement ?? part;
+    const marks = [];
+    if (style.outlineStyle === 'auto') marks.push('auto');
+    else if (style.outlineStyle !== 'none' && isClear(style.outlineColor, parseFloat(style.outlineOffset) < 0 ? part : outside))
+      marks.push('outline ' + style.outlineColor + style.outlineWidth);
+    for (const side of ['Top', 'Bottom'])
+      if (style['border' + side + 'Style'] !== 'none' && isClear(style['border' + side + 'Color'], part)) marks.push(side + style['border' + side + 'Color'] + style['border' + side + 'Width']);
+    const shadow = /(rgb|color)a?\\([^)]*\\)/.exec(style.boxShadow);
+    if (shadow && isClear(shadow[0], outside)) marks.push(style.boxShadow);
+    return marks.map((mark) => at + mark);
   });
+  const looks = new Map();
+  const noteLooks = () => {
+    for (const one of [...usable(), ...root.querySelectorAll('[tabindex="0"]')])
+      if (!looks.has(one) && one !== document.activeElement) looks.set(one, lookOf(one));
+  };
+  /** Whether all of it lies below something else, or out of sight. What is drawn by its label has no place of its own. */
+  const isCovered = (one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    if (width < 4 || height < 4) return false;
+    return [[0.5, 0.5], [0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]].every(([x, y]) => {
+      const hit = document.elementFromPoint(left + width * x, top + height * y);
+      return !hit || !(one.contains(hit) || hit.contains(one) || one.parentElement.contains(hit));
+    });
+  };
+  // Colours that are still changing are none.
+  const finish = () => {
+    for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
+    backdrops.clear();
+  };
+  // One of a group is reached by Tab, the others by arrow keys.
+  const groupOf = (one) => one.matches('[role=tab]') ? one.closest('[role=tablist]') : one.matches('[type=radio]') ? one.closest('[role=radiogroup],fieldset,form,main,[role=dialog]') : null;
+  // What answers to a click and is nothing that can have the focus, nor in or around such a thing. Options are chosen by arrow keys.
+  const clickable = () => [...root.querySelectorAll('*')].filter((one) => {
+    const props = one[Object.keys(one).find((key) => key.startsWith('__reactProps$'))];
+    return props?.onClick && getComputedStyle(one).cursor === 'pointer' && isShown(one)
+      && !one.matches(INTERACTIVE + ',label') && !one.closest(INTERACTIVE + ',label,[role=option],[tabindex="0"]') && !one.querySelector(INTERACTIVE);
+  });
+
+  const reached = new Set();
+  let last;
+  const had = document.activeElement;
+  let isChanged = false;
+  new MutationObserver(() => { isChanged = true; }).observe(root, { childList: true, subtree: true });
+  had.blur();
+  finish();
+  noteLooks();
+  had.focus();
   return {
     /** Notes what has the focus now; the answer is what is wrong with it, or that the walk is over. */
-    look() {
+    async look() {
+      // Tab goes through the parts of a date and through what is inside a frame; dialogs look after a while where it went.
+      const hasParts = last?.matches('iframe,[type=date],[type=time],[type=datetime-local]');
+      if (hasParts) await new Promise((resolve) => setTimeout(resolve));
       const one = document.activeElement;
-      if (!main.contains(one) || one === main || reached.has(one)) return 'end';
+      if (hasParts && one === last) return [];
+      last = one;
+      if (!root.contains(one) || one === root || one === document.body) return 'end';
+      if (reached.has(one)) return one === [...reached][0] ? 'end' : 'keeps the focus: ' + said(one);
       reached.add(one);
+      finish();
+      if (isChanged) noteLooks();
+      isChanged = false;
       const before = looks.get(one);
       const faults = [];
-      if (before !== undefined && before === lookOf(one)) faults.push('no visible focus: ' + said(one));
-      if (nameOf(one) === '' && one.matches(INTERACTIVE)) faults.push('no name: ' + said(one));
+      if (before && lookOf(one).every((mark) => before.includes(mark))) faults.push('does not show the focus: ' + said(one));
+      if (isCovered(one)) faults.push('is covered: ' + said(one));
+      if (nameOf(one) === '' && one.matches(INTERACTIVE)) faults.push('has no name: ' + said(one));
       return faults;
     },
     missed() {
       const groups = new Set([...reached].map(groupOf).filter(Boolean));
       return [
-        ...candidates().filter((one) => !reached.has(one) && !groups.has(groupOf(one)) && !(one.tabIndex === -1 && one.dataset.pointerOnly !== undefined)).map((one) => 'not reached: ' + said(one)),
-        ...clickable().map((one) => 'only for a pointer: ' + said(one)),
+        ...usable().filter((one) => !reached.has(one) && !groups.has(groupOf(one))).map((one) => 'is not reached: ' + said(one)),
+        ...clickable().map((one) => 'is for a pointer only: ' + said(one)),
       ];
     },
-    /** The names of what opens a dialog or menu, each once. */
+    /** What opens a dialog or menu; of those that rows of a list have, and of several whose names begin alike, one. */
     openers() {
-      const all = candidates().filter((one) => one.matches('[aria-haspopup=dialog],[aria-haspopup=menu]'));
-      return [...new Map(all.map((one) => [nameOf(one).replace(/ .*/, ''), one])).values()].map((one, at) => {
+      const all = usable().filter((one) => one.matches('[aria-haspopup=dialog],[aria-haspopup=menu]'));
+      const likeOf = (one) => one.closest('tr,li,article') ? one.getAttribute('aria-haspopup') : nameOf(one).replace(/ .*/, '');
+      return [...new Map(all.map((one) => [likeOf(one), one]))].map(([like, one], at) => {
         one.dataset.opener = String(at);
-        return { at: String(at), kind: one.getAttribute('aria-haspopup'), name: nameOf(one) };
+        return { at: String(at), kind: one.getAttribute('aria-haspopup'), name: nameOf(one), like: location.pathname.split('/')[1] + ' ' + like };
       });
     },
+    hasFocus: (name) => document.activeElement.matches('[aria-haspopup]') && nameOf(document.activeElement) === name,
   };
-})()`;
+}`;
 
 interface Opener {
   at: string;
   kind: 'dialog' | 'menu';
   name: string;
+  /** The room and what it opens there: the same for buttons that do the same on several pages. */
+  like: string;
 }
 
 /**
- * Walks the main part of a page by Tab, from its beginning: what is interactive there and is not reached, has no name, or does not show that
- * it has the focus; what only a pointer can use; dialogs and menus that do not open by Enter, take the focus, close by Escape and give the
- * focus back.
+ * Walks a part of a page by Tab, from its beginning, and opens and closes each of its dialogs and menus; of a page that shows a dialog, that. The answer says what is interactive
+ * and is not reached, has no name, is covered or does not show that it has the focus; what only a pointer can use; what does not let the
+ * focus go; dialogs and menus that do not open by Enter, take the focus, close by Escape and give the focus back. What is in `opened` is not
+ * opened once more.
  */
-export async function walkByKeyboard(page: Page): Promise<string[]> {
-  await page.evaluate(WATCH);
-  await page.locator('#main').focus();
-  const found: string[] = [];
-  for (let stops = 0; stops < MOST_STOPS; stops += 1) {
-    await page.keyboard.press('Tab');
-    const faults = (await page.evaluate('keyboard.look()')) as 'end' | string[];
-    if (faults === 'end') break;
-    found.push(...faults);
+export async function walkByKeyboard(page: Page, part: 'body' | '#main', opened: Set<string>): Promise<string[]> {
+  if (await page.locator(DIALOG).isVisible()) return walk(page, DIALOG);
+  if (part === '#main') await page.locator(part).focus();
+  else await page.evaluate('document.activeElement.blur()');
+  const found = await walk(page, part);
+  for (const opener of (await page.evaluate(`watched['${part}'].openers()`)) as Opener[]) {
+    if (opened.has(opener.like)) continue;
+    opened.add(opener.like);
+    const faults = await openAndClose(page, part, opener);
+    found.push(...faults.map((fault) => `${opener.kind} of "${opener.name}": ${fault}`));
   }
-  found.push(...((await page.evaluate('keyboard.missed()')) as string[]));
-  for (const opener of (await page.evaluate('keyboard.openers()')) as Opener[])
-    found.push(...(await openAndClose(page, opener)).map((fault) => `${fault}: ${opener.kind} of "${opener.name}"`));
   return found;
 }
 
-async function openAndClose(page: Page, { at, kind }: Opener): Promise<string[]> {
-  const opener = page.locator(`[data-opener="${at}"]`);
-  const opened = page.getByRole(kind);
-  const isAt = (script: string) =>
-    page.waitForFunction(script, undefined, { timeout: OPENING_MS }).then(
+/** Goes by Tab until the focus leaves the part, or is where it was before. */
+async function walk(page: Page, part: string): Promise<string[]> {
+  const watched = `watched[${JSON.stringify(part)}]`;
+  await page.evaluate(`(window.watched ??= {}, ${watched} = (${WATCH})(document.querySelector('${part}')), undefined)`);
+  const found: string[] = [];
+  for (let stops = 0; ; stops += 1) {
+    if (stops === MOST_STOPS) return [...found, `${part} has no end`];
+    await page.keyboard.press('Tab');
+    const faults = (await page.evaluate(`${watched}.look()`)) as string | string[];
+    if (faults === 'end') break;
+    found.push(...[faults].flat());
+    if (typeof faults === 'string') break;
+  }
+  return [...found, ...((await page.evaluate(`${watched}.missed()`)) as string[])];
+}
+
+async function openAndClose(page: Page, part: string, { at, kind, name }: Opener): Promise<string[]> {
+  const opened = page.locator(`[role="${kind}"]`).first();
+  const is = (state: 'visible' | 'hidden') =>
+    opened.waitFor({ state, timeout: OPENING_MS }).then(
       () => true,
       () => false,
     );
-  const wait = (state: 'visible' | 'hidden') =>
-    opened
-      .first()
-      .waitFor({ state, timeout: OPENING_MS })
-      .then(
-        () => true,
-        () => false,
-      );
-  await opener.focus();
+  const holds = async (condition: string) => {
+    for (const end = Date.now() + OPENING_MS; Date.now() < end; await sleep(20))
+      if (await page.evaluate(condition)) return true;
+    return false;
+  };
+  await page.locator(`[data-opener="${at}"]`).focus();
   await page.keyboard.press('Enter');
-  if (!(await wait('visible'))) return ['does not open by Enter'];
+  if (!(await is('visible'))) return ['does not open by Enter'];
   const faults: string[] = [];
   if (kind === 'menu') await page.keyboard.press('ArrowDown');
-  if (!(await isAt(`document.activeElement.closest('[role=${kind}]') !== null`)))
+  if (!(await holds(`document.activeElement.closest('[role=${kind}]') !== null`)))
     faults.push('does not take the focus');
+  if (kind === 'dialog') faults.push(...(await walk(page, DIALOG)));
+  // A list that the field with the focus has opened closes first.
+  if (await page.evaluate(`document.activeElement.matches('input[aria-expanded=true]')`))
+    await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
-  if (!(await wait('hidden'))) return [...faults, 'does not close by Escape'];
-  if (!(await isAt(`document.activeElement.dataset.opener === '${at}'`))) faults.push('does not give the focus back');
+  if (!(await is('hidden'))) return [...faults, 'does not close by Escape'];
+  if (!(await holds(`watched['${part}'].hasFocus(${JSON.stringify(name)})`)))
+    faults.push('does not give the focus back');
   return faults;
 }

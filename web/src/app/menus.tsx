@@ -1,6 +1,6 @@
 import { Box, Menu, useMantineColorScheme } from '@mantine/core';
 import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
-import type { ReactElement } from 'react';
+import { useEffect, useState, type ReactElement } from 'react';
 import { loadTexts, useText } from '../text/index.ts';
 import { selectWorkspace, signOut, usePerson } from './person.ts';
 import { setPreferences, usePreferences } from './preferences.ts';
@@ -9,8 +9,9 @@ import { setPreferences, usePreferences } from './preferences.ts';
 export function WorkspaceMenu({ button }: { button: ReactElement }) {
   const t = useText();
   const { workspaces } = usePerson();
+  const opening = useOpening();
   return (
-    <Menu defaultOpened width={220} position="bottom-start">
+    <Menu {...opening} width={220} position="bottom-start">
       <Menu.Target>{button}</Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{t('shell.workspaces')}</Menu.Label>
@@ -34,9 +35,10 @@ export function AccountMenu({ button }: { button: ReactElement }) {
   const { person } = usePerson();
   const { density, language } = usePreferences();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const opening = useOpening();
   const choice = (isChosen: boolean) => (isChosen ? <IconCheck size={15} /> : <Box w={15} />);
   return (
-    <Menu defaultOpened width={230} position="bottom-end" closeOnItemClick={false}>
+    <Menu {...opening} width={230} position="bottom-end" closeOnItemClick={false}>
       <Menu.Target>{button}</Menu.Target>
       <Menu.Dropdown>
         <Menu.Label className="wrap-anywhere">{person.email}</Menu.Label>
@@ -73,4 +75,11 @@ export function AccountMenu({ button }: { button: ReactElement }) {
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** Opens a menu once it is there, and not before: then it remembers what had the focus, and gives it back. */
+function useOpening() {
+  const [opened, onChange] = useState(false);
+  useEffect(() => onChange(true), []);
+  return { opened, onChange };
 }

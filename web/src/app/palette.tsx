@@ -1,8 +1,8 @@
-import { Modal } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { useState } from 'react';
+import { Dialog } from '../parts/dialog.tsx';
 import { useGo } from '../parts/to.tsx';
 import { useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
@@ -30,8 +30,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     t(`nav.${key}`).toLowerCase().includes(typed.trim().toLowerCase()),
   );
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       withCloseButton={false}
       padding={0}
@@ -66,6 +65,6 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           ) : null}
         </Command.List>
       </Command>
-    </Modal>
+    </Dialog>
   );
 }

@@ -187,7 +187,7 @@ function AccountButton() {
   );
 }
 
-/** A button whose menu is loaded when it is opened for the first time, so that the first page is small. */
+/** A button whose menu is loaded when it is opened for the first time, so that the first page is small. Then it is another button: it takes the focus. */
 function WithMenu({
   menu: Opened,
   children: button,
@@ -199,7 +199,7 @@ function WithMenu({
   if (!wasOpened) return cloneElement(button, { onClick: open, 'aria-haspopup': 'menu', 'aria-expanded': false });
   return (
     <Suspense fallback={button}>
-      <Opened button={button} />
+      <Opened button={cloneElement(button, { autoFocus: true })} />
     </Suspense>
   );
 }

@@ -80,7 +80,6 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
               onClick={() => start.mutate()}
               loading={start.isPending}
               disabled={isBlocked || (isRisky && !acknowledged)}
-              data-autofocus
             >
               {t('campaign.start.do')}
             </Button>

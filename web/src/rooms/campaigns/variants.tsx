@@ -1,8 +1,9 @@
-import { Badge, Button, Group, Modal, NumberInput, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, NumberInput, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
@@ -187,7 +188,7 @@ function EditVariant({
     onDone: close,
   });
   return (
-    <Modal opened onClose={close} title={variant ? variant.name : t('variants.add')} size="lg">
+    <Dialog onClose={close} title={variant ? variant.name : t('variants.add')} size="lg">
       <Stack>
         <Group grow align="flex-end">
           <TextInput
@@ -231,7 +232,7 @@ function EditVariant({
           ) : null}
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

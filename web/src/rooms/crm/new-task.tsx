@@ -4,6 +4,7 @@ import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -81,7 +82,7 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
     onDone: onClose,
   });
   return (
-    <Modal opened onClose={onClose} title={t('tasks.one')}>
+    <Dialog onClose={onClose} title={t('tasks.one')}>
       <Fields
         act={save}
         submit={t('save')}
@@ -106,7 +107,7 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
           {task.title}
         </ConfirmButton>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }
 

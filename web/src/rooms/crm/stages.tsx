@@ -93,6 +93,7 @@ function EditStage({ stage, isFirst, isLast }: { stage: Stage; isFirst: boolean;
         }
       />
       <ColorInput
+        withEyeDropper={false}
         aria-label={t('crm.stage.color', { name })}
         defaultValue={stage.color}
         format="hex"

@@ -1,5 +1,6 @@
-import { Modal, Select, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Select, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Dialog } from '../../parts/dialog.tsx';
 import { dataOf, heron } from '../../app/api.ts';
 import { useText } from '../../text/index.ts';
 import { useDraft, type Draft } from './draft.ts';
@@ -24,7 +25,7 @@ export default function Compose({ draft: kept, onClose }: { draft: Draft | undef
   const { written, write } = draft;
   const rows = mailboxes.data?.data ?? [];
   return (
-    <Modal opened onClose={onClose} title={t('inbox.compose')} size="lg" closeOnClickOutside={false}>
+    <Dialog onClose={onClose} title={t('inbox.compose')} size="lg" closeOnClickOutside={false}>
       <Writing draft={draft} variables={{}} label={t('inbox.words')} onDone={onClose}>
         <Stack gap="xs">
           <Select
@@ -53,6 +54,6 @@ export default function Compose({ draft: kept, onClose }: { draft: Draft | undef
           />
         </Stack>
       </Writing>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,5 +1,6 @@
-import { Kbd, Modal, Switch, Table } from '@mantine/core';
+import { Kbd, Switch, Table } from '@mantine/core';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { Dialog } from '../../parts/dialog.tsx';
 import { useText } from '../../text/index.ts';
 
 /** What each key does, in the order in which the help lists them; texts are `inbox.key.<name>`. */
@@ -71,7 +72,7 @@ export default function KeyHelp({ onClose }: { onClose: () => void }) {
   const t = useText();
   const isOn = useIsOn();
   return (
-    <Modal opened onClose={onClose} title={t('inbox.keys')} size="sm">
+    <Dialog onClose={onClose} title={t('inbox.keys')} size="sm">
       <Table verticalSpacing={6}>
         <Table.Tbody>
           {KEYS.map(([key, act]) => (
@@ -99,6 +100,6 @@ export default function KeyHelp({ onClose }: { onClose: () => void }) {
           for (const listener of listeners) listener();
         }}
       />
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Alert, Button, Code, List, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Code, List, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { useGo } from '../../parts/to.tsx';
@@ -40,7 +41,7 @@ export function Connect({ provider, onClose }: { provider: Provider; onClose: ()
   );
   const address = connect.data?.inbound_webhook_url;
   return (
-    <Modal opened onClose={onClose} title={t('integrations.connectTo', { name: provider.name })}>
+    <Dialog onClose={onClose} title={t('integrations.connectTo', { name: provider.name })}>
       {connect.data && address ? (
         <Stack>
           <Alert role="note" variant="light" color="teal" title={t('integrations.inbound')}>
@@ -82,6 +83,6 @@ export function Connect({ provider, onClose }: { provider: Provider; onClose: ()
           />
         </Form>
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Modal, Select, Text, TextInput } from '@mantine/core';
+import { Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { useText } from '../../text/index.ts';
@@ -17,7 +18,7 @@ export default function Invite({ roles, onClose }: { roles: { id: string; name: 
     { stale: [['team']], done: t('team.sent', { email }), isShown: true, onDone: onClose },
   );
   return (
-    <Modal opened onClose={onClose} title={t('team.invite')}>
+    <Dialog onClose={onClose} title={t('team.invite')}>
       <Form act={send} submit={t('team.invite')}>
         <Text size="sm" c="dimmed">
           {t('team.how')}
@@ -38,6 +39,6 @@ export default function Invite({ roles, onClose }: { roles: { id: string; name: 
           allowDeselect={false}
         />
       </Form>
-    </Modal>
+    </Dialog>
   );
 }
