@@ -45,9 +45,7 @@ browserTest('every page can be used by everybody, in both themes, and keeps the 
       found.push(...(await findBarriers(page, 'colours')).map((one) => `${name}, dark: ${one}`));
       // In the dark, where rings around what has the focus are harder to see. The frame is the same on every page.
       const part = name === 'start' ? 'body' : '#main';
-      const T0 = Date.now();
       found.push(...(await walkByKeyboard(page, part, opened)).map((one) => `${name}, keyboard: ${one}`));
-      console.log('WALK', lane, name, Date.now() - T0);
       await page.emulateMedia({ colorScheme: 'light' });
     }
     await full.context.close();
