@@ -23,7 +23,7 @@ export async function browserSession(
   { db, config }: Needs,
   { sessionId }: Pick<TokenPair, 'sessionId'>,
 ): Promise<{ value: string; maxAgeMs: number }> {
-  const value = newRenewalToken(config, sessionId);
+  const value = newRenewalToken(config, 'browser', sessionId);
   await across(db, 'person')
     .table('sessions')
     .where('id', sessionId)
@@ -57,10 +57,11 @@ export async function renewBrowserSession(
   value: string,
 ): Promise<{ tokens: TokenPair; value: string; maxAgeMs: number }> {
   const tokens = await refreshSession(ctx, value, {
+    keeper: 'browser',
     graceMs: GRACE_MS,
     hash: (token) => hashOf(ctx.config, token),
     successor: (token, sessionId) =>
-      newRenewalToken(ctx.config, sessionId, hmac(ctx.config.AUTH_SECRET, `browser-successor/${token}`)),
+      newRenewalToken(ctx.config, 'browser', sessionId, hmac(ctx.config.AUTH_SECRET, `browser-successor/${token}`)),
   });
   return { tokens, value: tokens.refreshToken, maxAgeMs: SESSION_MS };
 }

@@ -8,7 +8,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type AuditEntry } from '../kernel/transact.ts';
-import { newRenewalToken, sessionOfToken } from './renewal-token.ts';
+import { newRenewalToken, sessionOfToken, type TokenKeeper } from './renewal-token.ts';
 import { signSessionToken } from './session-token.ts';
 
 /** A session ends this long (ms) after its last refresh. */
@@ -44,7 +44,7 @@ export async function openSession(
 ): Promise<TokenPair> {
   const now = ctx.clock.now();
   const id = newId();
-  const refreshToken = newRenewalToken(ctx.config, id);
+  const refreshToken = newRenewalToken(ctx.config, 'client', id);
   const expiresAt = new Date(now.getTime() + SESSION_MS);
   const organizationId = options.organizationId ?? (await usualOrganization(trx, userId));
   await across(trx, 'person').insert('sessions', {
@@ -106,6 +106,7 @@ const LATE_RENEWALS = 3;
 
 /** How a kind of refresh token is stored and followed. */
 export interface RenewalRules {
+  keeper: TokenKeeper;
   /** For how long, from its first use, the token before the last one is taken all the same; how often it is used makes it no longer. */
   graceMs: number;
   /** How tokens of this kind are stored. */
@@ -126,7 +127,7 @@ export async function refreshSession(ctx: Ctx, refreshToken: string, rules = api
   const now = ctx.clock.now();
   const since = new Date(now.getTime() - graceMs);
   const hash = rules.hash(refreshToken);
-  const known = sessionOfToken(ctx.config, refreshToken) ?? (await sessionOfHash(ctx, hash));
+  const known = sessionOfToken(ctx.config, rules.keeper, refreshToken) ?? (await sessionOfHash(ctx, hash));
   if (!known) throw invalidToken();
   const next = rules.successor(refreshToken, known);
   const expiresAt = new Date(now.getTime() + SESSION_MS);
@@ -155,7 +156,12 @@ export async function refreshSession(ctx: Ctx, refreshToken: string, rules = api
 }
 
 function apiRules({ config }: Ctx): RenewalRules {
-  return { graceMs: 0, hash: sha256, successor: (_token, sessionId) => newRenewalToken(config, sessionId) };
+  return {
+    keeper: 'client',
+    graceMs: 0,
+    hash: sha256,
+    successor: (_token, sessionId) => newRenewalToken(config, 'client', sessionId),
+  };
 }
 
 /** The session of a token that does not name it, as they were before; only the last one and the one before it are known. */

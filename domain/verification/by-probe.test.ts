@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { SMTPServer } from 'smtp-server';
 import type { DnsRecords } from '../../lib/dns.ts';
@@ -132,9 +133,19 @@ test('silence ends with the time, and a private address is refused without a con
 test('the second exchanger is asked where the first cannot be reached; one has two conversations at once', async (t) => {
   let open = 0;
   let peak = 0;
+  let asked = 0;
+  let meet = (): void => {};
+  // Long enough that a third would come too, if it might.
+  const met = new Promise<void>((resolve) => (meet = resolve)).then(() => sleep(200));
   const server = await startScriptedSmtp({
     move: (moment, line) => {
-      if (moment === 'mail') peak = Math.max(peak, (open += 1));
+      if (moment === 'mail') {
+        peak = Math.max(peak, (open += 1));
+        asked += 1;
+        if (open === 2) meet();
+        // The first of all is alone.
+        return asked === 1 ? 'ok' : { reply: '250 fine', after: met };
+      }
       if (moment !== 'rcpt' || line.includes('<ann')) return 'ok';
       open -= 1;
       return { reply: '550 5.1.1 no such user' };

@@ -90,6 +90,10 @@ const REACHING: Record<string, Make> = {
   },
   'agent-policies.create': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
   'agent-policies.replace': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
+  'goals.cancelReplay': async ({ world, params }) => {
+    await world.deps.db('goal_replays').where({ id: params.replayId }).update({ state: 'queued' });
+    return {};
+  },
   'app-connections.create': () => ({ body: { name: newId(), base_url: 'http://127.0.0.1:1' } }),
   'campaigns.create': ({ mailboxId }) => ({
     body: {

@@ -5,10 +5,16 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 export type SmtpMoment = 'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'rset';
 
 /**
- * What it does: `ok`; a reply of its own, on the line or followed by a cut; cutting the line; saying nothing. For a
+ * What it does: `ok`; a reply of its own, on the line or followed by a cut, at once or `after` something; cutting the line; saying nothing. For a
  * body: `take-and-cut` and `take-and-hush` take the message without saying so.
  */
-export type SmtpMove = 'ok' | 'cut' | 'hush' | 'take-and-cut' | 'take-and-hush' | { reply: string; cut?: boolean };
+export type SmtpMove =
+  | 'ok'
+  | 'cut'
+  | 'hush'
+  | 'take-and-cut'
+  | 'take-and-hush'
+  | { reply: string; cut?: boolean; after?: Promise<unknown> };
 
 export interface ScriptedSmtp {
   host: string;
@@ -76,8 +82,13 @@ export async function startScriptedSmtp({
       if (todo === 'hush' || todo === 'take-and-hush') return;
       if (todo === 'cut' || todo === 'take-and-cut') return void socket.destroy();
       if (typeof todo === 'object') {
-        socket.write(`${todo.reply}\r\n`);
-        if (todo.cut) socket.end();
+        const { reply, cut, after } = todo;
+        const say = () => {
+          socket.write(`${reply}\r\n`);
+          if (cut) socket.end();
+        };
+        if (after) void after.then(say);
+        else say();
         return;
       }
       if (moment === 'ehlo')
