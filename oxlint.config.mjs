@@ -16,7 +16,7 @@ const HOUSE = {
   api: ['domain', 'lib', 'workflows'],
   deploy: ['activities', 'api', 'client', 'db', 'domain', 'lib', 'temporal', 'web', 'workers', 'workflows'],
   local: ['db', 'deploy', 'domain', 'lib', 'temporal', 'web', 'workflows'],
-  examples: ['client', 'db', 'deploy', 'domain', 'lib', 'local', 'temporal', 'test', 'workers', 'workflows'],
+  examples: ['client', 'db', 'deploy', 'domain', 'lib', 'local', 'temporal', 'test', 'web', 'workers', 'workflows'],
   bench: [
     'activities',
     'db',
