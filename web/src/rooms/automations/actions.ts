@@ -49,17 +49,3 @@ export const ACTIONS: Readonly<Record<string, readonly ActionField[] | undefined
   'sendsets.wait': [{ name: 'wait_minutes', kind: 'number', isNeeded: true }],
   'sendsets.run_automation': [{ name: 'automation_id', kind: 'automation', isNeeded: true }],
 };
-
-export const OPERATORS = [
-  'eq',
-  'neq',
-  'in',
-  'not_in',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'contains',
-  'exists',
-  'not_exists',
-] as const;

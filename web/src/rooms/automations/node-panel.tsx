@@ -12,10 +12,11 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
+import { OPERATORS } from '../../parts/operators.ts';
 import { toTriggerChoice } from '../../parts/trigger-names.ts';
 import { TRIGGERS } from '../../parts/triggers.ts';
 import { textOf, useText } from '../../text/index.ts';
-import { ACTIONS, OPERATORS, type ActionField } from './actions.ts';
+import { ACTIONS, type ActionField } from './actions.ts';
 import { useChoices } from './choices.ts';
 import { insertAfter, leadTo, remove, targets, waysOut, type Draft, type FlowNode, type Result } from './flow.ts';
 import { shown, summaryOf } from './summary.ts';

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Group, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import type { AnswerOf } from '../../app/api.ts';
+import { OPERATORS } from '../../parts/operators.ts';
 import { text, useText } from '../../text/index.ts';
 
 type Predicate = AnswerOf<'/v1/goals'>['data'][number]['definition']['predicates'][number];
@@ -17,19 +18,6 @@ export interface ConditionDraft {
   values: string[];
 }
 
-const OPERATORS: readonly Operator[] = [
-  'eq',
-  'neq',
-  'in',
-  'not_in',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'contains',
-  'exists',
-  'not_exists',
-];
 const MOST = 20;
 const LISTS = new Set<Operator>(['in', 'not_in']);
 const BARE = new Set<Operator>(['exists', 'not_exists']);
