@@ -229,7 +229,7 @@ function ConditionFields({ node, change, isFixed }: FieldsOf) {
           />
           <Select
             label={t('automations.condition.operator')}
-            data={OPERATORS.map((value) => ({ value, label: t(`automations.operator.${value}`) }))}
+            data={OPERATORS.map((value) => ({ value, label: t(`operator.${value}`) }))}
             value={condition.operator ?? 'eq'}
             onChange={(operator) => {
               const { value: _, ...rest } = condition;

@@ -17,7 +17,7 @@ export function summaryOf(
     const said =
       condition?.field === 'expression'
         ? (condition.expression ?? '')
-        : [condition?.key, textOf('automations.operator', condition?.operator ?? ''), shown(condition?.value)]
+        : [condition?.key, textOf('operator', condition?.operator ?? ''), shown(condition?.value)]
             .filter(Boolean)
             .join(' ');
     return { title: text('automations.condition'), said };

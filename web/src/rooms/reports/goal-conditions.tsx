@@ -91,7 +91,7 @@ function ConditionFields({
       />
       <Select
         aria-label={t('goals.condition.operator')}
-        data={OPERATORS.map((one) => ({ value: one, label: t(`goals.operator.${one}`) }))}
+        data={OPERATORS.map((one) => ({ value: one, label: t(`operator.${one}`) }))}
         value={op}
         onChange={(chosen) => onChange(withOperator(condition, (chosen ?? op) as Operator))}
         allowDeselect={false}
@@ -194,7 +194,7 @@ export function toPredicate({ path, op, kind, values }: ConditionDraft): Predica
 export function sayCondition(predicate: Predicate): string {
   const { path, op } = predicate;
   const given = 'value' in predicate ? predicate.value : [];
-  return `${path} ${text(`goals.operator.${op}`)} ${[given].flat().map(sayValue).join(', ')}`.trim();
+  return `${path} ${text(`operator.${op}`)} ${[given].flat().map(sayValue).join(', ')}`.trim();
 }
 
 function sayValue(value: Scalar): string {
