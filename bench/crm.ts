@@ -131,6 +131,8 @@ function taskSearches({ memberIds }: Filled): Record<string, (round: number) => 
       reverse: true,
     }),
     overdue: () => ({ overdue: true, sort_by: 'due_date', reverse: true }),
+    'overdue, newest': () => ({ overdue: true }),
+    'overdue, by priority': () => ({ overdue: true, sort_by: 'priority' }),
     'due this week': () => ({ due_after: days(0), due_before: days(7), sort_by: 'due_date', reverse: true }),
     'due today, of a member': (round) => ({ due_after: days(0), due_before: days(1), assigned_to: member(round) }),
   };

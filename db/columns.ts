@@ -64,7 +64,7 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'app_connections.base_url': { note: 'Without query, fragment and trailing slash.' },
   'app_connections.secret': { note: 'Sealed under `app_connections/<id>`.' },
   'automations.author_rights': {
-    note: 'Of records/automation-rights.ts, of whoever saved it last; null where it was saved before they were kept.',
+    note: 'Of records/automation-rights.ts, of whoever saved it last; null where nobody knows who did, which counts as none.',
   },
   'automations.filter': { type: 'AutomationFilter', note: 'Which events of the trigger count.' },
   'automations.graph': { type: 'AutomationGraph' },
@@ -74,7 +74,7 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'automation_runs.error_detail': { note: 'Empty where nothing failed.' },
   'automation_runs.graph': { type: 'AutomationGraph', note: 'What it began with; null once it has ended.' },
   'automation_runs.node_results': { type: 'AutomationNodeResult[]' },
-  'automation_runs.rights': { note: 'What it may do and start; null: not limited.' },
+  'automation_runs.rights': { note: 'What it may start; null counts as none.' },
   'automation_runs.waiting': { type: 'AutomationWaiting', note: 'The nodes it waits for; null once it has ended.' },
   'blobs.store': { note: 'Who has the bytes: blob_chunks, or a store outside under store_key.' },
   'blobs.moving_to': { note: 'Where a worker is copying them to.' },

@@ -24,7 +24,7 @@ export interface AutomationRunsRow {
   blocked_reason: string | null;
   started_at: Date;
   finished_at: Date | null;
-  /** What it may do and start; null: not limited. */
+  /** What it may start; null counts as none. */
   rights: string[] | null;
 }
 

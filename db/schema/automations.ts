@@ -14,7 +14,7 @@ export interface AutomationsRow {
   graph: AutomationGraph;
   created_at: Date;
   updated_at: Date;
-  /** Of records/automation-rights.ts, of whoever saved it last; null where it was saved before they were kept. */
+  /** Of records/automation-rights.ts, of whoever saved it last; null where nobody knows who did, which counts as none. */
   author_rights: string[] | null;
 }
 
