@@ -72,7 +72,7 @@ export async function lockRun(tx: Tx, runId: string): Promise<RunState | undefin
     results: row.node_results,
     waiting: toWaiting(row.waiting),
     hops: row.hops,
-    rights: row.rights,
+    rights: row.rights ?? [],
   };
 }
 

@@ -6,8 +6,8 @@ import { lackingRights } from '../records/automation-rights.ts';
  * more rights has saved lends them to nobody.
  * @returns a sentence that names the actions; undefined where it may be started
  */
-export function borrowedActions(rights: readonly string[] | null, started: AutomationGraph): string | undefined {
+export function borrowedActions(rights: readonly string[], started: AutomationGraph): string | undefined {
   const actions = [...new Set(lackingRights(started, rights).map(({ action }) => action))];
   if (actions.length === 0) return undefined;
-  return `The automation was not started: whoever saved the one that starts it may not do ${actions.join(', ')}`;
+  return `The automation was not started: whoever saved the one that starts it may not do ${actions.join(', ')}. Somebody who may has to save it again.`;
 }

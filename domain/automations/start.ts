@@ -6,7 +6,7 @@ import { automationWorkflow } from '../../workflows/automation/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { commonRights } from '../records/automation-rights.ts';
+import { runRights } from '../records/automation-rights.ts';
 import { addDeadLetter, AUTOMATION_LOOP } from '../records/dead-letters.ts';
 import type { Triggered } from '../triggers/read.ts';
 import type { AutomationRow } from './automations.ts';
@@ -36,7 +36,7 @@ interface Wanted {
   data: Record<string, unknown>;
   contactId: string | null;
   hops: number;
-  /** Of the run that asks for it; null: an event, or a run that is not limited. */
+  /** Of the run that asks for it; null: an event, or a step of a campaign. */
   callerRights: readonly string[] | null;
   /** Beyond what runs of the workspace may lead to in an hour. */
   isTooMany?: boolean;
@@ -102,7 +102,7 @@ async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {
 async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights, isTooMany }: Wanted): Promise<Ended> {
   if (!automation.enabled) return { status: 'error', detail: 'The automation is switched off' };
   // Asked when it was called for too; it may have been changed since.
-  const borrowed = borrowedActions(callerRights, automation.graph);
+  const borrowed = callerRights && borrowedActions(callerRights, automation.graph);
   if (borrowed) {
     announceFailure(tx, run, borrowed, false);
     return { status: 'error', detail: borrowed };
@@ -165,18 +165,19 @@ async function requests(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[
     'select id, trigger_event, data, rights from automation_runs where organization_id = :org and id = any(cast(:ids as uuid[]))',
     { ids: asked.flatMap(({ request }) => (request.run_id ? [request.run_id] : [])) },
   );
-  return asked.flatMap(({ request, hops }) => {
+  return asked.flatMap(({ request, hops }): Wanted[] => {
     const automation = automations.find(({ id }) => id === request.automation_id);
     if (!automation) return [];
     const { cause, contact_id: contactId } = request;
     const caller = callers.find(({ id }) => id === request.run_id);
     if (caller) {
-      const { trigger_event: trigger, data: given, rights: callerRights } = caller;
-      return [{ automation, cause, trigger, data: given, contactId, hops, callerRights }];
+      const { trigger_event: trigger, data: given, rights } = caller;
+      return [{ automation, cause, trigger, data: given, contactId, hops, callerRights: rights ?? [] }];
     }
     const { campaign_id, step_id, contact_email } = request;
     const data = { campaign_id, step_id, contact_id: contactId, contact_email };
-    return [{ automation, cause, trigger: CALLED, data, contactId, hops, callerRights: null }];
+    // What a run may that is gone by now, nobody knows.
+    return [{ automation, cause, trigger: CALLED, data, contactId, hops, callerRights: request.run_id ? [] : null }];
   });
 }
 
@@ -209,7 +210,7 @@ function toRun({ automation, trigger, data, hops, callerRights }: Wanted, contac
     results: [],
     waiting: toWaiting(null),
     hops,
-    rights: commonRights(automation.author_rights, callerRights),
+    rights: runRights(automation.author_rights, callerRights),
   };
 }
 
@@ -238,7 +239,7 @@ async function storeRuns(tx: Tx, runs: readonly { run: RunState; cause: string; 
       graphs: runs.map(({ run, ended }) => (ended ? null : json(run.graph))),
       waitings: runs.map(({ run, ended }) => (ended ? null : json(run.waiting))),
       // Names of Heron's own, so a literal of an array needs no quotes.
-      rights: runs.map(({ run }) => run.rights && `{${run.rights.join(',')}}`),
+      rights: runs.map(({ run }) => `{${run.rights.join(',')}}`),
     },
   );
 }

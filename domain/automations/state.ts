@@ -16,8 +16,8 @@ export interface RunState {
   waiting: AutomationWaiting;
   /** Reactions in a row that led to it. */
   hops: number;
-  /** What it may do and start: rights of its author, and of those of the runs that led to it, as each saved its automation; null: not limited. */
-  rights: readonly string[] | null;
+  /** What it may start: rights of its author, and of those of the runs that led to it, as each saved its automation. */
+  rights: readonly string[];
 }
 
 /** Nodes that wait, by id. The object has nothing else: an id may be any name, `constructor` too. */

@@ -5,6 +5,7 @@ import { CampaignVariants } from '../../db/models/campaign-variant.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { assertMayStart } from '../records/automation-rights.ts';
 import { announceCreated } from './create.ts';
 import { rewire } from '../engine/campaign/graph.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
@@ -28,7 +29,7 @@ function copyName(name: string): string {
  * advanced settings. Leads, progress, log, counters, ramp level and past dates stay behind; the
  * copy belongs to the caller.
  * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY, forbidden for a pool with mailboxes the key may
- *   not use
+ *   not use, and for a step that starts an automation that does what the caller may not do
  */
 export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: string): Promise<CampaignRow> {
   return transact(ctx, async (tx) => {
@@ -55,7 +56,7 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
       updated_at: tx.now,
     });
 
-    await copySteps(tx, source.id, id);
+    await copySteps(ctx, tx, source.id, id);
     await tx.org.sql(
       `insert into campaign_senders (organization_id, campaign_id, mailbox_id, weight, enabled)
        select :org, :copy, mailbox_id, weight, enabled from campaign_senders where organization_id = :org and campaign_id = :source`,
@@ -73,10 +74,18 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
   });
 }
 
-/** Copies steps and variants under new ids. Links between steps, and variants' links to steps, point at the copies. */
-async function copySteps(tx: Tx, sourceId: string, copyId: string): Promise<void> {
+/**
+ * Copies steps and variants under new ids. Links between steps, and variants' links to steps, point at the copies. The caller is the author of the copies.
+ * @throws AppError forbidden as {@link assertMayStart}
+ */
+async function copySteps({ actor }: Ctx, tx: Tx, sourceId: string, copyId: string): Promise<void> {
   const fresh = () => ({ id: newId(), campaign_id: copyId, created_at: tx.now, updated_at: tx.now });
   const steps = await tx.org.query(CampaignSteps).where({ campaign_id: sourceId }).orderBy('position');
+  await assertMayStart(
+    tx.org,
+    actor,
+    steps.map((step, index) => ({ action: toGraphStep(step).action, path: `steps.${index}` })),
+  );
   const ids = new Map(steps.map((step) => [step.id, newId()]));
   for (const step of steps) {
     // PostgreSQL derives these from the action.

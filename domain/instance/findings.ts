@@ -260,6 +260,12 @@ export const FINDINGS = {
     fix: 'Warm up two mailboxes or more in the workspace.',
     docs: 'docs/warmup.md',
   },
+  automation_author_unknown: {
+    title: 'Automations start others, and nobody knows by whose rights',
+    severity: 'warning',
+    fix: 'Have somebody who may do all that the automations do that are started save them again: until then those that need a right are not started.',
+    docs: 'docs/automations.md#what-a-run-does',
+  },
   redis_unreachable: {
     title: 'Redis does not answer',
     severity: 'error',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Row } from '../../db/rows.ts';
 import { MINUTE_MS } from '../../lib/clock.ts';
+import type { Config } from '../../lib/config/index.ts';
 import { newSecret, SECRET_PREFIX } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
@@ -25,9 +26,14 @@ export type ConnectionRow = Row<'integration_connections'>;
 export const HEALTHY_EVERY_MS = 15 * MINUTE_MS;
 /** A token is renewed when it has less than this left (ms). */
 const RENEW_BEFORE_MS = 60_000;
-/** How long (ms) one process has to refresh a token before another may. */
-const REFRESH_LEASE_MS = 30_000;
+/** Time (ms) that a refresh spends in this process and in PostgreSQL, beside its request. */
+const REFRESH_MARGIN_MS = 5_000;
 const POLL_MS = 100;
+
+/** How long (ms) one process has to refresh a token before another may; whoever waits for it waits no longer. */
+export function refreshLeaseMs({ INTEGRATION_TIMEOUT_MS: requestMs }: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
+  return requestMs + REFRESH_MARGIN_MS;
+}
 
 /** A conversation with a connection's provider. */
 export interface OpenAccount {
@@ -117,9 +123,10 @@ async function refreshTokens(ctx: Ctx, provider: Provider, stale: ConnectionRow)
   for (;;) {
     const [mine] = await atOnce(ctx).sql<ConnectionRow>(
       `update integration_connections set refreshing_until = clock_timestamp() + :lease * interval '1 millisecond'
-       where organization_id = :org and id = :id and sealed_version = :version and (refreshing_until is null or refreshing_until < clock_timestamp())
+       where organization_id = :org and id = :id and sealed_version = :version and status <> 'reauth_required'
+         and (refreshing_until is null or refreshing_until < clock_timestamp())
        returning *`,
-      { id: stale.id, version: stale.sealed_version, lease: REFRESH_LEASE_MS },
+      { id: stale.id, version: stale.sealed_version, lease: refreshLeaseMs(ctx.config) },
     );
     if (mine) return exchangeRefresh(ctx, provider, mine);
     const [now] = await reader(ctx).sql<ConnectionRow>(
@@ -161,11 +168,12 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
     return stored;
   } catch (error) {
     const detail = failureSentence(ctx, error, provider);
+    // First, so that nobody who waits asks with the same token once more.
+    if (error instanceof ReauthRequired) await noteReauth(ctx, connection, detail);
     await atOnce(ctx).sql(
       'update integration_connections set refreshing_until = null where organization_id = :org and id = :id and sealed_version = :version',
       { id: connection.id, version: connection.sealed_version },
     );
-    if (error instanceof ReauthRequired) await noteReauth(ctx, connection, detail);
     await logRun(ctx, connection.id, { kind: 'refresh', status: 'error', detail, records: 0, startedAt: now });
     throw error;
   }

@@ -3,6 +3,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { refreshLeaseMs } from './account.ts';
 import type { Provider } from './providers/provider.ts';
 
 export type Delivery = Row<'integration_deliveries'>;
@@ -24,9 +25,12 @@ const SHORTEST_LEASE_MS = 20_000;
 /** Calls without an answer in a row after which a provider counts as away: it is asked by one delivery at a time, less and less often. */
 export const AWAY_AFTER = 3;
 
-/** How long (ms) a worker has for what it claimed: longer than the requests of a delivery may take, so that the end means that the worker is gone. */
-export function leaseMs({ INTEGRATION_TIMEOUT_MS: requestMs }: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
-  return Math.max(SHORTEST_LEASE_MS, MAX_REQUESTS * requestMs);
+/**
+ * How long (ms) a worker has for what it claimed: longer than the requests of a delivery may take, and than it may wait for another process that refreshes the tokens, so
+ * that the end means that the worker is gone.
+ */
+export function leaseMs(config: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
+  return Math.max(SHORTEST_LEASE_MS, MAX_REQUESTS * config.INTEGRATION_TIMEOUT_MS + refreshLeaseMs(config));
 }
 
 /**

@@ -55,12 +55,8 @@ export interface Lacking {
   right: AutomationRight;
 }
 
-/**
- * The nodes of a graph that need more than these rights. Actions of providers need none: whoever writes automations may use connections.
- * @param rights null: not limited, as automations that were saved before their author's rights were kept
- */
-export function lackingRights({ nodes }: AutomationGraph, rights: readonly string[] | null): Lacking[] {
-  if (!rights) return [];
+/** The nodes of a graph that need more than these rights. Actions of providers need none: whoever writes automations may use connections. */
+export function lackingRights({ nodes }: AutomationGraph, rights: readonly string[]): Lacking[] {
   return nodes.flatMap(({ id: nodeId, action = '' }, index) => {
     const needed: readonly AutomationRight[] = Object.hasOwn(ACTION_RIGHTS, action)
       ? ACTION_RIGHTS[action as keyof typeof ACTION_RIGHTS]
@@ -69,10 +65,14 @@ export function lackingRights({ nodes }: AutomationGraph, rights: readonly strin
   });
 }
 
-/** The rights that two authors have in common; null is not limited. */
-export function commonRights(one: readonly string[] | null, other: readonly string[] | null): string[] | null {
-  if (!one) return other && [...other];
-  return other ? one.filter((right) => other.includes(right)) : [...one];
+/**
+ * The rights of a run.
+ * @param author of its automation; null where nobody knows who saved it, which counts as none
+ * @param caller of the run that asked for it; null where an event or a step of a campaign did
+ */
+export function runRights(author: readonly string[] | null, caller: readonly string[] | null): string[] {
+  const own = author ?? [];
+  return caller ? own.filter((right) => caller.includes(right)) : [...own];
 }
 
 /** What a right is called towards a caller: `manage_contacts` to a person, `WRITE_CRM` to a key. */
@@ -142,7 +142,7 @@ export async function assertMayStart(
   );
   const problems = await startedProblems(org, actor, starts);
   if (problems.length > 0)
-    throw new AppError('forbidden', 'The step starts an automation that does what you may not do yourself', {
+    throw new AppError('forbidden', 'A step starts an automation that does what you may not do yourself', {
       problems,
       fix: 'Let somebody who may do all of it save the step.',
     });

@@ -1,8 +1,9 @@
 import { json } from '../../db/connection.ts';
 import type { AutomationFilter, AutomationGraph, AutomationNode } from '../../db/json-columns.ts';
 import type { EventData } from '../../domain/kernel/event-payloads.ts';
+import { systemActor } from '../../domain/kernel/actor.ts';
 import { transact } from '../../domain/kernel/transact.ts';
-import type { AutomationRight } from '../../domain/records/automation-rights.ts';
+import { authorRights, type AutomationRight } from '../../domain/records/automation-rights.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { sampleData } from '../../domain/triggers/vocabulary.ts';
 import { newId } from '../../lib/ids.ts';
@@ -54,7 +55,7 @@ export async function createAutomation(
   organizationId: string,
   trigger: string,
   graph: AutomationGraph,
-  more: { filter?: AutomationFilter; enabled?: boolean; name?: string; authorRights?: AutomationRight[] } = {},
+  more: { filter?: AutomationFilter; enabled?: boolean; name?: string; authorRights?: AutomationRight[] | null } = {},
 ): Promise<string> {
   const id = newId();
   const now = deps.clock.now();
@@ -66,7 +67,7 @@ export async function createAutomation(
     trigger_event: trigger,
     filter: json(more.filter ?? {}),
     graph: json(graph),
-    author_rights: more.authorRights ?? null,
+    author_rights: more.authorRights === undefined ? authorRights(systemActor(organizationId)) : more.authorRights,
     created_at: now,
     updated_at: now,
   });
