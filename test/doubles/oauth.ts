@@ -53,6 +53,8 @@ export interface OAuthServer {
   /** Refresh tokens and access tokens that were revoked by a call. */
   readonly revoked: readonly string[];
   readonly refreshes: number;
+  /** Requests with a refresh token that was not good, such as one that had been used. */
+  readonly refused: number;
   /** Waits this long (ms) before it answers a refresh. */
   delayMs: number;
   /** Lifetime of access tokens, seconds. */
@@ -72,6 +74,7 @@ export function createOAuth(declaration: OAuthDeclaration): OAuthServer {
   const refresh = new Map<string, Grant>();
   const revoked: string[] = [];
   let refreshes = 0;
+  let refused = 0;
   const token = (kind: string) => `${declaration.prefix ?? ''}${kind}-${randomBytes(18).toString('base64url')}`;
 
   const give = (grant: Grant, first: boolean, kept?: string): object => {
@@ -101,7 +104,10 @@ export function createOAuth(declaration: OAuthDeclaration): OAuthServer {
     if (server.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, server.delayMs));
     const given = form.get('refresh_token') ?? '';
     const grant = refresh.get(given);
-    if (!grant) throw declaration.refusal('invalid_grant', 'The refresh token is not good');
+    if (!grant) {
+      refused += 1;
+      throw declaration.refusal('invalid_grant', 'The refresh token is not good');
+    }
     if (declaration.rotates) refresh.delete(given);
     return give(grant, false, declaration.rotates ? undefined : given);
   };
@@ -155,6 +161,9 @@ export function createOAuth(declaration: OAuthDeclaration): OAuthServer {
     revoked,
     get refreshes() {
       return refreshes;
+    },
+    get refused() {
+      return refused;
     },
     delayMs: 0,
     lifetimeSeconds: 1_800,

@@ -7,11 +7,16 @@ import type { Check } from './reconcile.ts';
 const UNDER_WAY = 8;
 /** What the automations write in Heron for each event, by the name of their nodes. */
 const TASKS = ['instant', 'before', 'after', 'asked'];
+/** What the automation writes that waits first, and how long (ms) it does. */
+const WAITED = 'waited';
+const WAIT_MS = 60_000;
 const DEALS = ['instant deal', 'called'];
 
 /** Has PostgreSQL record what is written, in the transaction of the write, whatever code writes it. */
 export async function installWriteRecord(db: RawDb): Promise<void> {
-  await db.raw('create table fault_writes (id bigserial primary key, kind text not null, what text not null)');
+  await db.raw(
+    'create table fault_writes (id bigserial primary key, kind text not null, what text not null, at timestamptz not null default clock_timestamp())',
+  );
   for (const [table, what] of [
     ['crm_tasks', 'new.title'],
     ['crm_deals', 'new.name'],
@@ -30,7 +35,8 @@ export async function installWriteRecord(db: RawDb): Promise<void> {
 }
 
 /** Whether nothing is under way any more, and every event has made its runs. */
-export async function isSettled({ assembly: { deps, temporal }, emitted }: IntegrationStage): Promise<boolean> {
+export async function isSettled(stage: IntegrationStage): Promise<boolean> {
+  const { deps, temporal } = stage.assembly;
   const { rows } = await deps.db.raw(
     `select (select count(*) from domain_events where position is null)
        + (select count(*) from integration_deliveries where state = 'pending')
@@ -38,14 +44,14 @@ export async function isSettled({ assembly: { deps, temporal }, emitted }: Integ
        + (select count(*) from outbox) as left, (select count(*) from automation_runs) as runs`,
   );
   const [{ left, runs }] = rows as [{ left: number; runs: number }];
-  if (left > 0 || runs < runsOf(emitted)) return false;
+  if (left > 0 || runs < runsOf(stage)) return false;
   for await (const _ of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` })) return false;
   return true;
 }
 
-/** Two automations take each event, and one of them asks for a third. */
-function runsOf(emitted: IntegrationStage['emitted']): number {
-  return 3 * eventsOf(emitted).length;
+/** Two automations take each event, or three with one that waits, and one of them asks for another. */
+function runsOf({ options, emitted }: IntegrationStage): number {
+  return (options.waits ? 4 : 3) * eventsOf(emitted).length;
 }
 
 function eventsOf(emitted: IntegrationStage['emitted']): string[] {
@@ -79,6 +85,8 @@ export async function compareIntegrations(stage: IntegrationStage): Promise<Chec
     webhookIds(stage),
     appCalls(stage),
     await writtenOnce(stage),
+    ...(options.waits ? [await waitedLong(stage)] : []),
+    await refreshedOnce(stage),
     {
       name: 'every run of an automation has ended well, and none is missing',
       seen: `${runs.length} runs`,
@@ -86,7 +94,7 @@ export async function compareIntegrations(stage: IntegrationStage): Promise<Chec
         ...runs
           .filter(({ status }) => status !== 'success')
           .map((run) => `${run.id} is ${run.status}: ${run.error_detail}`),
-        ...(runs.length === runsOf(stage.emitted) ? [] : [`${runs.length} in place of ${runsOf(stage.emitted)}`]),
+        ...(runs.length === runsOf(stage) ? [] : [`${runs.length} in place of ${runsOf(stage)}`]),
       ],
     },
     { name: 'nothing is left under way', seen: `${options.kills} kills`, faults: left },
@@ -113,6 +121,7 @@ function receivedOf({ doubles }: IntegrationStage): Received {
     close: doubles.close.notes.map((note) => nameIn(JSON.stringify(note))),
     n8n: doubles.n8n.taken.map(({ body }) => nameIn(body.data.subject)),
     zapier: doubles.zapier.taken.map(({ body }) => nameIn(body.data.subject)),
+    slack: doubles.slack.messages.map(({ text }) => nameIn(text)),
   };
 }
 
@@ -197,7 +206,7 @@ function appCalls({ app, emitted, workspaces }: IntegrationStage): Check {
 }
 
 /** Every task and deal of an automation, and every tag, was written once for each event, by PostgreSQL's own record. */
-async function writtenOnce({ assembly, emitted }: IntegrationStage): Promise<Check> {
+async function writtenOnce({ options, assembly, emitted }: IntegrationStage): Promise<Check> {
   const rows: { kind: string; what: string }[] = await assembly.deps.db('fault_writes').select('kind', 'what');
   const written = new Map<string, number>();
   for (const { kind, what } of rows) written.set(`${kind} ${what}`, (written.get(`${kind} ${what}`) ?? 0) + 1);
@@ -205,7 +214,7 @@ async function writtenOnce({ assembly, emitted }: IntegrationStage): Promise<Che
   for (const [contact, names] of emitted) {
     if (names.length > 0) wanted.set(`contact_categories ${contact}`, names.length);
     for (const name of names) {
-      for (const task of TASKS) wanted.set(`crm_tasks ${task} ${name}`, 1);
+      for (const task of options.waits ? [...TASKS, WAITED] : TASKS) wanted.set(`crm_tasks ${task} ${name}`, 1);
       for (const deal of DEALS) wanted.set(`crm_deals ${deal} ${name}`, 1);
     }
   }
@@ -215,5 +224,40 @@ async function writtenOnce({ assembly, emitted }: IntegrationStage): Promise<Che
     faults: [...new Set([...wanted.keys(), ...written.keys()])]
       .filter((what) => wanted.get(what) !== written.get(what))
       .map((what) => `${what}: written ${written.get(what) ?? 0} times, wanted ${wanted.get(what) ?? 0}`),
+  };
+}
+
+/** What comes after a wait was done when the wait was over. Both automations began with the same event. */
+async function waitedLong({ assembly, emitted }: IntegrationStage): Promise<Check> {
+  const rows: { what: string; at: Date }[] = await assembly.deps.db('fault_writes').select('what', 'at');
+  const at = new Map(rows.map((row) => [row.what, row.at.getTime()]));
+  const names = eventsOf(emitted);
+  return {
+    name: 'what comes after a wait was not done before its end',
+    seen: `${names.length} waits`,
+    faults: names.flatMap((name) => {
+      const waitedMs = (at.get(`${WAITED} ${name}`) ?? 0) - (at.get(`instant ${name}`) ?? 0);
+      return waitedMs < WAIT_MS ? [`${name}: ${waitedMs} ms`] : [];
+    }),
+  };
+}
+
+/**
+ * A refresh token of Slack is good once, so one that came again had a worker die, or an answer lost, before its successor was stored; and only then did a person have to
+ * connect the account again.
+ */
+async function refreshedOnce({ options, doubles, assembly, lost, reconnected }: IntegrationStage): Promise<Check> {
+  const { refreshes, refused } = doubles.slack.oauth;
+  const open = await assembly.deps.db('integration_connections').whereNot({ status: 'connected' });
+  const most = options.kills + lost;
+  return {
+    name: 'tokens were refreshed by one worker at a time, and what could not be was connected again',
+    seen: `${refreshes} refreshes, ${refused} refused, ${reconnected} consents`,
+    faults: [
+      ...(refreshes === 0 ? ['nothing was refreshed'] : []),
+      ...(refused > most ? [`${refused} refresh tokens came again, of which ${most} have a reason`] : []),
+      ...(reconnected > refused ? [`${reconnected} consents for ${refused} refusals`] : []),
+      ...open.map((row) => `${row.provider} is ${row.status}: ${row.last_error}`),
+    ],
   };
 }

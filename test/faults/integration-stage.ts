@@ -5,6 +5,7 @@ import type { startDoubles } from '../doubles/all.ts';
 import { act, chain, createAutomation } from '../harness/automations.ts';
 import type { TestAssembly } from '../harness/database.ts';
 import { createContact, createTenant } from '../harness/factories.ts';
+import { browserCookie } from '../harness/integrations.ts';
 import type { Receiver } from '../harness/receiver.ts';
 import { createClient } from './flows/client.ts';
 import type { Parts } from './parts.ts';
@@ -21,13 +22,20 @@ export interface IntegrationFaultOptions {
   rate: number;
   /** The part of the calls that the customer's app answers with 503 first. Such a call is made again half a minute later. */
   appFails: number;
+  /** Whether an automation waits a minute: full runs only. */
+  waits: boolean;
   /** Gives up on what has not settled this long (ms) after the last kill. */
   settleMs: number;
   log: (line: string) => void;
 }
 
 /** The providers of each workspace, and how each double keeps what it took. */
-export const PROVIDERS = ['discord', 'close', 'n8n', 'zapier'] as const;
+export const PROVIDERS = ['discord', 'close', 'n8n', 'zapier', 'slack'] as const;
+/**
+ * How long (seconds) access tokens of Slack last. Heron renews one that has a minute left, so that a connection in use is refreshed every few seconds; each refresh
+ * token is good once.
+ */
+const TOKEN_SECONDS = 64;
 export type Doubles = Awaited<ReturnType<typeof startDoubles>>;
 
 /** A workspace and those who write to it. */
@@ -36,6 +44,8 @@ export interface Workspace {
   contacts: string[];
   /** The secret that its app checks signatures with. */
   appSecret: string;
+  /** Goes to Slack in the browser of the workspace's person and consents, anew for a connection that is there. */
+  consent(connectionId?: string): Promise<void>;
 }
 
 /** What is played, and what has been written down outside of Heron. */
@@ -51,18 +61,20 @@ export interface IntegrationStage {
   emitted: Map<string, string[]>;
   /** Requests that a double took without Heron learning of it. */
   lost: number;
+  /** How often a person connected Slack again. */
+  reconnected: number;
 }
 
 /** Contacts of a workspace. */
 export const CONTACTS = 4;
 
-/** Connects the providers over the API, and makes the automations: one that is done at once, one that calls out twice and asks for a third. */
+/** Connects the providers over the API, and makes the automations: one that is done at once, one that calls out twice and asks for a third, one that waits. */
 export async function prepareWorkspace(
-  { parts, assembly: { deps }, doubles, app, workspaces, emitted }: IntegrationStage,
+  { options, parts, assembly: { deps }, doubles, app, workspaces, emitted }: IntegrationStage,
   n: number,
 ) {
   const tenant = await createTenant(deps, `Integrations ${n}`);
-  const { organizationId, apiKey } = tenant;
+  const { organizationId, apiKey, sessionToken } = tenant;
   const client = createClient(parts.apiUrl);
   const post = async (path: string, body: object): Promise<any> => {
     const { status, answer } = await client.ask('POST', path, apiKey, body);
@@ -80,6 +92,21 @@ export async function prepareWorkspace(
   const crm = await connect('close', { api_key: doubles.close.keys[0] });
   await follow(crm, 'close.log_activity', { text: '{{.subject}}' });
   await follow(await connect('n8n', { webhook_url: doubles.n8n.hookUrl }), 'n8n.send_webhook');
+  doubles.slack.oauth.lifetimeSeconds = TOKEN_SECONDS;
+  const consent = async (connectionId?: string): Promise<void> => {
+    const began = await client.ask('POST', '/integrations/oauth/start', sessionToken, {
+      provider: 'slack',
+      ...(connectionId && { connection_id: connectionId }),
+    });
+    const back = doubles.slack.oauth.consent(began.answer.authorize_url);
+    const answer = await fetch(back, { headers: { cookie: await browserCookie({ deps }, tenant) } });
+    if (!answer.ok) throw new Error(`no consent: ${answer.status} ${await answer.text()}`);
+  };
+  await consent();
+  const [slack] = await deps
+    .db('integration_connections')
+    .where({ organization_id: organizationId, provider: 'slack' });
+  await follow(slack!, 'slack.notify', { channel: '#sales', message: '{{.subject}}' });
   // The automations alone write here.
   const zapier = await connect('zapier', { webhook_url: doubles.zapier.hookUrl });
   const pipeline = await post('/crm/pipelines', { name: 'Sales', stages: [{ name: 'New', color: '#0ea5e9' }] });
@@ -116,13 +143,14 @@ export async function prepareWorkspace(
       act('ask', 'run_automation', { automation_id: asked }),
     ),
   );
+  if (options.waits) await automate('email.replied', chain(act('wait', 'wait', { wait_minutes: 1 }), task('waited')));
   const contacts: string[] = [];
   for (let c = 0; c < CONTACTS; c += 1) {
     const email = `w${n}c${c}@people.example.org`;
     contacts.push(await createContact(deps.db, deps.clock.now(), organizationId, { email, first_name: `C${c}` }));
     emitted.set(contacts[c]!, []);
   }
-  workspaces.push({ organizationId, contacts, appSecret: secret });
+  workspaces.push({ organizationId, contacts, appSecret: secret, consent });
 }
 
 async function createLabel({ db, clock }: TestAssembly['deps'], organizationId: string): Promise<string> {

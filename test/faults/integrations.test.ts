@@ -1,7 +1,7 @@
 import test from 'ava';
 import { runIntegrationFaults } from './integrations.ts';
 
-// The long run, in which Temporal dies too and the customer's app fails, is `npm run test:faults -- --integrations`.
+// The long run, in which Temporal dies too, automations wait and the customer's app fails, is `npm run test:faults -- --integrations`.
 test('providers and automations survive kill -9 of the worker: all arrives in order, and what is written in Heron is written once', async (t) => {
   t.timeout(300_000);
   const lines: string[] = [];
@@ -12,6 +12,7 @@ test('providers and automations survive kill -9 of the worker: all arrives in or
     pauseMs: 4_000,
     rate: 2,
     appFails: 0,
+    waits: false,
     settleMs: 180_000,
     log: (line) => void lines.push(line),
   });

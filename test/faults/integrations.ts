@@ -35,12 +35,12 @@ const SETTINGS: Record<string, string> = {
   LOG_LEVEL: 'info',
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
   INTEGRATION_RETRY_BASE_MS: '500',
-  // What a dead worker had is due again after twenty seconds.
+  // What a dead worker had is due again after 26 seconds.
   INTEGRATION_TIMEOUT_MS: '3000',
 };
 
 /**
- * Has replies come in that four providers, a customer's app and automations of two workspaces wait for, kills workers and Temporal meanwhile, lets everything settle, and
+ * Has replies come in that five providers, a customer's app and automations of two workspaces wait for, kills workers and Temporal meanwhile, lets everything settle, and
  * compares what the doubles have with what was emitted.
  */
 export async function runIntegrationFaults(options: IntegrationFaultOptions): Promise<IntegrationFaultReport> {
@@ -61,12 +61,17 @@ export async function runIntegrationFaults(options: IntegrationFaultOptions): Pr
           workspaces: [],
           emitted: new Map(),
           lost: 0,
+          reconnected: 0,
         };
         const startedAt = performance.now();
         await installWriteRecord(assembly.deps.db);
         for (let n = 0; n < WORKSPACES; n += 1) await prepareWorkspace(stage, n);
+        const people = new AbortController();
+        const watching = reconnect(stage, people.signal);
         await play(stage);
         await settle(stage);
+        people.abort();
+        await watching;
         const checks = await compareIntegrations(stage);
         const events = [...stage.emitted.values()].flat().length;
         return { checks, kills: options.kills, events, tookMs: performance.now() - startedAt };
@@ -156,6 +161,29 @@ async function killParts({ options, random, parts, emitted }: IntegrationStage):
     comingBack.push(sleep(downMs).then(() => victim.restart()));
   }
   return comingBack;
+}
+
+/**
+ * The people of the workspaces, who connect Slack again once Heron says that they have to: a worker that dies with new tokens in its hands, or an answer that is lost,
+ * takes the one refresh token that was good with it.
+ */
+async function reconnect(stage: IntegrationStage, signal: AbortSignal): Promise<void> {
+  const { db } = stage.assembly.deps;
+  while (!signal.aborted) {
+    await sleep(1_000);
+    for (const { organizationId, consent } of stage.workspaces) {
+      const [ended] = await db('integration_connections')
+        .where({ organization_id: organizationId, status: 'reauth_required' })
+        .select('id');
+      if (!ended) continue;
+      try {
+        await consent(ended.id);
+        stage.reconnected += 1;
+      } catch {
+        // The double misbehaved to the person: they try again.
+      }
+    }
+  }
 }
 
 /** Waits until nothing is left to be done. What has not been done by then is found by the comparison. */

@@ -83,6 +83,7 @@ if (values.integrations) {
     pauseMs: 5_000,
     rate: 1,
     appFails: 0.02,
+    waits: true,
     settleMs: 300_000,
     log,
   });

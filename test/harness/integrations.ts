@@ -45,7 +45,10 @@ export async function subscribe(
 }
 
 /** The cookie of a person who is signed in on the pages of this server. */
-export async function browserCookie(world: World, { userId, organizationId }: Tenant): Promise<string> {
+export async function browserCookie(
+  world: Pick<World, 'deps'>,
+  { userId, organizationId }: Pick<Tenant, 'userId' | 'organizationId'>,
+): Promise<string> {
   const session = await world.deps
     .db('sessions')
     .where({ user_id: userId, organization_id: organizationId })
