@@ -25,43 +25,69 @@ const BARE_PAGE = `select * from catalogue_people order by id limit ${PAGE}`;
 
 /**
  * The prospect catalogue at its size (HERON_BENCH_PEOPLE, 10,000,000 unless said; a tenth as many companies): the load of a million people, then of all,
- * and every filter, alone and in combinations, each with values drawn anew.
+ * and every filter, alone and in combinations, each with values drawn anew. A catalogue that an earlier run left in the folder of `--data` is searched as it is.
  */
 export async function run({ assembly, stack, quick, log }: BenchContext): Promise<BenchResult> {
-  const people = quick ? 20_000 : Number(process.env.HERON_BENCH_PEOPLE ?? 10_000_000);
-  const first = Math.min(people, LOADED);
+  const wanted = quick ? 20_000 : Number(process.env.HERON_BENCH_PEOPLE ?? 10_000_000);
   const url = new URL(stack.env.PRIMARY_DB!);
   const admin = connectRaw({ url: url.href, max: 1 });
-  await admin.raw('create database catalogue_bench');
+  const { rows: there } = (await admin.raw(`select from pg_database where datname = 'catalogue_bench'`)) as {
+    rows: unknown[];
+  };
+  if (there.length === 0) await admin.raw('create database catalogue_bench');
   await admin.destroy();
   url.pathname = '/catalogue_bench';
-  const postgres = stack.processes.postgres?.pid;
-  const { seconds, cpu } = await load(url.href, first, first / 10, log, postgres);
-  if (people > first) {
-    const all = connectRaw({ url: url.href, max: 1 });
-    await all.raw('truncate catalogue_people, catalogue_companies');
-    await all.destroy();
-    const whole = await load(url.href, people, people / 10, log, postgres);
-    log(`${people} people and ${people / 10} companies in ${whole.seconds.toFixed(0)} s (${whole.cpu})`);
-  }
+  const loads = there.length === 0 ? await loadAll(url.href, wanted, log, stack.processes.postgres?.pid) : [];
   const reader = openCatalogue({ url: url.href });
   try {
     const ctx = { ...systemCtx(assembly.deps, 'none', 'bench'), catalogue: reader };
+    const [{ people }] = (await reader.query<{ people: number }>(
+      'select people::float8 as people from catalogue_facts',
+    )) as [{ people: number }];
     const result = await measureCatalogue(ctx, people, quick ? 3 : ROUNDS, log);
     result.figures.unshift(
-      { label: `load of ${first} people and ${first / 10} companies`, value: `${seconds.toFixed(0)} s` },
-      { label: 'CPU of that load, which other work on the machine does not lengthen', value: cpu },
+      ...loads.flatMap(({ people: loaded, seconds, cpu }) => [
+        { label: `load of ${loaded} people and ${loaded / 10} companies`, value: `${seconds.toFixed(0)} s` },
+        { label: 'CPU of that load, which other work on the machine does not lengthen', value: cpu },
+      ]),
     );
-    result.targets.unshift({
-      what: `load of ${first} people with their companies, indexes included`,
-      target: `under ${LOAD_TARGET_S} s`,
-      got: `${seconds.toFixed(0)} s`,
-      met: seconds < LOAD_TARGET_S,
-    });
+    const first = loads.find((one) => one.people <= LOADED);
+    if (first)
+      result.targets.unshift({
+        what: `load of ${first.people} people with their companies, indexes included`,
+        target: `under ${LOAD_TARGET_S} s`,
+        got: `${first.seconds.toFixed(0)} s`,
+        met: first.seconds < LOAD_TARGET_S,
+      });
     return result;
   } finally {
     await reader.close();
   }
+}
+
+interface Loaded {
+  people: number;
+  seconds: number;
+  cpu: string;
+}
+
+/** Loads a million people, then all of them in their place. */
+async function loadAll(
+  url: string,
+  people: number,
+  log: (line: string) => void,
+  postgres: number | undefined,
+): Promise<Loaded[]> {
+  const loads: Loaded[] = [];
+  for (const some of new Set([Math.min(people, LOADED), people])) {
+    if (loads.length > 0) {
+      const again = connectRaw({ url, max: 1 });
+      await again.raw('truncate catalogue_people, catalogue_companies');
+      await again.destroy();
+    }
+    loads.push({ people: some, ...(await load(url, some, some / 10, log, postgres)) });
+  }
+  return loads;
 }
 
 async function load(
