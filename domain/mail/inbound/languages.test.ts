@@ -1,5 +1,7 @@
 import test from 'ava';
+import fc from 'fast-check';
 import { classifyInbound } from './classify.ts';
+import { OWN_LINES } from './fixtures/own-lines.ts';
 import { replyIntent } from './intent.ts';
 import type { InboundMessage } from './parse.ts';
 import { stripQuoted } from './quotes.ts';
@@ -230,6 +232,16 @@ for (const [name, words] of Object.entries(LANGUAGES)) {
     t.is(stripQuoted(`> Hello Bob\n\n${yes}`), yes);
   });
 
+  test(`${name}: what only looks like the words of a mail program stays`, (t) => {
+    const { start, told, sent, trip, heading, question } = OWN_LINES[name]!;
+    for (const mine of [start, told, sent, trip, `${yes}\n—\n${question}`, `${question}\n>10 kg`]) {
+      t.is(stripQuoted(mine), mine);
+      for (const quote of quotesOf(words))
+        for (const gap of ['\n', '\n\n']) t.is(stripQuoted(`${mine}${gap}${quote}`), mine, `${gap}${quote}`);
+    }
+    t.is(stripQuoted(`${heading}\n> 12\n> 15\n\n${block}\n\nHello Bob`), `${heading}\n> 12\n> 15`);
+  });
+
   test(`${name}: interest, refusal and a request to be left out`, (t) => {
     t.is(replyIntent(yes, 'Re: Hello').intent, 'positive');
     t.is(replyIntent(no, 'Re: Hello').intent, 'negative');
@@ -266,3 +278,43 @@ for (const [name, words] of Object.entries(LANGUAGES)) {
     t.is(returnDate(away, RECEIVED)?.toISOString().slice(0, 10), '2026-12-03');
   });
 }
+
+/** An email of ours below a reply, in the forms that mail programs give it. */
+function quotesOf({ wrote, block, footer }: Language): string[] {
+  return [
+    `${wrote}\n> Hello Bob\n> ${footer}`,
+    `${wrote}\n\nHello Bob\n${footer}`,
+    `${block}\n\nHello Bob\n${footer}`,
+    `-----Original Message-----\n${block}\n\nHello Bob\n${footer}`,
+    `________________________________\n${block}\n\n${footer}`,
+  ];
+}
+
+test('above a quote of any form in any language every own line stays, and nothing of the quote', (t) => {
+  const { values } = Object;
+  const line = fc.oneof(
+    fc.constantFrom(
+      ...values(OWN_LINES).flatMap(({ start, told, trip, question }) => [start, told, trip, question]),
+      ...values(LANGUAGES).flatMap(({ yes, no, leave }) => [yes, no, leave]),
+    ),
+    fc
+      .array(fc.constantFrom('we', 'on', 'Am', 'le', '12.05.', '10:30', 'From', 'i', '-', '*', 'and'), {
+        minLength: 4,
+        maxLength: 12,
+      })
+      .map((words) => `${words.join(' ')}.`),
+  );
+  const text = fc.array(fc.tuple(line, fc.constantFrom('\n', '\n\n')), { minLength: 1, maxLength: 8 });
+  const quote = fc.constantFrom(...values(LANGUAGES).flatMap(quotesOf));
+  fc.assert(
+    fc.property(text, quote, (lines, below) => {
+      const mine = lines
+        .map(([words, gap]) => `${words}${gap}`)
+        .join('')
+        .trim();
+      return stripQuoted(`${mine}\n\n${below}`) === mine && stripQuoted(`${mine}\n${below}`) === mine;
+    }),
+    { numRuns: 300 },
+  );
+  t.pass();
+});

@@ -71,18 +71,53 @@ export const OTHER_LABEL = anyOf(
   AFTER_LABEL,
 );
 
-/** Lines that phones and programs put under what was written. */
+/** Labels of a header block that people hardly write themselves: when it was sent, and its subject. */
+export const TELLING_LABEL = anyOf(
+  [
+    String.raw`sent|subject|gesendet|betreff|envoyé|objet|enviado|asunto|inviato|oggetto|assunto|verzonden|onderwerp|sendt|emne|skickat|ämne|lähetetty|aihe`,
+    String.raw`wysłano|temat|odesláno|předmět|elküldve|küldve|tárgy|отправлено|тема|надіслано|gönderildi|gönderme tarihi|gönderilme tarihi|konu|送信日時|件名|发送时间|发送日期|寄件日期|主题|主題|主旨`,
+  ],
+  'iu',
+  String.raw`^[\s>*_]{0,4}`,
+  AFTER_LABEL,
+);
+
+/** "you wrote", "schrieb ich": people tell so what somebody said; programs name the author. */
+export const PERSONAL = anyOf(
+  [
+    String.raw`(?:we|i|he|she|they|who|it)(?: \w{2,10})? (?:wrote|writes)|schrieb (?:ich|er|sie|es|man)|(?:il|elle|on|qui) a écrit|escribió (?:usted|él|ella)|(?:usted|él|ella|que) escribió|(?:lei|lui|che) ha scritto|(?:você|ele|ela|que) escreveu`,
+    String.raw`schreef (?:ik|u|je|jij|hij|ze|zij)|(?:du|jeg|jag|vi|han|hun|hon|i|ni|de) skrev|skrev (?:du|jeg|jag|vi|han|hun|hon|i|ni|de)|pani? (?:napisał|pisze)|(?:он|она|я|ты) (?:написал|пишет)|(?:він|вона|я|ти) (?:написав|написала|пише)`,
+  ],
+  'iu',
+  String.raw`(?:^|[^\p{L}])`,
+  String.raw`(?![\p{L}])`,
+);
+
+/** "Ann said:" above what is quoted by hand. */
+export const SAID =
+  /(?:wrote|writes|said|says|asked|quot\w*|below|inline|comments?|schr[ie]+bt?|sagte|fragte|zit\w*|unten|écrit|dit|cit\w*|escrib\w*|dijo|scritt\w*|detto|escreve\w*|schreef|zei|skrev|sagde|kirjoitti|napisał\w*|napsal\w*|írta|написа\w*|пишет|пише|yazdı|書きました|写道|寫道)[^:：]{0,40}[:：]$/iu;
+
+/** What phones and mail programs call themselves in the line that they add. */
+const DEVICE = String.raw`(?:\S{0,20}(?:iphone|ipad|ipod|android|blackberry|galaxy|huawei|xiaomi|pixel|xperia|outlook|yahoo|gmail|proton|windows|typeapp|boxer|tutanota|gmx|web\.de|t-online|telekom|seznam|rambler|mail for\b|mail[ -]?app|mail\.(?:ru|de|com)|smart(?:ph|f)on|\bphone|iphon|handy\b|mobil|móvil|cellul|celular|tablet|telef[oó]n|téléphone|telefoon|puhelim|laitteesta|aplikac|яндекс|почты|телефон|смартфон|планшет|мобільн|мобильн))`;
+/** At most a few words between the beginning of such a line and the device. */
+const FEW = String.raw`(?:[^\s.,!?;:]{1,20}\s){0,3}?`;
+
+/** Lines that phones and programs put under what was written; "Sent by courier" is none of them. */
 export const DEVICE_LINE = anyOf(
   [
-    String.raw`sent from (?:my\b|mail for\b|outlook\b|yahoo\b|proton\b|gmail\b)|get outlook for\b|von meinem \S{1,30} gesendet|gesendet (?:von|mit)(?: der| meinem| meiner)?\s?(?:mail|meinem|meiner|outlook|iphone|ipad|mobilen|\S{0,20} app)\b`,
-    String.raw`envoyé (?:de mon|depuis|à partir de)\b|télécharger outlook pour|enviado desde (?:mi|outlook)\b|obtener outlook para|inviato (?:da|dal mio)\b|scarica outlook per|enviado do meu\b|obter o outlook para`,
-    String.raw`(?:verzonden|verstuurd) (?:vanaf|met|via)\b|sendt fra (?:min|mit|outlook)\b|hent outlook til|skickat från (?:min|mitt|outlook)\b|hämta outlook för|lähetetty (?:\S{2,30}(?:sta|stä|lta|ltä)\b|laitteesta)`,
-    String.raw`wysłan[eo] z\b|pobierz (?:aplikację )?outlook|odesláno z\b|získat outlook|az (?:én )?\S{1,20}[ -]r[őó]l küldve|отправлено (?:с|из)\b|надіслано (?:з|із|зі)\b|\S{1,20}['’]?(?:den|dan|ten|tan|umdan|imden) gönderildi`,
-    String.raw`(?:私の)?iphoneから送信|\S{1,20}から送信|发自我的|發自我的|从我的.{1,20}发送`,
+    String.raw`sent from (?:my\b|(?:the |an? |aol |samsung )?${DEVICE})|sent (?:with|via|using) ${FEW}${DEVICE}|get outlook for\b|von (?:meinem|meiner|mein) \S{1,30}(?: \S{1,20}){0,3} gesendet|gesendet (?:von|mit|über) ${FEW}${DEVICE}|diese nachricht wurde von meinem\b`,
+    String.raw`envoyé (?:de mon|de ma|depuis|à partir de|avec|via) ?${FEW}${DEVICE}|télécharger outlook pour|enviado (?:desde|con|do|a partir do|pelo|via) ${FEW}${DEVICE}|obtener outlook para|inviato (?:da|dal|con|tramite) ?${FEW}${DEVICE}|scarica outlook per|obter o outlook para`,
+    String.raw`(?:verzonden|verstuurd) (?:vanaf|met|via|vanuit) ${FEW}${DEVICE}|outlook voor \S{2,10} downloaden|sendt (?:fra|med|via) ${FEW}${DEVICE}|hent outlook til|skickat (?:från|med|via) ${FEW}${DEVICE}|hämta outlook för|lähetetty ${FEW}${DEVICE}|hanki outlook`,
+    String.raw`wysłan[eoya] (?:z|za pomocą|przez) ${FEW}${DEVICE}|pobierz (?:aplikację )?outlook|odesláno (?:z|ze|pomocí|prostřednictvím) ${FEW}${DEVICE}|získat outlook|az (?:én )?\S{1,20}[ -]?r[őóo]l küldve|(?:от|на)?правлено (?:с|из|через) ${FEW}${DEVICE}|надіслано (?:з|із|зі|через) ${FEW}${DEVICE}|\S{1,20}['’]?(?:den|dan|ten|tan|umdan|ımdan|imden) gönderildi`,
+    String.raw`(?:私の)?(?:iphone|ipad|android|スマートフォン|携帯\S{0,6}|\S{0,10}メール\S{0,10}|\S{0,10}mail\S{0,10}|\S{0,10}xperia|\S{0,10}galaxy)から送信|发自我的|發自我的|(?:从|来自|來自)我的\S{0,8}(?:iphone|ipad|手机|手機|android|华为|小米|安卓|平板|设备|邮箱)\S{0,8}(?:发送|發送)?$`,
   ],
   'iu',
   String.raw`^\s{0,4}`,
 );
+
+/** What such a line may go on with. */
+export const EXCUSE =
+  /excuse|pardon|apolog|typo|brevity|brief|short|spelling|entschuldig|tippfehler|kürze|désolé|fautes|disculp|errores|scus|errori|desculp|erros|excuses|fouten|https?:|<http|aka\.ms/i;
 
 /** The underlining above or below quoted headers. */
 export const RULE = /^[_\-*=─—]{5,}$/;

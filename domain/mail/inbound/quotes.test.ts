@@ -30,6 +30,20 @@ const CASES: readonly (readonly [string, string, string])[] = [
   ['original message', 'Yes.\n\n-----Original Message-----\nHi', 'Yes.'],
   ['signature', 'Yes.\n\n-- \nBob\nnot interested Ltd.', 'Yes.'],
   ['device line', 'Yes.\n\nSent from my iPhone', 'Yes.'],
+  [
+    'what is said below a signature and a quote',
+    'Yes.\n\n-- \nBob\n\n> Hi\n\nAnd on Friday?',
+    'Yes.\n\n\nAnd on Friday?',
+  ],
+  ['sent by a program', 'Yes.\n\nSent from Mail for Windows', 'Yes.'],
+  ['excused by a phone', 'Yes.\n\nSent from my phone, please excuse any typos', 'Yes.'],
+  [
+    "a line of one's own right above a wrapped introduction",
+    'On Monday I am free\nOn Mon, Nov 23, 2026 at 9:00 AM Ann Archer\n<ann@example.com> wrote:\n> Hi',
+    'On Monday I am free',
+  ],
+  ['a header block without addresses', 'Yes.\n\nFrom: Ann\nSent: Monday, 23 November 2026\nTo: Bob\n\nHi', 'Yes.'],
+  ['a header block that is passed on', 'See below:\n\nFrom: Ann <ann@example.com>\nTo: Bob\n\nHi', 'See below:'],
   ['answers in between', '> One?\nFirst.\n\n> Two?\nSecond.', 'First.\n\nSecond.'],
   ['CRLF', 'Yes.\r\n\r\n> Hi\r\n', 'Yes.'],
 ];
@@ -44,6 +58,13 @@ for (const text of [
   'As Ann wrote:\n\nwe should talk.',
   'From: the warehouse\nTo: the shop\nwe drive daily.',
   'On 23 November we open:\nNorth gate',
+  'On 23 November 2026 he wrote:\nwe should talk.',
+  'This is the header:\nFrom: ann@example.com\nTo: bob@example.com\nSubject: Hi\nIs it right?',
+  'From: Berlin\nTo: Munich\nDate: Monday 10:00\nDo you drive there?',
+  'Yes.\n--\nAnd could you tell me what the large one costs?',
+  'We need:\n> two large ones\n> one small one',
+  '>10 pallets a day',
+  'Sent from my desk, the parcel arrives on Monday.',
 ]) {
   test(`keeps ${JSON.stringify(text)}`, (t) => {
     t.is(stripQuoted(text), text);

@@ -3,10 +3,14 @@ import type { InboundMessage } from './parse.ts';
 import {
   AUTHOR_LABEL,
   DEVICE_LINE,
+  EXCUSE,
   INTRODUCTION_START,
   ORIGINAL_MARKER,
   OTHER_LABEL,
+  PERSONAL,
   RULE,
+  SAID,
+  TELLING_LABEL,
   WROTE,
 } from './quote-words.ts';
 import { withoutSentText } from './sent-lines.ts';
@@ -16,12 +20,31 @@ const DATED = /(?<!\d)(?:19|20)\d\d(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)|\d{1,2}�
 /** A date and a time of day, or a date in figures. */
 const DATE_AND_TIME =
   /(?:(?:19|20)\d\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}).{0,60}?\d{1,2}[:.]\d{2}|\d{1,2}[:.]\d{2}.{0,60}?(?:19|20)\d\d/;
+/** Day, month and year, in figures or with the month's name. */
+const FULL_DATE =
+  /(?<!\d)\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}|\d{4}年|(?<!\d)\d{1,2}\.?\s(?:de\s)?\p{L}{3,12}\.?,?\s(?:de\s)?(?:19|20)\d\d|\p{L}{3,12}\.?\s\d{1,2},?\s(?:19|20)\d\d|(?:19|20)\d\d\.?\s\p{L}{3,12}\.?\s\d{1,2}/u;
+/** The same without a year: "Feb 24 at 10:19". */
+const DAY_AND_TIME =
+  /(?:\p{L}{3,12}\.?\s\d{1,2}|\d{1,2}\.?\s(?:de\s)?\p{L}{3,12}\.?|\d{1,2}[./]\d{1,2}\.?),?\s(?:\p{L}{1,4}\s){0,2}\d{1,2}[:.]\d{2}/u;
+/** What may stand alone on the first line of an introduction: "On Monday,". */
+const LEAD_IN = /^(?:w dniu|il giorno|\p{L}{1,4})?\s?\p{L}{2,13}[.,]{0,2}$/iu;
+/** "As Ann wrote" belongs to a sentence. */
+const AS_SAID = /^(?:as|like|since|because|when|what|wie|was|comme|como|come|zoals|som|kuten|jak|как|як)\s/i;
 /** How many wrapped lines an introduction such as "On … wrote:" is followed over. */
 const INTRODUCTION_LINES = 4;
 const MAX_LINE = 400;
 const MAX_LINES = 4000;
 const MAX_DEVICE_LINE = 100;
 const MAX_SIGNATURE_LINES = 12;
+/** A line of several words, not a name, that announces a list. */
+const OWN_HEADING = /^[^>＞\s]\S*\s(?:\S+\s)?(?:\p{Ll}|[\p{Lo}]{2})\S*[^\n]*[:：]$/u;
+/** ">10 pallets", ">= €5", and not ">1. the first point". */
+const COMPARISON = /^\s*>=?[€$£]?\d(?!\d?[.)]\s)/;
+/** Lines of a list that a person marks with `>`. */
+const MAX_TYPED_LIST = 10;
+/** Words above a message that is passed on. */
+const FORWARDED =
+  /forward|message|mail|nachricht|weiterg|transf|reenvi|mensaje|inoltr|messaggio|encaminh|mensagem|bericht|besked|meddelan|melding|viesti|wiadomo|zpráv|üzenet|сообщ|повідомл|письм|лист|ileti|mesaj|メッセージ|メール|邮件|郵件/i;
 
 /**
  * The reply's own words: the body without quoted messages, the lines introducing them, and signatures.
@@ -42,25 +65,33 @@ export function ownWords(message: InboundMessage, sent: readonly string[] = []):
  * Removes quoted text and signatures from a plain text reply, top-posted, bottom-posted or answered in
  * between.
  *
- * Lines starting with `>` and the introduction above them go wherever they are. An introduction not followed
- * by `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule and the `-- ` of a
- * signature end the reply. The result is never longer than the input; the work grows with its length alone.
+ * Lines starting with `>` and the introduction above them go wherever they are. An introduction that a program made, not
+ * followed by `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule and the `-- ` of a
+ * signature end the reply. Where it is uncertain who wrote a line, it stays: what repeats an email of ours is removed by
+ * its text, and a person's own words are lost for ever. The result is never longer than the input; the work grows with its
+ * length alone.
  */
 export function stripQuoted(text: string): string {
   const lines = text.split(/\r?\n/, MAX_LINES);
+  const typed = typedMarks(lines);
   const kept: string[] = [];
+  let inSignature = false;
   for (let at = 0; at < lines.length; at += 1) {
     const line = (lines[at] ?? '').trim().slice(0, MAX_LINE);
-    if (isQuoteLine(line) || isDeviceLine(lines, at, line)) continue;
-    if (isSignature(lines, at) || ORIGINAL_MARKER.test(line) || isHeaderBlock(lines, at)) break;
-    const introduction = introductionLength(lines, at);
-    if (introduction === 0) {
+    const isQuoted = isQuoteLine(line) && !typed.has(at);
+    // Below a signature comes what it stands above: a quote, and perhaps what the writer adds to that.
+    inSignature = isSignature(lines, at) || (inSignature && !isQuoted);
+    if (isQuoted || isDeviceLine(lines, at, line)) continue;
+    if (ORIGINAL_MARKER.test(line) || isHeaderBlock(lines, at)) break;
+    const introduction = introductionAt(lines, at);
+    if (inSignature && introduction === null) continue;
+    const next = introduction === null ? '' : nextFilled(lines, at + introduction.length);
+    if (introduction === null || (next !== '' && !isQuoteLine(next) && !introduction.generated)) {
       kept.push((lines[at] ?? '').trimEnd());
       continue;
     }
-    const next = nextFilled(lines, at + introduction);
     if (!isQuoteLine(next) && next !== '') break;
-    at += introduction - 1;
+    at += introduction.length - 1;
   }
   while (kept.length > 0 && (kept.at(-1) === '' || RULE.test((kept.at(-1) ?? '').trim()))) kept.pop();
   return kept.join('\n').replace(/^\n+/, '');
@@ -71,54 +102,114 @@ function isQuoteLine(line: string): boolean {
 }
 
 /**
- * Number of lines, from `at`, that form an introduction such as "On Mon, 1 Dec 2025, Ann wrote:"; 0 when
- * none. A line that names a date with a time and an address in brackets needs no verb.
+ * Lines that begin with `>` because a person typed it: a comparison (">10 pallets"), and the only marked lines of a message
+ * where they stand under a line such as "We need:".
  */
-function introductionLength(lines: readonly string[], at: number): number {
-  let joined = '';
+function typedMarks(lines: readonly string[]): ReadonlySet<number> {
+  const marked = lines.flatMap((line, at) => (isQuoteLine(line.trim()) ? [at] : []));
+  const isAlone = (at: number): boolean =>
+    !isQuoteLine((lines[at - 1] ?? '').trim()) && !isQuoteLine((lines[at + 1] ?? '').trim());
+  const typed = new Set(marked.filter((at) => isAlone(at) && COMPARISON.test(lines[at] ?? '')));
+  const rest = marked.filter((at) => !typed.has(at));
+  const [first = 0] = rest;
+  const above = (lines[first - 1] ?? '').trim().slice(0, MAX_LINE);
+  const isOneList = rest.length <= MAX_TYPED_LIST && rest.every((at, index) => at === first + index);
+  if (!isOneList || !OWN_HEADING.test(above) || SAID.test(above) || DATED.test(above)) return typed;
+  if (rest.some((at) => /^\s*[>＞]\s?[>＞]|[:：]$/.test(lines[at] ?? ''))) return typed;
+  return new Set(marked);
+}
+
+/** The lines, from one on, that say who wrote when; `generated` if only a program writes so. */
+interface Introduction {
+  readonly length: number;
+  readonly generated: boolean;
+}
+
+/**
+ * The introduction that begins at a line, such as "On Mon, 1 Dec 2025, Ann wrote:". A line that names a date with a time
+ * and an address in brackets needs no verb.
+ */
+function introductionAt(lines: readonly string[], at: number): Introduction | null {
+  const taken: string[] = [];
   for (let count = 1; count <= INTRODUCTION_LINES; count += 1) {
     const line = (lines[at + count - 1] ?? '').trim().replace(/^-{1,12}\s|\s-{1,12}$/g, '');
-    if (line === '' || isQuoteLine(line) || joined.length + line.length > MAX_LINE) return 0;
-    if (count === 2 && !INTRODUCTION_START.test(joined) && !/<[^<>\s]+@/.test(joined)) return 0;
-    joined = joined === '' ? line : `${joined} ${line}`;
-    if (/[:：]$/.test(line)) return isIntroduction(joined) ? count : 0;
+    const joined = [...taken, line].join(' ');
+    if (line === '' || isQuoteLine(line) || joined.length > MAX_LINE) return null;
+    const before = taken.join(' ');
+    if (count === 2 && !INTRODUCTION_START.test(before) && !/<[^<>\s]+@/.test(before)) return null;
+    taken.push(line);
     // Some programs leave the colon out; then nothing but a verb after date and address will do.
-    if (WROTE_AT_END.test(line) && DATED.test(joined) && ADDRESS.test(joined)) return count;
+    const ends = /[:：]$/.test(line)
+      ? isIntroduction(joined)
+      : WROTE_AT_END.test(line) && DATED.test(joined) && ADDRESS.test(joined);
+    // A time alone does not make one of several lines.
+    if (ends && count > 1 && ![FULL_DATE, DAY_AND_TIME, ADDRESS].some((each) => each.test(joined))) return null;
+    if (ends) return isPrecededByOwn(taken) ? null : { length: count, generated: isGenerated(joined) };
     // Whatever else ends a sentence was said by a person, not generated.
-    if (/[!?。！？]$/.test(line)) return 0;
+    if (/[:：!?。！？]$/.test(line)) return null;
   }
-  return 0;
+  return null;
 }
 
 const WROTE_AT_END = new RegExp(`${WROTE.source.replace(/\(\?=\[[^\]]*\]\|\$\)$/, '')}$`, 'i');
 
 function isIntroduction(joined: string): boolean {
   if (WROTE.test(joined) && DATED.test(joined)) return true;
-  return DATE_AND_TIME.test(joined) && ADDRESS.test(joined);
+  if (!DATE_AND_TIME.test(joined) || !ADDRESS.test(joined)) return false;
+  return /[>)\]]\s{0,3}[:：]$/.test(joined) || INTRODUCTION_START.test(joined);
+}
+
+/** Whether the last of these lines are an introduction without those above them, which are the writer's then. */
+function isPrecededByOwn(lines: readonly string[]): boolean {
+  return lines.some((_, at) => {
+    const rest = lines.slice(at).join(' ');
+    return at > 0 && FULL_DATE.test(rest) && isIntroduction(rest) && !LEAD_IN.test(lines.slice(0, at).join(' '));
+  });
+}
+
+/** Whether a program wrote an introduction; people tell who said what in words of their own. */
+function isGenerated(joined: string): boolean {
+  if (AS_SAID.test(joined)) return false;
+  return !PERSONAL.test(joined) || joined.includes('@') || (FULL_DATE.test(joined) && /\d:\d\d/.test(joined));
 }
 
 function isHeaderBlock(lines: readonly string[], at: number): boolean {
   const first = (lines[at] ?? '').trim().slice(0, MAX_LINE);
   if (!AUTHOR_LABEL.test(first)) return false;
-  const next = lines.slice(at + 1, at + 6).map((line) => line.trim().slice(0, MAX_LINE));
-  const labels = next.filter((line) => OTHER_LABEL.test(line)).length;
-  // Labels alone are not enough: a person may write "From: the warehouse" above "To: the shop".
-  return labels > 0 && [first, ...next].some((line) => /\S@\S/.test(line) || DATE_LABELLED.test(line));
+  const above = (lines[at - 1] ?? '').trim().slice(-MAX_LINE);
+  // "This is the header:" right above: the writer shows it.
+  if (/[:：]$/.test(above) && !FORWARDED.test(above)) return false;
+  const below = lines.slice(at + 1, at + 6).map((line) => line.trim().slice(0, MAX_LINE));
+  const another = below.findIndex((line) => AUTHOR_LABEL.test(line) && !OTHER_LABEL.test(line));
+  const next = another < 0 ? below : below.slice(0, another);
+  const isLabelled = (index: number): boolean => index < 0 || OTHER_LABEL.test(next[index] ?? '');
+  // A label's value may go on in the line below.
+  const block = [
+    first,
+    ...next.filter((line, index) => isLabelled(index) || (isLabelled(index - 1) && /^[<[]/.test(line))),
+  ];
+  if (!next.some((_, index) => isLabelled(index))) return false;
+  // Labels alone are not enough: a person may write "From: Berlin" above "To: Munich" and "Date: 12 May 10:00".
+  return (
+    block.some((line) => /\S@\S/.test(line)) ||
+    (block.some((line) => TELLING_LABEL.test(line)) && block.some((line) => DATE_LABELLED.test(line)))
+  );
 }
 
 /** "Sent from my phone" closes a reply; with more to follow it is a sentence like any other. */
 function isDeviceLine(lines: readonly string[], at: number, line: string): boolean {
   if (line.length > MAX_DEVICE_LINE || !DEVICE_LINE.test(line)) return false;
+  if (/[,.;:!?–-]\s+\S+\s+\S+\s+\S/.test(line) && !EXCUSE.test(line)) return false;
   const next = nextFilled(lines, at + 1);
   if (next === '' || isQuoteLine(next) || RULE.test(next) || DEVICE_LINE.test(next)) return true;
   return !/[.!?]$/.test(line) || ORIGINAL_MARKER.test(next) || AUTHOR_LABEL.test(next) || INTRODUCTION_START.test(next);
 }
 
-/** The delimiter of a signature (RFC 3676); without its space only where little follows. */
+/** The delimiter of a signature (RFC 3676); without its space only where little follows, and no sentence first. */
 function isSignature(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? '';
   if (line === '-- ') return true;
-  if (!/^\s*(?:--|—)\s*$/.test(line)) return false;
+  if (!/^\s*(?:--|—)\s*$/.test(line) || isSentence(nextFilled(lines, at + 1))) return false;
   let filled = 0;
   for (let next = at + 1; next < lines.length && filled <= MAX_SIGNATURE_LINES; next += 1) {
     const text = (lines[next] ?? '').trim();
@@ -126,6 +217,15 @@ function isSignature(lines: readonly string[], at: number): boolean {
     if (text !== '') filled += 1;
   }
   return filled <= MAX_SIGNATURE_LINES;
+}
+
+/** Names, titles, numbers, links and what lawyers add make a signature; a question or a long line of words goes on with the reply. */
+function isSentence(line: string): boolean {
+  if (
+    /[@|]|https?:|www\.|confiden|vertraulich|intended|recipient|empfänger|destinat|disclaimer|unsubscribe/i.test(line)
+  )
+    return false;
+  return /[?？]$/.test(line) || line.split(/\s+/, 7).length > 6;
 }
 
 /** A label of a header block with a date behind it. */
