@@ -52,6 +52,7 @@ export const auditRoutes = [
     description: 'Changes by people, keys and applications. `start_date` and `end_date` take the place of `date`.',
     scope: ['READ_AUDIT_LOGS'],
     permission: 'view_analytics',
+    everyMailbox: true,
     query,
     success: { status: 200, body: paged(entry) },
     handler: async (ctx, { query: asked }) => {

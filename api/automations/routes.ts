@@ -22,7 +22,7 @@ const automations = {
   scope: ['INTEGRATIONS'],
   permission: { anyOf: ['manage_settings', 'use_integrations'] },
 } as const;
-const write = { ...automations, needsPaidPlan: true } as const;
+const write = { ...automations, needsPaidPlan: true, everyMailbox: true } as const;
 
 const WORDS =
   'The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.';

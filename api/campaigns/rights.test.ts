@@ -1,6 +1,7 @@
 import test from 'ava';
 import { ALL_PERMISSIONS, maskOf } from '../../lib/permissions.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
+import { createPolicy } from '../../test/harness/approvals.ts';
 import { createApiKey } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 
@@ -50,6 +51,26 @@ test('a key that is restricted to mailboxes sends from no others, by whatever po
   t.is((await desk.row(campaign.id)).status, 'draft');
   await desk.call('PATCH', path, { email_tags: [] });
   t.is(await status('POST', `${path}/start`), 202, 'it may, and has no policy: a person decides');
+});
+
+test('a policy lends a key that is restricted to mailboxes none of the others', async (t) => {
+  const desk = await openDesk(world);
+  const [own, other] = [await desk.mailbox(), await desk.mailbox()];
+  const { campaign } = await desk.ready(1, { senders: [{ email_account_id: own }, { email_account_id: other }] });
+  await desk.call('POST', `/campaigns/${campaign.id}/start`);
+  const { apiKey, apiKeyId } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, {
+    allowedMailboxes: [own],
+  });
+  await createPolicy(world.deps, { ...desk.tenant, apiKeyId }, { mailbox_ids: [own, other] });
+  const step = await world.deps.db('campaign_steps').where({ campaign_id: campaign.id }).first('id');
+  const edit = () =>
+    desk.call('PATCH', `/campaigns/${campaign.id}/steps/${step.id}`, { subject: 'Words of another' }, apiKey);
+  const refused = await edit();
+  t.is(refused.status, 403);
+  t.regex(refused.text, /does not allow 1 of the mailboxes/);
+  await desk.call('PUT', `/campaigns/${campaign.id}/senders`, { senders: [{ email_account_id: own }] });
+  const allowed = await edit();
+  t.is(allowed.status, 200, allowed.text);
 });
 
 test('an edit that asks for a start parks nothing without the right to send', async (t) => {

@@ -27,6 +27,10 @@ export async function authorize(
     });
   }
   assertPermitted(spec, deps.config, actor, asked);
+  if (spec.everyMailbox && actor.allowedMailboxes)
+    throw new AppError('forbidden', 'This API key is restricted to certain mailboxes, and this is about all of them', {
+      fix: 'Use a key whose allowed_email_accounts is empty.',
+    });
   if (spec.needsPaidPlan) await assertPaidPlan(deps, actor);
   if (isWrite(spec) && actor.organizationId)
     await countWrite(limiter, actor.organizationId, deps.config.ORG_WRITES_PER_MINUTE);

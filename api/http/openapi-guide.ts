@@ -326,7 +326,7 @@ export function describe(spec: AnyRoute): string {
 }
 
 function callers(spec: AnyRoute): string {
-  const { scope, permission, platformAdmin } = spec;
+  const { scope, permission, platformAdmin, everyMailbox } = spec;
   if (scope === 'public') return 'Needs no credential.';
   const person =
     permission === null
@@ -340,7 +340,8 @@ function callers(spec: AnyRoute): string {
   if (platformAdmin) return `For administrators of the installation, not for keys: ${person}.`;
   if (scope === 'session') return `For people only, not for keys: ${person}.`;
   if (scope === 'any') return `For ${person}, and every key and token, whatever its scopes.`;
-  return `For a key or token with ${(scope as readonly string[]).map((name) => `\`${name}\``).join(' and ')}, or ${person}.`;
+  const whole = everyMailbox ? ' Not for keys that are restricted to mailboxes.' : '';
+  return `For a key or token with ${(scope as readonly string[]).map((name) => `\`${name}\``).join(' and ')}, or ${person}.${whole}`;
 }
 
 function repeats(spec: AnyRoute): string | undefined {

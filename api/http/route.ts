@@ -118,6 +118,11 @@ export interface RouteSpec<
   platformAdmin?: true;
   /** Refused for workspaces on the free plan, where the installation has plans that are paid for (REQUIRE_PAID_PLAN). */
   needsPaidPlan?: true;
+  /**
+   * Refused for keys that are restricted to mailboxes: it shows, hands on or changes what happens in all mailboxes of the
+   * workspace, and cannot be narrowed to some.
+   */
+  everyMailbox?: true;
   /** False where no workspace needs to be selected (sign-in, choosing one). */
   organization?: false;
   /** Name of the path parameter that is a mailbox id: a key restricted to mailboxes must have that mailbox. */

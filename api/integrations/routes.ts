@@ -37,7 +37,13 @@ import * as schemas from './schemas.ts';
 const area = 'integrations';
 const READ = { anyOf: ['manage_settings', 'use_integrations'] } as const;
 const read = { area, scope: ['INTEGRATIONS'], permission: READ } as const;
-const write = { area, scope: ['INTEGRATIONS'], permission: 'manage_settings', needsPaidPlan: true } as const;
+const write = {
+  area,
+  scope: ['INTEGRATIONS'],
+  permission: 'manage_settings',
+  needsPaidPlan: true,
+  everyMailbox: true,
+} as const;
 const subscriptionParams = z.object({ id: z.string(), eventId: z.string() });
 
 /** Runs shown with a connection, and in its list of runs. */

@@ -10,8 +10,13 @@ import { presentApproval, presentOffers, presentOrder, presentQuote } from './pr
 import * as schemas from './schemas.ts';
 
 const area = 'managed-mailboxes';
-const read = { area, scope: ['READ_EMAILS'], permission: 'view_campaigns' } as const;
-const write = { area, scope: ['MANAGE_MAILBOX_PROVISIONING'], permission: 'manage_settings' } as const;
+const read = { area, scope: ['READ_EMAILS'], permission: 'view_campaigns', everyMailbox: true } as const;
+const write = {
+  area,
+  scope: ['MANAGE_MAILBOX_PROVISIONING'],
+  permission: 'manage_settings',
+  everyMailbox: true,
+} as const;
 
 /** Orders of managed mailboxes. */
 export const mailboxOrdersRoutes: readonly AnyRoute[] = [

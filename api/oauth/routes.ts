@@ -14,7 +14,12 @@ import { presentApplication } from './present.ts';
 import { protocolRoutes } from './protocol-routes.ts';
 import * as schemas from './schemas.ts';
 
-const applications = { area: 'oauth', scope: ['API_KEYS'], permission: 'manage_api_keys' } as const;
+const applications = {
+  area: 'oauth',
+  scope: ['API_KEYS'],
+  permission: 'manage_api_keys',
+  everyMailbox: true,
+} as const;
 
 /** OAuth: the protocol, and the workspace's own applications. */
 export const oauthRoutes: readonly AnyRoute[] = [

@@ -150,6 +150,7 @@ test('a key for some mailboxes hears nothing of the others', async (t) => {
   });
   const client = await subscribed(apiKey);
   const hidden = await emit(world, tenant.organizationId, 'email_account.removed', 1, { email_account_id: other });
+  hidden.push(...(await emit(world, tenant.organizationId, 'email_account.removed', 1, { email_account_id: null })));
   const seen = await emit(world, tenant.organizationId, 'email_account.removed', 1, { email_account_id: allowed });
   const contact = await emit(world, tenant.organizationId, 'contact.created', 1);
   await assignPositionsTo(world.deps, [...hidden, ...seen, ...contact]);

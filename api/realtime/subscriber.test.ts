@@ -14,6 +14,7 @@ const event = (position: number, type: EventType = 'contact.created', data: stri
   created_at: new Date(),
   data,
   mailbox_id: null,
+  of_mailbox: false,
 });
 const at = (position: number): StreamCursor => ({
   position,

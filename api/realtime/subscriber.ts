@@ -101,10 +101,10 @@ export class Subscriber implements Follower {
     return true;
   }
 
-  /** A key restricted to mailboxes does not get events of other mailboxes. */
-  #mayRead({ mailbox_id: mailboxId }: StreamEvent): boolean {
+  /** A key restricted to mailboxes does not get events of other mailboxes, nor of one that was removed. */
+  #mayRead({ mailbox_id: mailboxId, of_mailbox: ofMailbox }: StreamEvent): boolean {
     const { mailboxes } = this.#parts;
-    return mailboxes === null || mailboxId === null || mailboxes.includes(mailboxId);
+    return mailboxes === null || (mailboxId === null ? !ofMailbox : mailboxes.includes(mailboxId));
   }
 
   #write(frame: Buffer | string): void {

@@ -15,7 +15,12 @@ const change = {
   method: 'post',
   ...one,
 } as const;
-const routing = { area: 'warmup-routing', scope: ['WARMUP_ROUTING'], permission: 'manage_settings' } as const;
+const routing = {
+  area: 'warmup-routing',
+  scope: ['WARMUP_ROUTING'],
+  permission: 'manage_settings',
+  everyMailbox: true,
+} as const;
 const changed = { status: 200, body: mailbox } as const;
 
 /** Warmup of mailboxes, and the rules that steer who pairs with whom. */

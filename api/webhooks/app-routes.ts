@@ -10,7 +10,13 @@ import { idParams, paged, presentPage } from '../http/schemas.ts';
 import { presentApplicationDelivery, presentManagedEndpoint } from './present.ts';
 import * as schemas from './schemas.ts';
 
-const applications = { area: 'oauth', scope: ['API_KEYS'], permission: 'manage_api_keys', params: idParams } as const;
+const applications = {
+  area: 'oauth',
+  scope: ['API_KEYS'],
+  permission: 'manage_api_keys',
+  everyMailbox: true,
+  params: idParams,
+} as const;
 
 /** Webhooks of an OAuth application, over all workspaces that granted it access. */
 export const appWebhooksRoutes: readonly AnyRoute[] = [

@@ -20,7 +20,12 @@ import { idParams, iso, paged, presentPage } from '../http/schemas.ts';
 import { presentDelivery, presentDrop, presentEndpoint, presentVerification } from './present.ts';
 import * as schemas from './schemas.ts';
 
-const webhooks = { area: 'webhooks', scope: ['WEBHOOKS'], permission: 'manage_settings' } as const;
+const webhooks = {
+  area: 'webhooks',
+  scope: ['WEBHOOKS'],
+  permission: 'manage_settings',
+  everyMailbox: true,
+} as const;
 
 const CATALOGUE = Object.entries(EVENT_TYPES).map(([type, facts]) => ({ type, ...facts }));
 

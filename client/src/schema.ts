@@ -926,7 +926,7 @@ export interface paths {
         };
         /**
          * OAuth applications of the workspace, newest first
-         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         get: operations["oauth.listApplications"];
         put?: never;
@@ -934,7 +934,7 @@ export interface paths {
          * Create an OAuth application; its client secret is shown once
          * @description A key or token can give it no scope it lacks itself. Repeating the request with its Idempotency-Key repeats the answer, the secret included.
          *
-         *     For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         *     For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         post: operations["oauth.createApplication"];
         delete?: never;
@@ -952,14 +952,14 @@ export interface paths {
         };
         /**
          * One OAuth application
-         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         get: operations["oauth.readApplication"];
         put?: never;
         post?: never;
         /**
          * Delete an OAuth application with every grant and token of it
-         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         delete: operations["oauth.deleteApplication"];
         options?: never;
@@ -968,7 +968,7 @@ export interface paths {
          * Change an OAuth application
          * @description Only sent fields change; lists replace what was there. Fewer scopes narrow its tokens within a second; more need a new approval.
          *
-         *     For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         *     For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         patch: operations["oauth.updateApplication"];
         trace?: never;
@@ -984,7 +984,7 @@ export interface paths {
         put?: never;
         /**
          * A new client secret; the one before stops working at once
-         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         post: operations["oauth.rotateSecret"];
         delete?: never;
@@ -2386,7 +2386,7 @@ export interface paths {
          * Connect an account by a key or the address of a webhook
          * @description The provider is asked whether it accepts what was pasted before anything is stored; `config` is not looked at beside a provider that is wrong. Accounts of providers with OAuth are connected by their consent: see POST /integrations/oauth/start. `inbound_webhook_url` is shown once, for a scheduling provider.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["integrations.connect"];
         delete?: never;
@@ -2435,7 +2435,7 @@ export interface paths {
          * Disconnect an account
          * @description What waits for it is dropped. At the provider its webhook is taken back within minutes, and its consent ended, unless another connection of the installation is to the same account.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         delete: operations["integrations.disconnect"];
         options?: never;
@@ -2458,7 +2458,7 @@ export interface paths {
         head?: never;
         /**
          * Change what a connection is used for
-         * @description For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`.
+         * @description For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         patch: operations["integrations.configure"];
         trace?: never;
@@ -2480,7 +2480,7 @@ export interface paths {
          * Have an action carried out whenever something happens
          * @description Events from now on count. An action is carried out at least once, in order for each contact, as fast as the provider allows; one that is refused is a dead letter (GET /tasks/dlq). docs/triggers.md lists the events. `config` is not looked at beside an action that is wrong.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["integrations.addEvent"];
         delete?: never;
@@ -2503,7 +2503,7 @@ export interface paths {
          * End an event subscription
          * @description What it has added already is still delivered.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         delete: operations["integrations.removeEvent"];
         options?: never;
@@ -2529,7 +2529,7 @@ export interface paths {
          * Replace all field mappings of a connection
          * @description They are compared with the provider's own schema where it can be asked. Empty fields of a contact are left out, so that nothing at the provider is emptied. An empty list brings those of the provider back.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         put: operations["integrations.replaceFieldMappings"];
         post?: never;
@@ -2594,7 +2594,7 @@ export interface paths {
          * Fire a synthetic event through what a connection announces
          * @description Its enabled notices, or the first that its provider has. `sent` is false where there is none, or it failed: the runs say why.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["integrations.test"];
         delete?: never;
@@ -3940,7 +3940,7 @@ export interface paths {
          * Create an automation
          * @description It takes events from then on, unless it is switched off. The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`. Not for keys that are restricted to mailboxes.
          */
         post: operations["automations.create"];
         delete?: never;
@@ -3967,7 +3967,7 @@ export interface paths {
          * Delete an automation with its runs
          * @description Refused while steps of campaigns or other automations run it; the answer names them. Runs under way end; what they have done stays.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`. Not for keys that are restricted to mailboxes.
          */
         delete: operations["automations.delete"];
         options?: never;
@@ -3976,7 +3976,7 @@ export interface paths {
          * Replace an automation
          * @description Everything is replaced: what is left out has its default, so an automation without `enabled` is switched on. Runs under way go on with the graph that they began with; when it is switched off, they end. The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`. Not for keys that are restricted to mailboxes.
          */
         patch: operations["automations.replace"];
         trace?: never;
@@ -3994,7 +3994,7 @@ export interface paths {
          * Try an automation without doing anything
          * @description Goes through the graph with data of your own or a sample of the trigger: conditions are asked, and `preview` shows what an action would do, its texts filled in. Waits are not waited. A trigger that is `skipped` was refused by the filter.
          *
-         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`. Not for keys that are restricted to mailboxes.
          */
         post: operations["automations.test"];
         delete?: never;
@@ -4740,7 +4740,7 @@ export interface paths {
          * Who did what, newest first
          * @description Changes by people, keys and applications. `start_date` and `end_date` take the place of `date`.
          *
-         *     For a key or token with `READ_AUDIT_LOGS`, or a person whose role has `view_analytics`.
+         *     For a key or token with `READ_AUDIT_LOGS`, or a person whose role has `view_analytics`. Not for keys that are restricted to mailboxes.
          */
         get: operations["audit-logs.list"];
         put?: never;
@@ -4934,7 +4934,7 @@ export interface paths {
          * What can be ordered, with the prices of this moment
          * @description Asked of the provider each time. 503 `mailbox_provisioning_unavailable` where the installation has none.
          *
-         *     For a key or token with `READ_EMAILS`, or a person whose role has `view_campaigns`.
+         *     For a key or token with `READ_EMAILS`, or a person whose role has `view_campaigns`. Not for keys that are restricted to mailboxes.
          */
         get: operations["mailboxOrders.providers"];
         put?: never;
@@ -4958,7 +4958,7 @@ export interface paths {
          * Price an order of mailboxes; buys nothing
          * @description Asks the provider for its prices and whether each domain can be registered; a domain of an earlier order needs no registration. The mailboxes are spread evenly over the domains, and their addresses follow from `names`. The quote is valid 15 minutes. Every fault is named in `problems`; the code is that of the first.
          *
-         *     For a key or token with `MANAGE_MAILBOX_PROVISIONING`, or a person whose role has `manage_settings`.
+         *     For a key or token with `MANAGE_MAILBOX_PROVISIONING`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["mailboxOrders.quote"];
         delete?: never;
@@ -4980,7 +4980,7 @@ export interface paths {
          * Order the mailboxes of a quote
          * @description A signed-in person orders at once; a key or application when its policy has `mailbox.provision` and the monthly total is within `max_monthly_mailbox_spend_cents`. Otherwise the answer is `awaiting_approval` with a link at which a person decides within 30 minutes: send the request again, with the same `quote_id` and another Idempotency-Key, once they have approved. The order waits for its payment: read it for its `checkout_url`.
          *
-         *     For a key or token with `MANAGE_MAILBOX_PROVISIONING`, or a person whose role has `manage_settings`.
+         *     For a key or token with `MANAGE_MAILBOX_PROVISIONING`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          *
          *     An Idempotency-Key is required: without one, a request that is sent again would act again.
          */
@@ -5000,7 +5000,7 @@ export interface paths {
         };
         /**
          * Orders of mailboxes, newest first
-         * @description For a key or token with `READ_EMAILS`, or a person whose role has `view_campaigns`.
+         * @description For a key or token with `READ_EMAILS`, or a person whose role has `view_campaigns`. Not for keys that are restricted to mailboxes.
          */
         get: operations["mailboxOrders.list"];
         put?: never;
@@ -5022,7 +5022,7 @@ export interface paths {
          * One order with its steps and mailboxes
          * @description `checkout_url` is where a person pays. Once it is ready, `mailboxes` lead to the mailboxes of the workspace. `error` says why it failed; a step with status `needs_person` could not be undone at the provider.
          *
-         *     For a key or token with `READ_EMAILS`, or a person whose role has `view_campaigns`.
+         *     For a key or token with `READ_EMAILS`, or a person whose role has `view_campaigns`. Not for keys that are restricted to mailboxes.
          */
         get: operations["mailboxOrders.get"];
         put?: never;
@@ -5046,7 +5046,7 @@ export interface paths {
          * Cancel an order, retire its mailboxes
          * @description Before the payment the checkout is closed. After it, the payment is refunded, and what was bought is given back to the provider, step by step; the mailboxes of a ready order leave the workspace. An order that was cancelled or has failed is answered as it is.
          *
-         *     For a key or token with `MANAGE_MAILBOX_PROVISIONING`, or a person whose role has `manage_settings`.
+         *     For a key or token with `MANAGE_MAILBOX_PROVISIONING`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["mailboxOrders.cancel"];
         delete?: never;
@@ -5176,7 +5176,7 @@ export interface paths {
          * Routing rules, the first to be tried first
          * @description Of the rules whose both sides match a pair of mailboxes, the one with the lowest priority decides.
          *
-         *     For a key or token with `WARMUP_ROUTING`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WARMUP_ROUTING`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         get: operations["warmupRouting.list"];
         put?: never;
@@ -5184,7 +5184,7 @@ export interface paths {
          * Add a routing rule
          * @description Match values are trimmed and put in lower case.
          *
-         *     For a key or token with `WARMUP_ROUTING`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WARMUP_ROUTING`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["warmupRouting.create"];
         delete?: never;
@@ -5207,7 +5207,7 @@ export interface paths {
          * Remove a routing rule
          * @description Pairs that it steered are as wanted as any other, from the next day that is planned.
          *
-         *     For a key or token with `WARMUP_ROUTING`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WARMUP_ROUTING`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         delete: operations["warmupRouting.delete"];
         options?: never;
@@ -5216,7 +5216,7 @@ export interface paths {
          * Replace a routing rule
          * @description Takes the whole rule, as when it is added; nothing is merged.
          *
-         *     For a key or token with `WARMUP_ROUTING`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WARMUP_ROUTING`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         patch: operations["warmupRouting.replace"];
         trace?: never;
@@ -6082,7 +6082,7 @@ export interface paths {
          * Webhook endpoints, newest first
          * @description Endpoints that OAuth applications have in the workspace are not among them.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         get: operations["webhooks.list"];
         put?: never;
@@ -6090,7 +6090,7 @@ export interface paths {
          * Register an endpoint; its signing secret is shown once
          * @description It gets live events once it is verified: call POST /v1/webhooks/:id/verify. Repeating the request with its Idempotency-Key repeats the answer, the secret included.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["webhooks.create"];
         delete?: never;
@@ -6110,7 +6110,7 @@ export interface paths {
          * The catalogue of events
          * @description Every event with what it means, and the scope a key needs to see it. `webhook.test` is the verification challenge: it is sent when asked for, and no endpoint subscribes to it.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         get: operations["webhooks.event-types"];
         put?: never;
@@ -6135,7 +6135,7 @@ export interface paths {
          * Delete an endpoint with its delivery history
          * @description With its secrets and the history of its deliveries.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         delete: operations["webhooks.delete"];
         options?: never;
@@ -6144,7 +6144,7 @@ export interface paths {
          * Replace the state of an endpoint
          * @description A full replacement: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. With another host the endpoint has to be verified again. Switching it on starts its failure count anew.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         patch: operations["webhooks.update"];
         trace?: never;
@@ -6162,7 +6162,7 @@ export interface paths {
          * Replace the signing secret; the new one is shown once
          * @description A delivery whose first attempt was signed with the old secret keeps it until it settles; every other one is signed with the new secret.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["webhooks.rotate-secret"];
         delete?: never;
@@ -6184,7 +6184,7 @@ export interface paths {
          * Send one signed challenge to the endpoint
          * @description A POST with X-Service-Event `webhook.test`; any 2xx answer within 15 seconds verifies the endpoint. An answer that also carries the challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, confirms its ownership. Always 200: what the receiver does wrong is in the answer. The same call serves as a test event later; a verified endpoint stays verified when it fails.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["webhooks.verify"];
         delete?: never;
@@ -6204,7 +6204,7 @@ export interface paths {
          * Deliveries to all endpoints of the workspace, newest first
          * @description One row per event and endpoint, updated with every attempt.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         get: operations["webhooks.deliveries"];
         put?: never;
@@ -6226,7 +6226,7 @@ export interface paths {
          * Deliveries to one endpoint, newest first
          * @description Each with its attempts.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         get: operations["webhooks.endpoint-deliveries"];
         put?: never;
@@ -6248,7 +6248,7 @@ export interface paths {
          * The latest 100 attempts of a delivery, the last one first
          * @description When each began, how long it took and what came of it. Of the receiver's answers the last one is kept: it is `response_body_excerpt` of the delivery.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         get: operations["webhooks.attempts"];
         put?: never;
@@ -6272,7 +6272,7 @@ export interface paths {
          * Send an event to its endpoint again; the status of its delivery does not matter
          * @description The event id and the body stay the same; the signature is made anew, with the secret that is newest then. Attempts go on counting. An endpoint that is switched off or not verified gets nothing: 409.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         post: operations["webhooks.redeliver"];
         delete?: never;
@@ -6292,7 +6292,7 @@ export interface paths {
          * Events that rates kept from endpoints, per minute, newest first
          * @description Events that were not sent because an endpoint or a type got too many in a minute.
          *
-         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`.
+         *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         get: operations["webhooks.throttle-drops"];
         put?: never;
@@ -6312,7 +6312,7 @@ export interface paths {
         };
         /**
          * The secret that signs the deliveries to every install of the application
-         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         get: operations["oauth.webhook-secret"];
         put?: never;
@@ -6336,7 +6336,7 @@ export interface paths {
          * Replace the webhook secret of every install
          * @description A delivery whose first attempt was signed with the old secret keeps it until it settles; every other one is signed with the new secret.
          *
-         *     For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         *     For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         post: operations["oauth.rotate-webhook-secret"];
         delete?: never;
@@ -6354,7 +6354,7 @@ export interface paths {
         };
         /**
          * The endpoint the application has in each workspace that granted it access, newest first
-         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         get: operations["oauth.webhook-endpoints"];
         put?: never;
@@ -6374,7 +6374,7 @@ export interface paths {
         };
         /**
          * Deliveries of the application over all workspaces, newest first
-         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`.
+         * @description For a key or token with `API_KEYS`, or a person whose role has `manage_api_keys`. Not for keys that are restricted to mailboxes.
          */
         get: operations["oauth.webhook-deliveries"];
         put?: never;

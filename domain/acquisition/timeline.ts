@@ -27,7 +27,8 @@ export interface TimelineItem {
 export const MAX_ITEMS = 500;
 
 /**
- * What happened with a contact, the latest first, at most 500 items (GET /acquisition/prospects/:contactId/timeline).
+ * What happened with a contact, the latest first, at most 500 items (GET /acquisition/prospects/:contactId/timeline). A key restricted to
+ * mailboxes sees drafts of those alone.
  * @throws AppError not_found
  */
 export async function readTimeline(ctx: Ctx, contactId: string): Promise<TimelineItem[]> {
@@ -52,6 +53,7 @@ export async function readTimeline(ctx: Ctx, contactId: string): Promise<Timelin
        union all
        (select 'draft', d.id, d.updated_at, null, null, d.subject, null, null, null, null
         from email_drafts d where d.organization_id = :org and d.thread_id is not null and :email = any(d.to_emails)
+          and (cast(:mailboxes as uuid[]) is null or d.mailbox_id = any(:mailboxes))
         order by d.updated_at desc limit ${MAX_ITEMS})
        union all
        (select 'event', e.id, e.occurred_at, null, null, e.name, null, null, null, null
@@ -65,6 +67,6 @@ export async function readTimeline(ctx: Ctx, contactId: string): Promise<Timelin
         order by v.occurred_at desc limit ${MAX_ITEMS})
      )
      select * from items order by at desc, kind, id desc limit ${MAX_ITEMS}`,
-    { contact: contact.id, email: contact.email },
+    { contact: contact.id, email: contact.email, mailboxes: ctx.actor.allowedMailboxes },
   );
 }

@@ -56,7 +56,8 @@ const BAND_FROM: Record<Band, number> = { healthy: 80, watch: 60, throttled: 40,
 
 /**
  * How well a workspace's emails arrive (GET /analytics/deliverability). Counts are kept by the hour, so the begin is rounded down and the end up to one; the
- * report says which. A bounce, complaint or opt-out counts once per email, at its moment, whenever the email left.
+ * report says which. A bounce, complaint or opt-out counts once per email, at its moment, whenever the email left. The counts are those of the workspace; of single
+ * mailboxes, a key restricted to mailboxes sees its own.
  */
 export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<DeliverabilityReport> {
   const org = reader(ctx);
@@ -94,6 +95,7 @@ export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<De
       complained: sum.complained + row.complained,
     });
   }
+  const isShown = ({ id }: { id: string }) => ctx.actor.allowedMailboxes?.includes(id) ?? true;
   return {
     range,
     counts,
@@ -107,7 +109,7 @@ export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<De
     band: bandOf(score),
     days,
     mailboxes: byMailbox
-      .filter(({ id }) => accounts.has(id))
+      .filter((row) => accounts.has(row.id) && isShown(row))
       .map((row) => ({ ...accounts.get(row.id)!, ...banded(row) }))
       .sort(mostSent),
     campaigns: byCampaign
@@ -115,7 +117,7 @@ export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<De
       .map((row) => ({ ...named.get(row.id)!, ...banded(row) }))
       .sort(mostSent),
     providers: [...providers].map(([provider, row]) => ({ provider, ...banded(row) })).sort(mostSent),
-    placements,
+    placements: placements.filter(isShown),
   };
 }
 

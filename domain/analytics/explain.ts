@@ -12,6 +12,7 @@ import { readCountedRows } from '../facts/counted-rows.ts';
 import { MOMENT_OF } from '../facts/metrics.ts';
 import { wholeHours } from '../facts/read.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
+import { assertMailboxAllowed } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import type { VisitPart } from '../facts/visits.ts';
@@ -242,7 +243,7 @@ export function figureProblems(figure: AnalyticsFigure, of: FigurePart): Problem
 /**
  * What a figure of the reports counts, as many as it says (GET /analytics/explain). As in the reports time is counted in whole hours. Campaigns, steps and
  * mailboxes that are gone keep their figures; an id of nothing has none.
- * @throws AppError bad_request naming what the figure is not counted by, or a bad cursor
+ * @throws AppError bad_request naming what the figure is not counted by, or a bad cursor; forbidden for a mailbox that the caller's key may not use
  */
 export async function explainAnalytics(
   ctx: Ctx,
@@ -253,6 +254,7 @@ export async function explainAnalytics(
   const org = reader(ctx);
   const problems = figureProblems(figure, asked);
   if (problems.length > 0) throw badRequest('The figure is not counted so', problems);
+  if (asked.mailboxId !== undefined) assertMailboxAllowed(ctx.actor, asked.mailboxId.toLowerCase());
   const named = [figure, ...PARTS.map((part) => asked[part] ?? null)];
   const source: Source = SOURCES[figure];
   const after = source.byId

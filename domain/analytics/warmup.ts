@@ -3,6 +3,7 @@ import { Mailboxes } from '../../db/models/mailbox.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
+import { assertMailboxAllowed } from '../kernel/actor.ts';
 import { reader } from '../kernel/transact.ts';
 import { dailyTarget } from '../warmup/ramp.ts';
 import { daysOf, hoursOf, percent, type DayRange } from './period.ts';
@@ -32,24 +33,28 @@ export interface WarmupDay {
 
 /**
  * What was exchanged to warm up mailboxes, every day of the range (GET /analytics/warmup). The target of a day is what the ramp, as it is set now, asks for on
- * it. @param mailboxId one mailbox; an id that is none is all of them
- * @throws AppError not_found for a mailbox that is not the organization's
+ * it. A key restricted to mailboxes sees what those exchanged.
+ * @param mailboxId one mailbox; an id that is none is all of them
+ * @throws AppError not_found for a mailbox that is not the organization's; forbidden for one that the key may not use
  */
 export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | undefined): Promise<WarmupReport> {
   const org = reader(ctx);
   const one = mailboxId !== undefined && isUuid(mailboxId) ? mailboxId : null;
+  if (one) assertMailboxAllowed(ctx.actor, one.toLowerCase());
+  const only = one ? [one] : ctx.actor.allowedMailboxes;
   const query = org.query(Mailboxes);
-  const mailboxes = await (one ? query.where('id', one) : query.whereNotNull('warmup'));
+  if (only) void query.whereIn('id', [...only]);
+  const mailboxes = await (one ? query : query.whereNotNull('warmup'));
   if (one && mailboxes.length === 0) throw notFound('Mailbox');
   const rows = await org.sql<{ day: string; sent: number; replied: number }>(
     `select to_char(w.sent_at at time zone 'UTC', 'YYYY-MM-DD') as day,
-       (count(*) filter (where cast(:one as uuid) is null or w.mailbox_id = :one))::int as sent,
-       (count(*) filter (where a.id is not null and (cast(:one as uuid) is null or a.mailbox_id = :one)))::int as replied
+       (count(*) filter (where cast(:only as uuid[]) is null or w.mailbox_id = any(:only)))::int as sent,
+       (count(*) filter (where a.id is not null and (cast(:only as uuid[]) is null or a.mailbox_id = any(:only))))::int as replied
      from warmup_mails w left join warmup_mails a on a.id = w.answers
      where w.organization_id = :org and w.sent_at >= :from and w.sent_at < :to
-       and (cast(:one as uuid) is null or w.mailbox_id = :one or w.partner_id = :one)
+       and (cast(:only as uuid[]) is null or w.mailbox_id = any(:only) or w.partner_id = any(:only))
      group by 1`,
-    { one, ...hoursOf(range) },
+    { only, ...hoursOf(range) },
   );
   const byDay = new Map(rows.map((row) => [row.day, row]));
   const days = daysOf(range).map((date) => ({

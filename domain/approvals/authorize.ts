@@ -41,10 +41,11 @@ export async function authorizeAction(tx: Tx, requester: Requester, action: Acti
   const credentialId = requester.apiKeyId ?? requester.oauthGrantId;
   if (!credentialId) throw new AppError('unauthorized', 'The credential is missing');
   const policy = await lockPolicy(tx, requester);
+  const allowed = await usableMailboxes(tx, requester);
   const reasons = policy
-    ? policyReasons(policy, action, tx.now)
+    ? policyReasons(policy, action, { allowed: allowed ?? [], now: tx.now })
     : [reason('no_policy', 'The credential has no policy: a person decides on every action')];
-  if (!(await isAlive(tx, requester))) reasons.unshift(reason('credential_revoked', 'The credential was revoked'));
+  if (!allowed) reasons.unshift(reason('credential_revoked', 'The credential was revoked'));
   if (reasons.length === 0) reasons.push(...(await countAction(tx, credentialId, policy!, action)));
   const [first, ...rest] = reasons;
   return first ? { decision: 'awaiting_approval', reasons: [first, ...rest] } : { decision: 'execute' };
@@ -58,26 +59,36 @@ async function lockPolicy(tx: Tx, requester: Requester): Promise<AgentPolicyRow 
   return policy;
 }
 
-/** Whether a key or grant can still be used: work that was asked for earlier may be authorized after its credential has gone. */
-async function isAlive(tx: Tx, requester: Requester): Promise<boolean> {
-  const rows = await tx.org.sql(
-    `select id from api_keys where organization_id = :org and id = :key and status = 'active' and (expires_at is null or expires_at > :now)
+/**
+ * The mailboxes that a key or grant is restricted to now, none meaning all; undefined where it cannot be used any more. Work that was asked for earlier may be authorized
+ * after its credential has gone.
+ */
+async function usableMailboxes(tx: Tx, requester: Requester): Promise<readonly string[] | undefined> {
+  const [credential] = await tx.org.sql<{ mailboxes: string[] }>(
+    `select allowed_email_accounts as mailboxes from api_keys
+     where organization_id = :org and id = :key and status = 'active' and (expires_at is null or expires_at > :now)
      union all
-     select id from oauth_grants where organization_id = :org and id = :grant and revoked_at is null`,
+     select '{}'::uuid[] from oauth_grants where organization_id = :org and id = :grant and revoked_at is null`,
     { key: requester.apiKeyId ?? null, grant: requester.oauthGrantId ?? null, now: tx.now },
   );
-  return rows.length > 0;
+  return credential?.mailboxes;
 }
 
 /** What in a policy refuses an action, the day's numbers aside. */
-function policyReasons(policy: AgentPolicyRow, action: Action, now: Date): PolicyReason[] {
+function policyReasons(
+  policy: AgentPolicyRow,
+  action: Action,
+  { allowed, now }: { allowed: readonly string[]; now: Date },
+): PolicyReason[] {
   const reasons: PolicyReason[] = [];
   if (!policy.enabled) reasons.push(reason('policy_disabled', 'The policy is switched off'));
   if (policy.expires_at <= now)
     reasons.push(reason('policy_expired', `The policy expired at ${policy.expires_at.toISOString()}`));
   if (!policy.capabilities.includes(action.capability))
     reasons.push(reason('capability_not_granted', `The policy does not allow ${action.capability}`));
-  const outside = new Set(action.mailboxIds.filter((id) => !policy.mailbox_ids.includes(id)));
+  // A policy lends a restricted key no mailbox that the key itself may not use.
+  const mayUse = (id: string) => policy.mailbox_ids.includes(id) && (allowed.length === 0 || allowed.includes(id));
+  const outside = new Set(action.mailboxIds.filter((id) => !mayUse(id)));
   if (outside.size > 0)
     reasons.push(
       reason('mailbox_not_granted', `The policy does not allow ${outside.size} of the mailboxes that would be used`),

@@ -24,6 +24,8 @@ export interface StreamEvent {
   data: string | null;
   /** The mailbox in the payload, if there is one and the type was requested. */
   mailbox_id: string | null;
+  /** Whether the payload is about a mailbox, also one that is not known or was removed. */
+  of_mailbox: boolean;
 }
 
 export interface StreamPage {
@@ -52,7 +54,8 @@ export async function readStream(ctx: Ctx, after: number, types: readonly string
   const events = await reader(ctx).sql<StreamEvent>(
     `select id, position, type, created_at,
        case when type = any(cast(:types as text[])) then data::text end as data,
-       case when type = any(cast(:types as text[])) then data ->> 'email_account_id' end as mailbox_id
+       case when type = any(cast(:types as text[])) then data ->> 'email_account_id' end as mailbox_id,
+       jsonb_exists(data, 'email_account_id') as of_mailbox
      from domain_events where organization_id = :org and position > :after and position is not null
      order by position limit ${STREAM_PAGE}`,
     { after, types },

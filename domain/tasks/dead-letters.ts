@@ -26,16 +26,22 @@ export type DeadLetter = Columns<
   | 'updated_at'
 >;
 
-/** Dead letters of the organization, newest first; with `status`, those alone (GET /tasks/dlq). */
+/**
+ * Dead letters of the organization, newest first; with `status`, those alone (GET /tasks/dlq). A key restricted to mailboxes sees none
+ * about an email of another one.
+ */
 export async function listDeadLetters(
   ctx: Ctx,
   { status, limit }: { status?: DeadLetter['status'] | undefined; limit: number },
 ): Promise<DeadLetter[]> {
   return reader(ctx).sql<DeadLetter>(
     `select id, task_id, task_type, payload, last_error, attempts, max_attempts, status, next_retry_at, replayed_at, created_at, updated_at
-     from dead_letters where organization_id = :org and (cast(:status as text) is null or status = :status)
+     from dead_letters l where organization_id = :org and (cast(:status as text) is null or status = :status)
+       and (cast(:mailboxes as uuid[]) is null or not exists (
+         select 1 from (select id, mailbox_id from sends where organization_id = :org union all select id, mailbox_id from direct_sends where organization_id = :org) e
+         where e.id = l.task_id and e.mailbox_id <> all(:mailboxes)))
      order by id desc limit :limit`,
-    { status: status ?? null, limit },
+    { status: status ?? null, limit, mailboxes: ctx.actor.allowedMailboxes },
   );
 }
 

@@ -1,0 +1,262 @@
+import test from 'ava';
+import { fullPath, idempotencyOf, isWrite, type AnyRoute } from '../../api/http/route.ts';
+import { routes } from '../../api/routes.ts';
+import { json } from '../../db/connection.ts';
+import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { newId } from '../../lib/ids.ts';
+import { createApiKey, createContact, createMailbox, type Tenant } from '../harness/factories.ts';
+import { createDirectSend } from '../harness/direct-sends.ts';
+import { createDelivery } from '../harness/webhook-rows.ts';
+import { createEndpoint } from '../harness/webhooks.ts';
+import { call, createWorld, type Answer, type World } from '../harness/world.ts';
+import { QUERIES, sampleBody } from './bodies.ts';
+import { makeRows, parametersOf } from './foreign-ids.ts';
+
+/*
+ * What `allowed_email_accounts` of a key means, walked over every route: docs/security.md has the table. In the mail, the settings and the troubles of a mailbox that the
+ * key may not use stands a word that must be in no answer to it.
+ */
+
+/** What becomes of each area: a new one has to be ruled on. */
+const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
+  // Shows, hands on or changes what happens in every mailbox; of integrations and automations the writes.
+  refused: ['webhooks', 'oauth', 'integrations', 'automations', 'audit', 'managed-mailboxes', 'warmup-routing'],
+  // Answers with what is of the key's mailboxes, and sends from no other.
+  narrowed: [
+    'mailboxes',
+    'unibox',
+    'direct-sends',
+    'analytics',
+    'acquisition',
+    'task-dead-letters',
+    'campaigns',
+    'campaign-checks',
+    'runs',
+    'agent-policies',
+    'agent-tools',
+  ],
+  // Of the workspace, and of no mailbox.
+  whole: [
+    'api-keys',
+    'app-connections',
+    'contacts',
+    'crm',
+    'deliverability',
+    'events',
+    'goals',
+    'identity-conflicts',
+    'labels',
+    'lead-database',
+    'meetings',
+    'operations',
+    'outreach-settings',
+    'people',
+    'prospect-catalogue',
+    'segments',
+    'suppressions',
+    'teams',
+    'templates',
+  ],
+};
+
+/** In all that is of the other mailbox. */
+const MARK = 'quincewood';
+
+let world: World;
+let tenant: Tenant;
+let key: string;
+let planted: Planted;
+test.before(async () => {
+  world = await createWorld();
+  tenant = await world.tenant();
+  const own = await createMailbox(world.deps, tenant.organizationId, 'own@ours.test', SERVER);
+  key = (await createApiKey(world.deps, tenant.organizationId, tenant.userId, { allowedMailboxes: [own] })).apiKey;
+  planted = await plant();
+});
+test.after.always(() => world?.close());
+
+const SERVER = { smtp: { host: '127.0.0.1', port: 1 } };
+const MAIL = Buffer.from(
+  [
+    'From: lea@lead.test',
+    'Message-ID: <answer@lead.test>',
+    `Subject: ${MARK}`,
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    `--b\r\nContent-Type: text/plain\r\n\r\n${MARK}`,
+    `--b\r\nContent-Type: text/plain; name="a.txt"\r\nContent-Disposition: attachment; filename="${MARK}.txt"\r\n\r\n${MARK}`,
+    '--b--',
+    '',
+  ].join('\r\n'),
+);
+
+interface Planted {
+  /** Path parameters that lead to what is of the other mailbox, by the path up to them. */
+  ids: Record<string, string>;
+  threadId: string;
+}
+
+/** Another mailbox of the workspace, with everything that one can have. */
+async function plant(): Promise<Planted> {
+  const { deps } = world;
+  const { db } = deps;
+  const { organizationId: organization_id } = tenant;
+  const at = deps.clock.now();
+  const stamps = { created_at: at, updated_at: at };
+  const email = 'other@ours.test';
+  const id = await createMailbox(deps, organization_id, email, SERVER, { name: MARK });
+  await recordInbound(world.system(organization_id), { id, email }, MAIL, {
+    folder: 'INBOX',
+    uidValidity: 1,
+    uid: 1,
+    receivedAt: at,
+  });
+  const message = await db('inbound_messages').where({ mailbox_id: id }).first('id', 'thread_id');
+  const file = await db('inbound_attachments').where({ message_id: message.id }).first('id');
+  const contactId = await createContact(db, at, organization_id, { email: 'lea@lead.test' });
+  const draft = newId();
+  const written = { to_emails: ['lea@lead.test'], cc_emails: [], bcc_emails: [], subject: MARK, body_plain: MARK };
+  const thread_id = message.thread_id;
+  await db('email_drafts').insert({ id: draft, organization_id, mailbox_id: id, thread_id, ...written, ...stamps });
+  const scheduled = await createDirectSend(deps, organization_id, { id, email }, { subject: MARK, body_plain: MARK });
+  await createDirectSend(deps, organization_id, { id, email }, { subject: MARK, state: 'sent', finished_at: at });
+  const error = { error_code: 'auth_failed', severity: 'error', title: MARK, message: MARK };
+  await db('mailbox_errors').insert({ id: newId(), organization_id, mailbox_id: id, ...error, created_at: at });
+  const letter = newId();
+  const task = { task_id: scheduled, task_type: 'direct_email', last_error: MARK };
+  await db('dead_letters').insert({ id: letter, organization_id, ...task, ...stamps });
+  const changes = json({ name: MARK });
+  const entry = { actor_kind: 'session', action: 'update', entity_type: 'email_account', entity_id: id, changes };
+  await db('audit_logs').insert({ id: newId(), organization_id, ...entry, created_at: at });
+  const endpoint = await createEndpoint(deps, organization_id, 'http://127.0.0.1:1');
+  const delivery = await createDelivery(deps, organization_id, endpoint.id);
+  await db('webhook_payloads')
+    .where({ organization_id })
+    .update({ body: db.raw(`replace(body, '"data":{', '"data":{"subject":"${MARK}",')`) });
+  return {
+    threadId: thread_id,
+    ids: {
+      '/emails/:id': id,
+      '/analytics/accounts/:id': id,
+      '/unibox/:id': message.id,
+      '/unibox/:id/attachments/:fileId': file.id,
+      '/unibox/drafts/:id': draft,
+      '/unibox/scheduled/:taskId': scheduled,
+      '/tasks/dlq/:id': letter,
+      '/acquisition/prospects/:contactId': contactId,
+      '/webhooks/:id': endpoint.id,
+      '/webhooks/deliveries/:deliveryId': delivery,
+    },
+  };
+}
+
+/** Asks a route for what is of the other mailbox, where it takes something of one. */
+async function ask(spec: AnyRoute, token: string): Promise<Answer> {
+  const params: Record<string, string> = await makeRows(spec.path, world, tenant);
+  for (const { name, prefix } of parametersOf(spec.path)) params[name] = planted.ids[prefix] ?? params[name]!;
+  const path = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) => params[name]!);
+  const query = { ...QUERIES[spec.operationId], ...OTHERS[spec.operationId] };
+  return call(world, spec.method.toUpperCase(), `${path}?${new URLSearchParams(query).toString()}`, {
+    token,
+    ...(spec.body && (spec.consumes ?? 'json') === 'json' ? { body: sampleBody(spec) } : {}),
+    headers: idempotencyOf(spec) === 'required' ? { 'idempotency-key': newId() } : {},
+  });
+}
+
+/** Queries that lead to the other mailbox. */
+const OTHERS: Record<string, Record<string, string>> = {
+  get 'unibox.getThread'() {
+    return { thread_id: planted.threadId };
+  },
+  get 'analytics.warmup'() {
+    return { email_id: planted.ids['/emails/:id']! };
+  },
+};
+
+const forKeys = routes.filter(({ scope }) => scope !== 'public' && scope !== 'session');
+
+test('somebody has ruled what a key that is restricted to mailboxes may do in each area', (t) => {
+  const areas = [...new Set(forKeys.map(({ area }) => area))].toSorted();
+  t.deepEqual(areas, Object.values(RULING).flat().toSorted());
+  const refusing = [...new Set(forKeys.filter((spec) => spec.everyMailbox).map(({ area }) => area))];
+  t.deepEqual(refusing.toSorted(), [...RULING.refused].toSorted());
+  const open = forKeys.filter((spec) => RULING.refused.includes(spec.area) && !spec.everyMailbox && isWrite(spec));
+  t.deepEqual(
+    open.map(({ operationId }) => operationId),
+    ['integrations.push'],
+    'contacts are pushed to a CRM, and nothing of a mailbox',
+  );
+});
+
+test('what is about every mailbox is refused to a key that is restricted to some', async (t) => {
+  const whole = forKeys.filter((spec) => spec.everyMailbox);
+  t.true(whole.length > 30);
+  for (const spec of whole) {
+    const { status, body } = await ask(spec, key);
+    t.like({ status, ...body }, { status: 403, code: 'forbidden' }, spec.operationId);
+    t.regex(body.fix, /allowed_email_accounts/, spec.operationId);
+  }
+});
+
+test('no answer to a restricted key has anything of the mail, settings and troubles of another mailbox', async (t) => {
+  const reads = forKeys.filter((spec) => !isWrite(spec) && spec.success.contentType !== 'text/event-stream');
+  t.true(reads.length > 100);
+  const shown: string[] = [];
+  const leaks: string[] = [];
+  for (const spec of reads) {
+    if ((await ask(spec, tenant.apiKey)).text.includes(MARK)) shown.push(spec.operationId);
+    const answer = await ask(spec, key);
+    if (answer.text.includes(MARK)) leaks.push(`${spec.operationId}: ${answer.text.slice(0, 200)}`);
+  }
+  t.deepEqual(leaks, []);
+  t.deepEqual(shown.toSorted(), [
+    'acquisition.timeline',
+    'agentTools.call',
+    'analytics.account',
+    'analytics.accounts',
+    'audit-logs.list',
+    'mailboxes.get',
+    'mailboxes.list',
+    'tasks.listDeadLetters',
+    'unibox.downloadFile',
+    'unibox.get',
+    'unibox.getDraft',
+    'unibox.getThread',
+    'unibox.list',
+    'unibox.listDrafts',
+    'unibox.listScheduled',
+    'unibox.listSent',
+    'unibox.overview',
+    'webhooks.deliveries',
+    'webhooks.endpoint-deliveries',
+  ]);
+});
+
+test('a restricted key does nothing with what is of another mailbox', async (t) => {
+  const ofMailboxes = forKeys.filter(
+    (spec) =>
+      isWrite(spec) && parametersOf(spec.path).some(({ prefix }) => prefix in planted.ids) && !spec.everyMailbox,
+  );
+  t.true(ofMailboxes.length > 10);
+  for (const spec of ofMailboxes) t.true([403, 404].includes((await ask(spec, key)).status), spec.operationId);
+  const { threadId: thread_id, ids } = planted;
+  const [emailId, mailbox] = [ids['/unibox/:id']!, ids['/emails/:id']!];
+  const letter = { to: ['lea@lead.test'], subject: 'Hi', body_plain: 'Hi' };
+  for (const [method, path, body] of [
+    ['PUT', '/unibox/thread/labels', { thread_id, category_ids: [] }],
+    ['POST', '/unibox/snooze', { thread_id, snoozed_until: new Date(Date.now() + 3_600_000).toISOString() }],
+    ['POST', '/unibox/compose', { email_account_id: mailbox, ...letter }],
+    ['POST', '/unibox/drafts', { email_account_id: mailbox, ...letter }],
+    ['GET', `/analytics/explain?figure=sent&email_account_id=${mailbox}`, undefined],
+    ['GET', `/unibox?email_account_ids=${mailbox}`, undefined],
+  ] as const) {
+    const { status, text } = await call(world, method, `/v1${path}`, {
+      token: key,
+      ...(body && { body }),
+      headers: { 'idempotency-key': newId() },
+    });
+    t.true([400, 403, 404].includes(status), `${method} ${path}: ${status} ${text}`);
+  }
+  await call(world, 'PATCH', '/v1/unibox/seen', { token: key, body: { email_ids: [emailId], seen: true } });
+  t.false((await world.deps.db('inbound_messages').where({ id: emailId }).first('seen')).seen);
+});
