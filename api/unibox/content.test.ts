@@ -283,15 +283,25 @@ test.serial('files are deleted after their time, with their contact, and with th
   t.is(await blobs(tenant.organizationId), 0);
 });
 
+/** The beginning of a PNG that stands for so many pixels. */
+function pngOf(width: number, height: number): Buffer {
+  const bytes = Buffer.from('89504e470d0a1a0a0000000d49484452000000000000000008', 'hex');
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return bytes;
+}
+
 test('images of a message are fetched when they are asked for: those that are images, wherever they lead', async (t) => {
   const { receive, get } = await desk();
   const asked: string[] = [];
-  const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex');
+  const [png, wide, vast] = [pngOf(1, 1), pngOf(7_000, 7_000), pngOf(65_535, 65_535)];
   const server = createServer((request, response) => {
     asked.push(request.url!);
     if (request.url === '/moved') response.writeHead(302, { location: '/a.png?x=1&y=2' }).end();
     else if (request.url === '/round') response.writeHead(302, { location: '/round' }).end();
     else if (request.url!.startsWith('/a.png')) response.end(png);
+    else if (request.url === '/vast') response.end(vast);
+    else if (request.url!.startsWith('/wide')) response.end(wide);
     else if (request.url === '/large') response.end(Buffer.concat([png, Buffer.alloc(1024 * 1024)]));
     else response.writeHead(200, { 'content-type': 'image/png' }).end('<svg onload="alert(1)"></svg>');
   });
@@ -299,7 +309,17 @@ test('images of a message are fetched when they are asked for: those that are im
   await once(server, 'listening');
   t.teardown(() => server.close());
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const names = ['/a.png?x=1&amp;y=2', '/moved', '/round', '/large', '/page.svg', '/a.png?x=1&amp;y=2'];
+  const names = [
+    '/a.png?x=1&amp;y=2',
+    '/moved',
+    '/round',
+    '/large',
+    '/page.svg',
+    '/a.png?x=1&amp;y=2',
+    '/vast',
+    '/wide/1',
+    '/wide/2',
+  ];
   const id = await receive([
     html(
       `data-src="${base}/words" ${names.map((name) => `<img src="${base}${name}" alt="One">`).join('')}<img src="http://[">`,
@@ -310,10 +330,16 @@ test('images of a message are fetched when they are asked for: those that are im
   const { status, body } = await get(`/${id}/images`);
   t.is(status, 200);
   const image = { content_type: 'image/png', content: png.toString('base64') };
-  t.deepEqual(body.data, [
-    { src: `${base}/a.png?x=1&y=2`, ...image },
-    { src: `${base}/moved`, ...image },
-  ]);
+  const isWide = ({ src }: { src: string }) => src.includes('/wide/');
+  t.is(body.data.filter(isWide).length, 1, 'as many as the pixels of all together allow');
+  t.deepEqual(
+    body.data.filter((one: { src: string }) => !isWide(one)),
+    [
+      { src: `${base}/a.png?x=1&y=2`, ...image },
+      { src: `${base}/moved`, ...image },
+    ],
+    'and nothing that a few bytes make vast',
+  );
   t.false(asked.includes('/words'), 'what only looks like an image is not asked for');
   t.is(asked.filter((url) => url === '/round').length, 4);
   t.is((await get(`/${newId()}/images`)).status, 404);
@@ -322,7 +348,7 @@ test('images of a message are fetched when they are asked for: those that are im
 
 test('images of a message are so many that an answer fits into memory, and few messages at once', async (t) => {
   const { receive, get, tenant } = await desk();
-  const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(1024 * 1024 - 8)]);
+  const png = Buffer.concat([pngOf(1, 1), Buffer.alloc(1024 * 1024 - 25)]);
   let answer = (): void => {};
   const held = new Promise<void>((resolve) => (answer = resolve));
   const server = createServer((request, response) => {

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { EgressError } from '../../lib/egress/index.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
+import { readImageFacts, type ImageFacts } from '../../lib/image-size.ts';
 import { TargetLimits } from '../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { readMessage } from './message.ts';
@@ -16,6 +17,8 @@ const MAX_IMAGES = 30;
 const MAX_IMAGE_BYTES = 1024 * 1024;
 /** Of all images of a message together. The answer has them in memory, a third larger, a few times over. */
 const MAX_BYTES = 8 * 1024 * 1024;
+/** Of all images of a message together: the reader's browser holds four bytes of each. A photograph of a telephone has 12 to 24 million. */
+const MAX_PIXELS = 50_000_000;
 /** Asked for at once, of one message. */
 const AT_ONCE = 6;
 /** For one address, its redirects not counted (ms). */
@@ -28,16 +31,8 @@ const PATIENCE_MS = 5_000;
 /** Messages whose images a process fetches at once, over all workspaces and for one: what it holds in memory is bounded by these. */
 const messagesAtOnce = new TargetLimits({ total: 8, perTarget: 2, perTenant: 2 });
 
-/** Kinds of images that do nothing but look, by the bytes they begin with, in hexadecimal; what a server calls them does not count. */
-const KINDS: readonly [contentType: string, beginning: RegExp][] = [
-  ['image/png', /^89504e470d0a1a0a/],
-  ['image/jpeg', /^ffd8ff/],
-  ['image/gif', /^47494638(?:37|39)61/],
-  ['image/webp', /^52494646.{8}57454250/],
-];
-
 /**
- * Fetches the images that a received message names, the first 30 of at most 1 MiB each and 8 MiB together. The server fetches them, so the
+ * Fetches the images that a received message names, the first 30 of at most 1 MiB each, 8 MiB and 50 million pixels together. The server fetches them, so the
  * sender learns that the message was read, but not who reads it, or from where. Those that cannot be had, or are something else, are left out.
  * @throws AppError not_found for a message that the caller may not read, rate_limit_exceeded while the workspace has enough of them fetched
  */
@@ -59,13 +54,17 @@ async function fetchAll(ctx: Ctx, sources: readonly string[]): Promise<MessageIm
   const limit = pLimit(AT_ONCE);
   const signal = AbortSignal.timeout(MESSAGE_TIMEOUT_MS);
   let room = MAX_BYTES;
+  let pixelRoom = MAX_PIXELS;
   const found = await Promise.all(
     sources.map((src) =>
       limit(async () => {
         if (room <= 0 || signal.aborted) return null;
         const image = await fetchImage(ctx, src, signal);
-        room -= image?.bytes.length ?? 0;
-        return room >= 0 ? image : null;
+        if (!image || image.pixels > pixelRoom) return null;
+        room -= image.bytes.length;
+        if (room < 0) return null;
+        pixelRoom -= image.pixels;
+        return { src, contentType: image.type, bytes: image.bytes };
       }),
     ),
   );
@@ -84,7 +83,7 @@ async function fetchImage(
   { egress, log }: Pick<Ctx, 'egress' | 'log'>,
   src: string,
   signal: AbortSignal,
-): Promise<MessageImage | null> {
+): Promise<(ImageFacts & { bytes: Buffer }) | null> {
   try {
     let url = new URL(src);
     for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
@@ -101,9 +100,8 @@ async function fetchImage(
         url = new URL(location, url);
         continue;
       }
-      const beginning = body.subarray(0, 16).toString('hex');
-      const kind = KINDS.find(([, pattern]) => pattern.test(beginning));
-      return status === 200 && !truncated && kind ? { src, contentType: kind[0], bytes: body } : null;
+      const facts = status === 200 && !truncated ? readImageFacts(body) : undefined;
+      return facts ? { ...facts, bytes: body } : null;
     }
   } catch (error) {
     // A name that is none, and a server that does not answer; anything else is a fault of ours.

@@ -5,6 +5,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { findClient, type Client } from '../../../domain/oauth/clients.ts';
 import type { Egress } from '../../../lib/egress/index.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
+import { readImageFacts } from '../../../lib/image-size.ts';
 import type { StreamReply } from '../../http/route.ts';
 import { shownPage } from './declare.ts';
 import { html } from './html.ts';
@@ -12,6 +13,8 @@ import { PAGE_HEADERS } from './layout.ts';
 
 const LOGO_PATH = '/oauth/logo';
 const MAX_BYTES = 128 * 1024;
+/** It is shown as a small square. */
+const MAX_PIXELS = 4_000_000;
 const TIMEOUT_MS = 5_000;
 const FRESH_MS = 3600_000;
 const RETRY_MS = 5 * 60_000;
@@ -66,7 +69,7 @@ async function loadLogo(ctx: Ctx, { logo_url: url }: Client): Promise<Image | nu
   return image;
 }
 
-/** The image at a URL; null when it cannot be fetched, is too large, or is not an image. Its first bytes decide its type. */
+/** The image at a URL; null when it cannot be fetched, is too large, or is no bitmap: an SVG can contain a document of its own. */
 async function fetchImage(ctx: Ctx, url: string): Promise<Image | null> {
   try {
     const answer = await ctx.egress.request({
@@ -76,20 +79,11 @@ async function fetchImage(ctx: Ctx, url: string): Promise<Image | null> {
       timeoutMs: TIMEOUT_MS,
       maxResponseBytes: MAX_BYTES,
     });
-    const type = answer.status === 200 && !answer.truncated ? imageType(answer.body) : undefined;
-    return type === undefined ? null : { type, bytes: answer.body };
+    const facts = answer.status === 200 && !answer.truncated ? readImageFacts(answer.body) : undefined;
+    return facts && facts.pixels <= MAX_PIXELS ? { type: facts.type, bytes: answer.body } : null;
   } catch {
     return null;
   }
-}
-
-/** Bitmaps only: an SVG can contain a document of its own. */
-function imageType(bytes: Buffer): string | undefined {
-  const start = bytes.toString('latin1', 0, 12);
-  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
-  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg';
-  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
-  return /^RIFF.{4}WEBP$/s.test(start) ? 'image/webp' : undefined;
 }
 
 /** Shown for a logo that cannot be fetched. */

@@ -115,6 +115,14 @@ test('a template escapes what it is given', (t) => {
   );
 });
 
+/** A small file that stands for four gigapixels. */
+function vast(): Buffer {
+  const bytes = Buffer.from(PNG);
+  bytes.writeUInt32BE(65_535, 16);
+  bytes.writeUInt32BE(65_535, 20);
+  return bytes;
+}
+
 test('a logo is not for strangers to ask for', async (t) => {
   const client = await createApp(world, await world.tenant(), CALLBACK, { logo_url: `${host.url}/stranger.png` });
   t.is((await fetch(`${world.url}/oauth/logo?client_id=${client.clientId}`)).status, 401);
@@ -125,6 +133,7 @@ browserTest("logos come through this server: their hosts never meet the person's
   host.respond((request): ReceiverAnswer => {
     if (request.path === '/logo.png') return { status: 200, body: PNG, headers: { 'content-type': 'text/plain' } };
     if (request.path === '/moved.png') return { status: 302, headers: { location: `${host.url}/logo.png` } };
+    if (request.path === '/vast.png') return { status: 200, body: vast() };
     if (request.path === '/endless.png') return { status: 200, body: Buffer.concat([PNG, Buffer.alloc(1024 * 1024)]) };
     return {
       status: 200,
@@ -153,7 +162,7 @@ browserTest("logos come through this server: their hosts never meet the person's
   const real = (await shown('/logo.png'))!;
   t.is(real.headers()['content-type'], 'image/png', 'by its bytes, not by what its host says');
   t.deepEqual(await real.body(), PNG);
-  for (const path of ['/moved.png', '/endless.png', '/script.svg']) {
+  for (const path of ['/moved.png', '/endless.png', '/vast.png', '/script.svg']) {
     const instead = (await shown(path))!;
     t.is(instead.headers()['content-type'], 'image/svg+xml', path);
     t.regex(await instead.text(), />Z<\/text>/, path);
