@@ -412,6 +412,30 @@ test.serial(
   },
 );
 
+test.serial('the conditions and texts of a run take together no more work than one of them may', async (t) => {
+  const tenant = await world.tenant();
+  const costly = Array.from({ length: 90 }, (_, n) => ({
+    ...ifPositive,
+    id: `if${n}`,
+    condition: { field: 'expression', expression: 'eq (title .text) "x"' },
+  }));
+  const ids = [...costly.map(({ id }) => id), 'tell'];
+  const body = write(
+    [trigger, ...costly, action('tell', 'sendsets.notify', { message: '{{ .text }}' })],
+    [
+      edge('trigger', 'if0'),
+      ...costly.flatMap(({ id }, n) => ['true', 'false'].map((when) => edge(id, ids[n + 1]!, when))),
+    ],
+  );
+  const { id } = (await ask(tenant, 'POST', '', body)).body.automation;
+  const { body: answer } = await ask(tenant, 'POST', `/${id}/test`, { data: { text: 'words '.repeat(10_000) } });
+  const statuses = answer.trace.slice(1).map(({ status }: { status: string }) => status);
+  const asked = statuses.indexOf('error');
+  t.true(asked > 0 && asked < 10, `${asked} were asked`);
+  t.deepEqual(new Set(statuses.slice(0, asked)), new Set(['branch_false']));
+  t.deepEqual(new Set(statuses.slice(asked + 1)), new Set(['skipped']));
+});
+
 test.serial('with plans that are paid for, the free plan may look and not write', async (t) => {
   const tenant = await world.tenant();
   const { id } = (await ask(tenant, 'POST', '', SIMPLE)).body.automation;

@@ -1,8 +1,9 @@
 import type { AutomationCondition } from '../../db/json-columns.ts';
 import type { Problem } from '../../lib/errors.ts';
-import { parseTemplate, renderTemplate } from '../mail/messages/template.ts';
+import { parseTemplate, renderTemplate, WorkBudget } from '../mail/messages/template.ts';
 import { meetsAll } from '../records/predicates/evaluate.ts';
 import { predicateSchema, propertyPath } from '../records/predicates/predicate.ts';
+import { TextTooLarge } from './values.ts';
 
 /** Words for the operators of predicates that other systems use. */
 const ALIASES: Readonly<Record<string, string>> = { equals: 'eq', not_equals: 'neq' };
@@ -36,10 +37,19 @@ export function conditionProblems(condition: AutomationCondition, path: string):
 /**
  * Whether data meets a condition. A field condition has the meaning of the predicates of goals: a missing property equals nothing. An expression
  * holds where what it prints is `true`; one that is cut off at the limit of its work does not hold.
+ * @param whole what all conditions and texts of the run may take together
+ * @throws TextTooLarge once that is used up: what the condition would say is not known
  */
-export function holds(condition: AutomationCondition, values: Readonly<Record<string, unknown>>): boolean {
+export function holds(
+  condition: AutomationCondition,
+  values: Readonly<Record<string, unknown>>,
+  whole?: WorkBudget,
+): boolean {
   if (condition.field === 'expression') {
-    const { text, exceeded } = renderTemplate(parseTemplate(asTemplate(condition.expression ?? '')), values);
+    const { text, exceeded } = renderTemplate(parseTemplate(asTemplate(condition.expression ?? '')), values, {
+      budget: new WorkBudget(whole),
+    });
+    if (whole?.exceeded) throw new TextTooLarge('The conditions and texts of the run take too much work');
     return exceeded === null && text.trim() === 'true';
   }
   const checked = predicateSchema.safeParse(predicateOf(condition));

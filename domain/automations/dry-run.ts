@@ -1,6 +1,7 @@
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
+import { WorkBudget } from '../mail/messages/template.ts';
 import { SAMPLE_CONTACT } from '../triggers/samples.ts';
 import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
 import { isNative, NATIVE_ACTIONS } from './actions.ts';
@@ -9,7 +10,7 @@ import { holds } from './conditions.ts';
 import { passes } from './filter.ts';
 import type { AutomationNode, AutomationNodeResult } from './graph.ts';
 import { interpret, type NodeOutcome } from './interpret.ts';
-import { findContacts, renderConfig, valuesOf, type AutomationContact, type Values } from './values.ts';
+import { findContacts, renderConfig, valuesOf, type AutomationContact } from './values.ts';
 
 /** A node of a dry run: what it came to, and what it would have done. */
 export type TracedNode = AutomationNodeResult & { preview: Record<string, unknown> };
@@ -36,10 +37,17 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
   const values = valuesOf(used, contact);
   const previews = new Map<string, Record<string, unknown>>();
   const trace: AutomationNodeResult[] = [];
+  const budget = new WorkBudget();
   await interpret(graph, trace, async (node) => {
     if (node.type === 'trigger') return { status: passes(filter, used) ? 'success' : 'skipped' };
-    if (node.type === 'condition') return { status: holds(node.condition!, values) ? 'branch_true' : 'branch_false' };
-    return wouldDo(node, values, contact, (preview) => void previews.set(node.id, preview));
+    try {
+      if (node.type === 'condition')
+        return { status: holds(node.condition!, values, budget) ? 'branch_true' : 'branch_false' };
+      previews.set(node.id, renderConfig(node.config ?? {}, values, new WorkBudget(budget)));
+    } catch (error) {
+      return { status: 'error', error: (error as Error).message };
+    }
+    return wouldDo(node, contact);
   });
   return {
     trace: trace.map((result) => ({ ...result, preview: previews.get(result.node_id) ?? {} })),
@@ -47,17 +55,7 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
   };
 }
 
-function wouldDo(
-  { action, config = {} }: AutomationNode,
-  values: Values,
-  contact: AutomationContact | null,
-  show: (preview: Record<string, unknown>) => void,
-): NodeOutcome {
-  try {
-    show(renderConfig(config, values));
-  } catch (error) {
-    return { status: 'error', error: (error as Error).message };
-  }
+function wouldDo({ action }: AutomationNode, contact: AutomationContact | null): NodeOutcome {
   if (isNative(action) && NATIVE_ACTIONS[action].needsContact && !contact)
     return { status: 'error', error: 'The event is about no contact' };
   return { status: 'success' };

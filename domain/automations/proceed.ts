@@ -3,6 +3,7 @@ import { AppError } from '../../lib/errors.ts';
 import { enqueueProviderAction } from '../integrations/enqueue.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { WorkBudget } from '../mail/messages/template.ts';
 import { isNative, NATIVE_ACTIONS } from './actions.ts';
 import { holds } from './conditions.ts';
 import type { AutomationNode } from './graph.ts';
@@ -21,7 +22,8 @@ export type Ended = { status: 'success' | 'error'; detail: string } | undefined;
  */
 export async function proceed(tx: Tx, ctx: Ctx, run: RunState): Promise<Ended> {
   const joined = { ...ctx, trx: tx.trx, joined: tx, hops: tx.hops };
-  await interpret(run.graph, run.results, (node) => execute(tx, joined, run, node));
+  const budget = new WorkBudget();
+  await interpret(run.graph, run.results, (node) => execute(tx, joined, { run, node, budget }));
   if (Object.keys(run.waiting).length > 0) return undefined;
   const ended = verdictOf(run.results);
   if (ended.status === 'error') announceFailure(tx, run, ended.detail, false);
@@ -41,13 +43,20 @@ export function announceFailure(tx: Tx, run: RunState, detail: string, loop: boo
   });
 }
 
-async function execute(tx: Tx, ctx: Ctx, run: RunState, node: AutomationNode): Promise<NodeOutcome> {
+interface Doing {
+  run: RunState;
+  node: AutomationNode;
+  /** What conditions and texts of all nodes may take together: each alone could hold up the process for a tenth of a second. */
+  budget: WorkBudget;
+}
+
+async function execute(tx: Tx, ctx: Ctx, doing: Doing): Promise<NodeOutcome> {
+  const { run, node, budget } = doing;
   if (node.type === 'trigger') return { status: 'success' };
-  if (node.type === 'condition')
-    return { status: holds(node.condition!, valuesOf(run.data, run.contact)) ? 'branch_true' : 'branch_false' };
   if (run.waiting[node.id]) return stillWaiting(tx, run, node.id);
   try {
-    return await act(tx, ctx, run, node);
+    if (node.type === 'action') return await act(tx, ctx, doing);
+    return { status: holds(node.condition!, valuesOf(run.data, run.contact), budget) ? 'branch_true' : 'branch_false' };
   } catch (error) {
     // Verbs look before they write: what they refuse has left nothing behind.
     if (error instanceof AppError) return { status: 'error', error: sentenceOf(error) };
@@ -63,7 +72,7 @@ function stillWaiting(tx: Tx, run: RunState, nodeId: string): NodeOutcome {
   return { status: 'success' };
 }
 
-async function act(tx: Tx, ctx: Ctx, run: RunState, node: AutomationNode): Promise<NodeOutcome> {
+async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<NodeOutcome> {
   const { id, action, connection_id: connectionId, config = {} } = node;
   if (!isNative(action)) {
     await enqueueProviderAction(tx, {
@@ -79,7 +88,11 @@ async function act(tx: Tx, ctx: Ctx, run: RunState, node: AutomationNode): Promi
     return 'waiting';
   }
   // Filled in after the check: what strangers wrote may be of any length, and the actions cut it.
-  const checked = renderConfig(NATIVE_ACTIONS[action].config.parse(config), valuesOf(run.data, run.contact));
+  const checked = renderConfig(
+    NATIVE_ACTIONS[action].config.parse(config),
+    valuesOf(run.data, run.contact),
+    new WorkBudget(budget),
+  );
   if (action === 'sendsets.wait') {
     const until = new Date(tx.now.getTime() + Number(checked.wait_minutes) * MINUTE_MS);
     run.waiting[id] = { kind: 'wait', until: until.toISOString() };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { json } from '../../db/connection.ts';
 import type { Columns } from '../../db/rows.ts';
 import { newId } from '../../lib/ids.ts';
@@ -64,6 +65,8 @@ export async function startRuns(tx: Tx, ctx: Ctx, occasions: readonly Occasion[]
       for (const each of group) {
         const contact = (each.contactId && contacts.get(each.contactId)) || null;
         const run = toRun(each, contact);
+        // Conditions may take a while without asking the database: other work of the process, and the limit of this transaction, get their turn.
+        await setImmediate();
         runs.push({ run, cause: each.cause, ended: await begin(own, ctx, run, each) });
       }
     });

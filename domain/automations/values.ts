@@ -31,10 +31,10 @@ export function valuesOf(data: Readonly<Record<string, unknown>>, contact: Autom
   return { ...data, contact };
 }
 
-/** The inputs of an action take more work to render than one text may. */
+/** Texts take more work to render than they may: those of one action, or all of a run. */
 export class TextTooLarge extends Error {
-  constructor() {
-    super('The texts of the action are too large once their fields are filled in');
+  constructor(message = 'The texts of the action are too large once their fields are filled in') {
+    super(message);
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WorkBudget } from '../../mail/messages/template.ts';
 import { escapeHtml } from '../../mail/messages/text.ts';
 import { Refused, type ActionInput, type ProviderAction, type ProviderCall } from './provider.ts';
 import { fillText, templateText } from './texts.ts';
@@ -79,7 +80,8 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
         const { fields } = updateConfig.parse(input.config);
         const id = await crm.findContact(call, contactOf(input).email);
         if (id === undefined) throw new Refused(`${crm.name} has no contact with this email`);
-        const filled = Object.entries(fields).map(([name, text]) => [name, fillText(text, input)]);
+        const budget = new WorkBudget();
+        const filled = Object.entries(fields).map(([name, text]) => [name, fillText(text, input, { budget })]);
         await crm.updateContact(call, id, Object.fromEntries(filled) as Fields);
       },
     },

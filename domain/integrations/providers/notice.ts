@@ -17,7 +17,7 @@ export const noticeMessage = templateText(MAX_MESSAGE)
 export function noticeText(input: ActionInput, escape: (value: string) => string): string {
   const message = z.string().optional().parse(input.config.message);
   const text =
-    message === undefined ? fillText(defaultMessage(input), input, escape) : fillText(message, input, escape);
+    message === undefined ? fillText(defaultMessage(input), input, { escape }) : fillText(message, input, { escape });
   return input.isTest ? `Test of Heron: ${text}` : text;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseTemplate, renderTemplate } from '../../mail/messages/template.ts';
+import { parseTemplate, renderTemplate, type WorkBudget } from '../../mail/messages/template.ts';
 import { Refused, type ActionInput } from './provider.ts';
 
 /** A text of an action's config, in the template language of campaigns (`{{.first_name}}`), checked when it is saved. */
@@ -14,14 +14,16 @@ export function templateText(maxLength: number): z.ZodString {
 /**
  * Renders a text of an action's config with the values of the contact and of the trigger. Every value goes through `escape` before it is put in, so
  * that what a stranger has written stays text at the provider; what the config itself says is left as it is.
+ * @param options.budget shared by all texts of one action
  * @throws Refused for a text that grows too long
  */
 export function fillText(
   text: string,
   input: ActionInput,
-  escape: (value: string) => string = (value) => value,
+  { escape = (value) => value, budget }: { escape?: (value: string) => string; budget?: WorkBudget } = {},
 ): string {
-  const rendered = renderTemplate(parseTemplate(text), escapeValues(valuesOf(input), escape) as object);
+  const values = escapeValues(valuesOf(input), escape) as object;
+  const rendered = renderTemplate(parseTemplate(text), values, budget ? { budget } : {});
   if (rendered.exceeded) throw new Refused('The text of the action becomes too long');
   return rendered.text;
 }

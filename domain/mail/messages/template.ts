@@ -83,13 +83,19 @@ export function renderTemplate(
 /** The work that one rendering, or several together, have left. */
 export class WorkBudget {
   #left = MAX_RENDER_WORK;
+  readonly #whole: WorkBudget | undefined;
   /** Why rendering must end; null while it may go on. */
   exceeded: RenderedTemplate['exceeded'] = null;
+
+  /** @param whole what this rendering and others may take together; its work is taken from there too */
+  constructor(whole?: WorkBudget) {
+    this.#whole = whole;
+  }
 
   /** Takes units of work before they are done. @returns false when they are more than is left: do not do the work */
   spend(units: number): boolean {
     this.#left -= units;
-    if (this.#left < 0) this.exceeded ??= 'work';
+    if (this.#left < 0 || this.#whole?.spend(units) === false) this.exceeded ??= 'work';
     return this.exceeded === null;
   }
 }

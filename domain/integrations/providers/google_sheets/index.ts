@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
+import { WorkBudget } from '../../../mail/messages/template.ts';
 import { Refused, type Provider } from '../provider.ts';
 import { fillText, shorten, templateText } from '../texts.ts';
 
@@ -70,7 +71,8 @@ export const googleSheets: Provider = {
       async perform(call, input) {
         const { spreadsheet, sheet, columns } = appendConfig.parse(input.config);
         const range = `'${sheet.replaceAll("'", "''")}'!A1`;
-        const row = columns.map((column) => shorten(fillText(column, input), MAX_CELL));
+        const budget = new WorkBudget();
+        const row = columns.map((column) => shorten(fillText(column, input, { budget }), MAX_CELL));
         const { status } = await call.request({
           method: 'POST',
           path: `/v4/spreadsheets/${spreadsheetId(spreadsheet)}/values/${encodeURIComponent(range)}:append`,
