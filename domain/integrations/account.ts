@@ -18,7 +18,7 @@ import {
   type TokenFields,
 } from './providers/provider.ts';
 import { providerOf } from './registry.ts';
-import { requestProviderTokens, requireClient, tokensIn, type StoredTokens } from './tokens.ts';
+import { accountBase, requestProviderTokens, requireClient, tokensIn, type StoredTokens } from './tokens.ts';
 
 export type ConnectionRow = Row<'integration_connections'>;
 
@@ -159,7 +159,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
         version: connection.sealed_version,
         now,
         ends: tokenEnd(fields, now),
-        base: client.oauth.apiBaseIn?.(fields) ?? null,
+        base: accountBase(client, fields) ?? null,
         sealed: sealFor(ctx.keyring, connection.id, tokensIn(fields, refreshToken)),
       },
     );

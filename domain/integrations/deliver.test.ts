@@ -135,6 +135,37 @@ test.serial('a delivery that was given up and is tried again comes before what w
   t.is(await waiting(), 0);
 });
 
+test.serial('a mapping that names what every object inherits holds up no delivery', async (t) => {
+  const { org, id, contacts, add, turn, waiting } = await desk();
+  for (const [position, [external_field, key]] of [
+    ['a', 'constructor'],
+    ['b', '__proto__'],
+    ['c', 'toString'],
+    ['plan', 'plan'],
+  ].entries())
+    await world.deps.db('integration_field_mappings').insert({
+      id: newId(),
+      organization_id: org,
+      connection_id: id,
+      direction: 'push',
+      object_name: 'contact',
+      source_field: `custom.${key}`,
+      external_field,
+      transform: 'uppercase',
+      static_value: '',
+      position,
+      created_at: clock.now(),
+    });
+  await world.deps
+    .db('contacts')
+    .where({ id: contacts[0]! })
+    .update({ custom_fields: { plan: 'pro' } });
+  await add(0, 7);
+  t.is((await turn()).kind, 'done');
+  t.deepEqual(arrived(contacts[0]!), [7]);
+  t.is(await waiting(), 0);
+});
+
 test.serial('that a contact was deleted is delivered, without it', async (t) => {
   const { org, contacts, id, turn } = await desk();
   await registerSubscribers(world.deps, SUBSCRIBERS);

@@ -67,7 +67,11 @@ function transformed({ transform, static_value: fixed, source_field: field }: Ma
 }
 
 function valueOf(contact: ActionContact, field: string): string {
-  if (field.startsWith(CUSTOM_PREFIX)) return contact.custom_fields[field.slice(CUSTOM_PREFIX.length)] ?? '';
+  if (field.startsWith(CUSTOM_PREFIX)) {
+    const key = field.slice(CUSTOM_PREFIX.length);
+    // A key such as `constructor` names what every object inherits, and no field of the contact.
+    return Object.hasOwn(contact.custom_fields, key) ? contact.custom_fields[key]! : '';
+  }
   if (field === 'name') return `${contact.first_name} ${contact.last_name}`.trim();
   const plain = SOURCE_FIELDS.find((known) => known === field);
   return plain && plain !== 'name' ? contact[plain] : '';

@@ -12,9 +12,9 @@ import { HEALTHY_EVERY_MS, logRunIn, newSigningSecret, sealFor, tokenEnd, type C
 import { openCall } from './call.ts';
 import { asAppErrors, foundConnection, insertConnection } from './connections.ts';
 import { wakeDeliveries } from './enqueue.ts';
-import type { Provider, ProviderAccount, TokenFields } from './providers/provider.ts';
+import { Refused, type Provider, type ProviderAccount, type TokenFields } from './providers/provider.ts';
 import { findProvider, providerOf } from './registry.ts';
-import { requestProviderTokens, requireClient, tokensIn, type OAuthClient } from './tokens.ts';
+import { accountBase, requestProviderTokens, requireClient, tokensIn, type OAuthClient } from './tokens.ts';
 
 /** How long (ms) a person has to consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
@@ -150,10 +150,11 @@ export async function finishProviderConsent(ctx: Ctx, { state, code, error }: Co
       ...(client.oauth.pkce ? { code_verifier: verifier } : {}),
     });
     const accessToken = String(fields.access_token);
-    const apiBase = client.oauth.apiBaseIn?.(fields) ?? null;
-    const call = openCall(own, provider, { apiBase, accessToken: async () => accessToken });
+    const apiBase = accountBase(client, fields);
+    if (apiBase === null) throw new Refused(`${provider.name} names an address for the account that is not its own`);
+    const call = openCall(own, provider, { apiBase: apiBase ?? null, accessToken: async () => accessToken });
     const account = await client.oauth.readAccount(call, fields);
-    return storeConsent(own, row, { provider, client, fields, account, apiBase });
+    return storeConsent(own, row, { provider, client, fields, account, apiBase: apiBase ?? null });
   });
 }
 

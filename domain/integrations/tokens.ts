@@ -1,4 +1,5 @@
 import type { Config } from '../../lib/config/index.ts';
+import { checkOutboundUrl } from '../../lib/egress/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { exchange, parseJson, type CallDeps } from './call.ts';
 import {
@@ -37,6 +38,20 @@ export function tokensIn(fields: TokenFields, known = ''): StoredTokens {
 }
 
 const MAX_ANSWER_BYTES = 256 * 1024;
+
+/**
+ * The base of an account's API, as the answer of the token endpoint names it: an origin below the provider's own domains, or that of the token endpoint itself,
+ * which the operator may have set.
+ * @returns undefined where none is named, null for an address of anybody else, who must not get the account's tokens
+ */
+export function accountBase({ oauth, tokenUrl }: OAuthClient, fields: TokenFields): string | null | undefined {
+  const named = oauth.accountBase && fields[oauth.accountBase.field];
+  if (typeof named !== 'string' || named === '') return undefined;
+  const trusted = new URL(tokenUrl).origin;
+  if (URL.canParse(named) && new URL(named).origin === trusted) return trusted;
+  const check = checkOutboundUrl(named, { allowedDomains: oauth.accountBase!.domains });
+  return check.ok ? check.url.origin : null;
+}
 
 /** Whether accounts of a provider can be connected here: one with OAuth needs the installation's client. */
 export function isConfigured(config: Config, provider: Provider): boolean {

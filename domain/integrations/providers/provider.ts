@@ -40,7 +40,7 @@ export interface Provider {
   /** Triggers that are useful here, for the catalogue; a subscription may name any. */
   events: readonly string[];
   capability?: Readonly<Record<string, unknown>>;
-  /** Origin and path of its API, without a trailing slash. INTEGRATION_ENDPOINTS and what an account says (`apiBaseIn`) come before it. */
+  /** Origin and path of its API, without a trailing slash. INTEGRATION_ENDPOINTS and what an account says (`accountBase`) come before it. */
   apiBase: string;
   /** What the provider lets one connection do: so many requests at once, refilled at so many per second. */
   rate: { capacity: number; perSecond: number };
@@ -79,8 +79,11 @@ export interface ProviderOAuth {
   clientAuth?: 'body' | 'basic';
   /** The settings with the installation's client, as [id, secret]. */
   clientSettings: readonly [ClientSetting, ClientSetting];
-  /** The base of this account's API, where the answer of the token endpoint says it (`instance_url`, `api_domain`); https. */
-  apiBaseIn?(tokens: TokenFields): string | undefined;
+  /**
+   * Where the answer of the token endpoint names the base of this account's API: its field, and the domains below which the
+   * provider has its accounts. Accounts' tokens go to no other host.
+   */
+  accountBase?: { field: string; domains: readonly string[] };
   /** Scopes that were granted, where they are not in `scope` of that answer, separated by spaces or commas. */
   scopesIn?(tokens: TokenFields): readonly string[];
   /** Whose account it is. `tokens` is the whole answer of the token endpoint. */

@@ -8,7 +8,7 @@ import { startReceiver } from '../../../test/harness/receiver.ts';
 import { testConfig } from '../../../test/harness/world.ts';
 import { openCall, type CallDeps, type CallSubject } from '../call.ts';
 import { PROVIDERS } from '../catalogue.ts';
-import { requestProviderTokens, requireClient } from '../tokens.ts';
+import { accountBase, requestProviderTokens, requireClient } from '../tokens.ts';
 import {
   RateLimited,
   ReauthRequired,
@@ -494,7 +494,7 @@ async function connect(id: keyof Doubles, scopes = providerOf(id).oauth?.scopes)
   });
   const first = tokens;
   const subject: CallSubject = {
-    apiBase: provider.oauth.apiBaseIn?.(tokens) ?? null,
+    apiBase: accountBase(client, tokens) ?? null,
     accessToken: async () => String(tokens.access_token),
     refresh: async () => {
       const form = { grant_type: 'refresh_token', refresh_token: String(tokens.refresh_token) };

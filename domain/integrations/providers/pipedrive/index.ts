@@ -30,7 +30,7 @@ export const pipedrive: Provider = {
     scopes: [],
     clientAuth: 'basic',
     clientSettings: ['PIPEDRIVE_CLIENT_ID', 'PIPEDRIVE_CLIENT_SECRET'],
-    apiBaseIn: ({ api_domain: domain }) => (typeof domain === 'string' ? domain : undefined),
+    accountBase: { field: 'api_domain', domains: ['.pipedrive.com'] },
     async readAccount(call) {
       const { json } = await call.request({ method: 'GET', path: '/api/v1/users/me' });
       const { data } = z

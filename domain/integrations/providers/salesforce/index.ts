@@ -28,7 +28,10 @@ export const salesforce: Provider = {
     pkce: true,
     scopes: ['api', 'refresh_token', 'openid'],
     clientSettings: ['SALESFORCE_CLIENT_ID', 'SALESFORCE_CLIENT_SECRET'],
-    apiBaseIn: ({ instance_url: instance }) => (typeof instance === 'string' ? instance : undefined),
+    accountBase: {
+      field: 'instance_url',
+      domains: ['.salesforce.com', '.force.com', '.cloudforce.com', '.salesforce.mil', '.sfcrmproducts.cn'],
+    },
     async readAccount(call) {
       const { json } = await call.request({ method: 'GET', path: '/services/oauth2/userinfo' });
       const account = z
