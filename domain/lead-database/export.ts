@@ -3,7 +3,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import { inSnapshot } from '../../db/transaction.ts';
 import { csvLines } from '../../lib/csv.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
-import type { Ctx } from '../kernel/context.ts';
+import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { compileLeadQuery, type LeadQuery } from './query.ts';
 import { PEOPLE_ORDERS, PERSON, type LeadPerson, type PeopleSort } from './people.ts';
@@ -12,8 +12,12 @@ const MAX_ROWS = 50_000;
 const BATCH = 500;
 /** Each holds a connection of the pool while its client reads. */
 const MAX_OPEN = 4;
+/** Of one workspace: clients that read slowly keep nobody else from theirs. */
+const MAX_OPEN_EACH = 2;
 /** A client that takes nothing for so long (ms) has gone. */
 const STALLED_MS = 30_000;
+/** The longest (ms) that a client may take for all of it. */
+const MAX_MS = 5 * 60_000;
 
 const COLUMNS = [
   'id',
@@ -35,7 +39,8 @@ const COLUMNS = [
   'created_at',
 ] as const satisfies readonly (keyof LeadPerson)[];
 
-let open = 0;
+/** Workspaces of the exports under way, each as often as it has one. */
+const open: string[] = [];
 
 /**
  * The contacts that match as CSV, at most 50,000, as they are at one moment. Rows are read as the client takes them; a client that goes away ends the
@@ -49,9 +54,12 @@ export async function exportLeadPeople(
   sort: PeopleSort,
 ): Promise<{ rows: number; csv: Readable }> {
   const where = await compileLeadQuery(reader(ctx), query);
-  if (open >= MAX_OPEN) throw tooManyRequests(5_000, 'other exports are running');
-  open += 1;
+  const workspace = organizationOf(ctx);
+  if (open.length >= MAX_OPEN || open.filter((each) => each === workspace).length >= MAX_OPEN_EACH)
+    throw tooManyRequests(5_000, 'other exports are running');
+  open.push(workspace);
   const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), MAX_MS);
   const csv = new PassThrough();
   csv.once('close', () => end.abort());
   const { from, organization, key, id, direction } = PEOPLE_ORDERS[sort];
@@ -79,7 +87,10 @@ export async function exportLeadPeople(
           csv.destroy(end.signal.aborted ? undefined : error);
         },
       )
-      .finally(() => (open -= 1));
+      .finally(() => {
+        clearTimeout(timer);
+        open.splice(open.indexOf(workspace), 1);
+      });
   });
 }
 
