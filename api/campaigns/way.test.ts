@@ -1,5 +1,6 @@
 import test from 'ava';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createCampaign, createContact, createMailbox, enroll } from '../../test/harness/factories.ts';
@@ -37,6 +38,19 @@ test("a lead's way: the steps it has come to with their emails and waits, what i
 
   const runId = newId();
   const now = deps.clock.now();
+  const tomorrow = new Date(now.getTime() + DAY_MS);
+  const { id: sendId, messageId } = await createSend(
+    deps,
+    organizationId,
+    { campaignId, enrollmentId, stepId: stepIds[0]!, contactId, mailboxId, recipient: 'ada@lead.test' },
+    { state: 'reserved', sent_at: null, slot_at: tomorrow },
+  );
+  t.like(
+    (await get(`${campaignId}/leads/${contactId}`)).body,
+    { waiting_for: 'the first email has its slot', waiting_until: tomorrow.toISOString() },
+    'outside of sending hours its email is reserved before it has a run',
+  );
+
   const shared = { organization_id: organizationId, enrollment_id: enrollmentId, campaign_id: campaignId };
   await deps.db('step_runs').insert({
     ...shared,
@@ -50,12 +64,7 @@ test("a lead's way: the steps it has come to with their emails and waits, what i
     started_at: now,
     completed_at: now,
   });
-  const { id: sendId, messageId } = await createSend(
-    deps,
-    organizationId,
-    { campaignId, enrollmentId, stepId: stepIds[0]!, contactId, mailboxId, recipient: 'ada@lead.test' },
-    { step_run_id: runId },
-  );
+  await deps.db('sends').where({ id: sendId }).update({ state: 'sent', sent_at: now, step_run_id: runId });
   await deps
     .db('enrollments')
     .where({ id: enrollmentId })

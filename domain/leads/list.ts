@@ -61,10 +61,15 @@ export async function listLeads(
     ? `jsonb_build_object('email', c.email, 'first_name', c.first_name, 'last_name', c.last_name, 'company', c.company)`
     : 'null::jsonb';
   const rows = await org.sql<LeadRow>(
-    `select e.id, e.contact_id, ${status} as status, e.current_step_id, s.name as current_step, e.waiting_for, e.waiting_until, e.blocked,
+    `select e.id, e.contact_id, ${status} as status, e.current_step_id, s.name as current_step, coalesce(e.waiting_for, case when planned.at is not null then 'the first email has its slot' end) as waiting_for,
+       case when e.waiting_for is null then planned.at else e.waiting_until end as waiting_until, e.blocked,
        e.failure_reason, e.hold_since, e.hold_until, e.hold_reason, e.hold_source, e.entered_at, e.launched_at, e.last_activity_at,
        e.finished_at, ${contact} as contact
      from enrollments e join contacts c on c.id = e.contact_id left join campaign_steps s on s.id = e.current_step_id
+       -- The launcher reserves the first email before the lead has a run that could say what it waits for.
+       left join lateral (
+         select min(slot_at) as at from sends where organization_id = :org and enrollment_id = e.id and state = 'reserved'
+       ) planned on e.state = 'pending'
      where e.organization_id = :org and e.campaign_id = :campaign and ${where.all()}
      order by e.id desc limit :limit`,
     { ...where.bindings, campaign: campaign.id, limit: page.limit + 1 },

@@ -131,6 +131,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await page.getByRole('button', { name: 'Add an action' }).first().click();
   await page.getByRole('combobox', { name: 'Tag' }).click();
   await page.getByRole('option', { name: 'Interested' }).click();
+  await picture.getByRole('button', { name: /^Add a tag\s*Interested$/ }).waitFor();
   await picture.getByRole('button', { name: 'Condition' }).click();
   await page.getByRole('button', { name: 'Add an action' }).last().click();
   await page.getByRole('combobox', { name: 'Action' }).click();
@@ -151,6 +152,42 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   t.is(graph.nodes.length, 4);
   t.false(enabled);
   t.deepEqual((await api(tenant, 'GET', `/automations/${id}/runs`)).runs, []);
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('a meeting is logged by hand, changed and called off; a busy button keeps the focus', async (t) => {
+  const tenant = await world.tenant();
+  const { page, context, faults } = await world.open(tenant, '/meetings?zone=UTC', {
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+  });
+  await page.getByRole('button', { name: 'Log a meeting' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('or an email address').fill('ada@example.com');
+  await dialog.getByLabel('What it is about').fill('Coffee at the fair');
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  await dialog.getByLabel('Begins').fill(`${tomorrow}T23:10`);
+  await dialog.getByRole('button', { name: 'Log a meeting' }).click();
+  const meeting = page.getByRole('article').filter({ hasText: 'Coffee at the fair' });
+  await meeting.getByText('23:10').waitFor();
+  await meeting.getByRole('button', { name: 'Change the meeting' }).click();
+  await dialog.getByLabel('Where').fill('Hall 4');
+  // The API says what is wrong; whoever pressed the button goes on from there.
+  await dialog.getByLabel('Link').fill('ftp://files.example.com');
+  await dialog.getByRole('button', { name: 'Save' }).focus();
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('alert').waitFor();
+  await page.waitForFunction(`document.activeElement.textContent === 'Save'`);
+  await dialog.getByLabel('Link').fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await meeting.getByText('Hall 4').waitFor();
+  await meeting.getByRole('button', { name: 'Call off' }).click();
+  await dialog.getByLabel('Why').fill('The fair is over');
+  await dialog.getByRole('button', { name: 'Call off' }).click();
+  await meeting.getByText('Called off').waitFor();
+  const [{ location, status, canceled_reason }] = (await api(tenant, 'GET', '/meetings')).data;
+  t.deepEqual([location, status, canceled_reason], ['Hall 4', 'canceled', 'The fair is over']);
   t.deepEqual(faults, []);
   await context.close();
 });

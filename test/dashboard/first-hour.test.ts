@@ -80,7 +80,8 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   const password = page.getByRole('textbox', { name: 'Password' });
   await password.fill('wrong');
   await page.getByRole('button', { name: 'Sign in and connect' }).click();
-  await page.getByRole('alert').getByText('smtp.password').waitFor();
+  await page.getByRole('alert').getByText('User name or password is wrong').waitFor();
+  t.notRegex(await page.getByRole('alert').innerText(), /smtp\.|\bauth\b/, 'in words for people');
   await password.fill('heron');
   await page.getByRole('button', { name: 'Sign in and connect' }).click();
   await page.getByRole('heading', { name: 'you@heron.test' }).waitFor();

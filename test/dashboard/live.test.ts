@@ -123,6 +123,8 @@ browserTest(
     await shows(page, 'Opens', 1);
     await answer(first);
     await shows(page, 'Replies', 1);
+    // Its way had ended with the only email.
+    await page.getByRole('row').filter({ hasText: 'ada@lead.test' }).getByText('Replied', { exact: true }).waitFor();
 
     // The line is cut. What happens meanwhile is asked for, every twenty seconds.
     relay.cut();

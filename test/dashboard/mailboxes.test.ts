@@ -24,7 +24,7 @@ test.after.always(async () => {
 browserTest(
   'mailboxes are priced, ordered, paid and set up, and an order is cancelled before it is paid',
   async (t) => {
-    const desk = await openOrderDesk({ world, sandbox, stripe, close: () => world.close() });
+    const desk = await openOrderDesk({ world, stripe });
     const { page, context, faults } = await world.open(desk.tenant, '/mailboxes/orders', { locale: 'en-GB' });
     const main = page.getByRole('main');
     const domain = freshDomain();

@@ -104,16 +104,27 @@ browserTest('a webhook endpoint is added, its secret shown once, checked, and a 
   const [endpoint] = await world.deps.db('webhook_endpoints').where({ organization_id: tenant.organizationId });
   t.truthy(endpoint.verified_at);
   const id = await createDelivery(world.deps, tenant.organizationId, endpoint.id, { status: 'abandoned' });
+  const attempt = { delivery_id: id, organization_id: tenant.organizationId, started_at: clock.now() };
+  await world.deps.db('webhook_attempts').insert([
+    { ...attempt, attempt: 1, duration_ms: 812, response_status: 503 },
+    { ...attempt, attempt: 2, duration_ms: 30, error_reason: 'the connection was refused' },
+  ]);
   await page.reload();
   await page.getByRole('button', { name: 'contact.updated' }).click();
+  const attempts = page.getByRole('dialog').getByRole('table', { name: 'Attempts' });
+  await attempts.getByText('the connection was refused').waitFor();
+  t.regex(await attempts.getByRole('row').filter({ hasText: '503' }).innerText(), /812/);
   await page.getByRole('dialog').getByRole('button', { name: 'Deliver again' }).click();
   await page.getByText('The event will be delivered again').waitFor();
   t.not((await world.deps.db('webhook_deliveries').where({ id }).first()).status, 'abandoned');
   await page.goto(`${world.url}/operations/audit`);
-  await page
-    .getByRole('cell', { name: /webhook/ })
-    .first()
-    .waitFor();
+  await page.getByRole('button', { name: 'Webhook checked' }).waitFor();
+  await page.getByRole('combobox', { name: 'Action' }).fill('redeliver');
+  await page.getByRole('option', { name: 'Delivered again (redeliver)' }).click();
+  await page.getByText('webhook redeliver').waitFor();
+  t.is(new URL(page.url()).searchParams.get('action'), 'redeliver');
+  await page.getByRole('button', { name: 'Webhook delivered again' }).click();
+  await page.getByRole('dialog').getByText('redeliver', { exact: true }).waitFor();
   t.deepEqual(faults, []);
   await context.close();
 });

@@ -2,13 +2,14 @@ import test from 'ava';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { signInOn, tenantWithPassword } from '../harness/consent.ts';
 import { createVisitorCookie } from '../harness/factories.ts';
-import { findBarriers, settle, type DashboardWorld } from '../harness/dashboard.ts';
+import { findBarriers, settle } from '../harness/dashboard.ts';
 import { walkByKeyboard } from '../harness/keyboard.ts';
 import { createSceneWorld } from '../screenshots/catalogue.ts';
 import { furnish, type Scene } from '../screenshots/scene.ts';
+import type { SceneWorld } from '../screenshots/stage.ts';
 
 const browserTest = browserTests(test);
-let world: DashboardWorld;
+let world: SceneWorld;
 let scene: Scene;
 test.before(async () => {
   if (!findChromium()) return;
@@ -29,10 +30,11 @@ browserTest('every page can be used by everybody, in both themes, and keeps the 
     const full = await world.open(scene.tenant, '/', look);
     const empty = await world.open(scene.empty, '/', look);
     const found: string[] = [];
-    for (const [name, path, who] of scene.pages.filter((_page, at) => at % LANES === lane)) {
+    for (const [name, path, who, act] of scene.pages.filter((_page, at) => at % LANES === lane)) {
       const { page } = who === 'empty' ? empty : full;
       await page.goto(world.url + path);
       await settle(page);
+      await act?.(page);
       t.is(await page.locator('[role="alert"]').count(), 0, `${name}: errors`);
       t.regex(await page.title(), /Heron$/, `${name}: no script of what is shown has run`);
       found.push(...(await findBarriers(page)).map((one) => `${name}, light: ${one}`));

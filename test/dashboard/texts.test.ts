@@ -2,8 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import test from 'ava';
+import { ACTIONS, THINGS } from '../../web/src/rooms/operator/audit-names.ts';
 
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));
+const DOMAIN = fileURLToPath(new URL('../../domain', import.meta.url));
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)/g)].map(([, name]) => name!).toSorted();
 type Texts = Record<string, string>;
 
@@ -56,22 +58,51 @@ test('every text is used, where it is loaded, and no page has words of its own',
       ([, start]) => `${start}.`,
     ),
   );
+  const quoted = files.map(({ name, room, source }) => ({
+    name,
+    room,
+    keys: new Set([...source.matchAll(/'([\w.]+)'/g)].map(([, key]) => key!)),
+  }));
+  const all = new Set(quoted.flatMap(({ keys }) => [...keys]));
   for (const [room, texts] of Object.entries(en)) {
-    const users = files.filter(({ source }) => Object.keys(texts).some((key) => source.includes(`'${key}'`)));
+    const users = quoted.filter(({ keys }) => Object.keys(texts).some((key) => keys.has(key)));
     if (room !== 'common')
       t.deepEqual(
         users.filter((one) => one.room !== room).map(({ name }) => name),
         [],
         `texts of ${room} are for its room`,
       );
-    const all = files.map(({ source }) => source).join('\n');
-    const unused = Object.keys(texts).filter(
-      (key) => !all.includes(`'${key}'`) && !begins.some((start) => key.startsWith(start)),
-    );
+    const unused = Object.keys(texts).filter((key) => !all.has(key) && !begins.some((start) => key.startsWith(start)));
     t.deepEqual(unused, []);
   }
   for (const { name, source } of files) {
     const words = [...source.matchAll(/>\s*([A-Z][a-z]+ [a-z]+[^<>{}]*)</g)].map(([, found]) => found);
     t.deepEqual(words, [], name);
   }
+});
+
+test('what the audit log names has words in both languages', async (t) => {
+  const names = (await readdir(DOMAIN, { recursive: true })).filter((name) => /(?<!\.test)\.ts$/.test(name));
+  const files = await Promise.all(names.map((name) => readFile(join(DOMAIN, name), 'utf8')));
+  const literals = (text: string) => [...text.matchAll(/'([\w.]+)'/g)].map(([, name]) => name!);
+  const written = files.map((source) => ({
+    things: [...source.matchAll(/entityType: ('\w+')/g)].flatMap(([, name]) => literals(name!)),
+    // An action that one of two values decides names both.
+    actions: [...source.matchAll(/action: ([^\n]*),\s*entityType:/g)].flatMap(([, expression]) =>
+      literals(expression!),
+    ),
+  }));
+  const things = new Set<string>([...THINGS, ...written.flatMap((one) => one.things)]);
+  const actions = new Set<string>([...ACTIONS, ...written.flatMap((one) => one.actions)]);
+  t.deepEqual([[...things].toSorted(), [...actions].toSorted()], [[...THINGS], [...ACTIONS]]);
+  const en = (await textsOf('en')).operator!;
+  const verbs = new Set([...actions].map((action) => action.split('.').at(-1)!));
+  t.deepEqual(
+    Object.keys(en).filter((key) => key.startsWith('operator.thing.')),
+    [...THINGS].map((thing) => `operator.thing.${thing}`),
+  );
+  t.deepEqual(
+    Object.keys(en).filter((key) => key.startsWith('operator.did.')),
+    [...verbs].toSorted().map((verb) => `operator.did.${verb}`),
+  );
 });

@@ -62,9 +62,12 @@ export interface OrderDesk {
   drive(orderId: string, onTurn?: (decision: OrderDecision) => Promise<void> | void): Promise<OrderDecision>;
 }
 
-/** Opens a workspace that orders. */
-export async function openOrderDesk({ world, stripe }: OrderWorld): Promise<OrderDesk> {
-  const tenant = await world.tenant();
+/** Opens a workspace that orders, unless one is given. */
+export async function openOrderDesk(
+  { world, stripe }: Pick<OrderWorld, 'world' | 'stripe'>,
+  of?: Tenant,
+): Promise<OrderDesk> {
+  const tenant = of ?? (await world.tenant());
   const { db } = world.deps;
   const ctx = world.system(tenant.organizationId);
   const ask: OrderDesk['call'] = (method, path, body, token = tenant.sessionToken) =>

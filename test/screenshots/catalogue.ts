@@ -1,6 +1,8 @@
 import { catalogueIdOf, createTestCatalogue } from '../harness/catalogue.ts';
-import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
-import { HOSTILE, WIDE } from './stage.ts';
+import { startProvisioning } from '../../local/provisioning.ts';
+import { createDashboardWorld } from '../harness/dashboard.ts';
+import { startStripe } from '../harness/stripe.ts';
+import { HOSTILE, WIDE, type SceneWorld } from './stage.ts';
 
 const COMPANIES = [
   {
@@ -22,8 +24,8 @@ const PEOPLE: readonly [first: string, last: string, title: string, seniority: s
 ];
 const COPIES = 12;
 
-/** A world whose installation has a small prospect catalogue, in which every scene can be made. */
-export async function createSceneWorld(): Promise<DashboardWorld> {
+/** A world whose installation has a small prospect catalogue and sells mailboxes, in which every scene can be made. */
+export async function createSceneWorld(): Promise<SceneWorld> {
   const catalogue = await createTestCatalogue();
   await catalogue.load([
     ...COMPANIES.map((company, at) => ({ type: 'company', id: catalogueIdOf('c', at + 1), ...company })),
@@ -44,11 +46,19 @@ export async function createSceneWorld(): Promise<DashboardWorld> {
       };
     }),
   ]);
-  const world = await createDashboardWorld({ catalogue: catalogue.reader });
+  const [sandbox, stripe] = await Promise.all([startProvisioning(), startStripe()]);
+  const world = await createDashboardWorld({
+    catalogue: catalogue.reader,
+    env: { ...sandbox.env, ...stripe.env },
+  });
+  stripe.sendTo(`${world.url}/payments/stripe/events`);
   return {
     ...world,
+    stripe,
     async close() {
       await world.close();
+      await stripe.close();
+      await sandbox.close();
       await catalogue.drop();
     },
   };

@@ -1,41 +1,102 @@
 /**
  * `npm run screenshots`: a picture of every page of the dashboard, in two widths and both themes, into .heron/screenshots. Arguments choose
- * pages by a part of their name.
+ * pages by a part of their name. `-- --docs` makes those of docs/images again, of the same pages with names that are plain (stage.ts).
+ *
+ * Brings PostgreSQL up for itself, unless HERON_TEST_PG names one.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { startBacking } from '../../local/backing.ts';
 import { settle } from '../harness/dashboard.ts';
 import { createSceneWorld } from './catalogue.ts';
-import { furnish } from './scene.ts';
+import { furnish, type Scene } from './scene.ts';
+import { IS_FOR_DOCS, type SceneWorld } from './stage.ts';
 
 const OUT = fileURLToPath(new URL('../../.heron/screenshots', import.meta.url));
+const DOCS_OUT = fileURLToPath(new URL('../../docs/images', import.meta.url));
 const WIDTHS = { wide: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
+/** Pictures of the documents by the page that they show. */
+const DOCS: Readonly<Record<string, string>> = {
+  start: 'start',
+  campaigns: 'campaigns',
+  campaign: 'sequence',
+  editor: 'sequence-letter',
+  schedule: 'sequence-schedule',
+  inbox: 'inbox-thread',
+  way: 'way-replied',
+  import: 'leads-import',
+  deals: 'crm',
+  automation: 'automation',
+  reports: 'reports',
+  mailbox: 'mailbox',
+};
+const DOCS_SIZE = { width: 1280, height: 800 };
+/** Of 100; text is sharp, and a picture has about 50 KB. */
+const QUALITY = 80;
+/** Until charts and graphs have found their size (ms). */
+const SETTLED_MS = 300;
 
-const asked = process.argv.slice(2);
-if (asked.length === 0) await rm(OUT, { recursive: true, force: true });
-await mkdir(OUT, { recursive: true });
-const world = await createSceneWorld();
+const backing = process.env.HERON_TEST_PG
+  ? undefined
+  : await startBacking({ persistent: false, inMemory: true, headless: true, log: (line) => console.log(line) });
+if (backing) process.env.HERON_TEST_PG = backing.databaseUrl;
 try {
-  const { tenant, empty, pages } = await furnish(world);
-  for (const theme of ['light', 'dark'] as const) {
-    for (const [width, viewport] of Object.entries(WIDTHS)) {
-      for (const [name, path, who] of pages) {
-        if (asked.length > 0 && !asked.some((part) => name.includes(part))) continue;
-        const visitor = await world.open(who === 'empty' ? empty : tenant, path, {
-          viewport,
-          colorScheme: theme,
-          locale: 'en-GB',
-        });
-        await settle(visitor.page);
-        await visitor.page.waitForTimeout(300);
-        await visitor.page.screenshot({ path: join(OUT, `${name}-${width}-${theme}.png`), fullPage: true });
-        for (const fault of visitor.faults) console.log(`${name}: ${fault}`);
-        await visitor.context.close();
-      }
-    }
+  const world = await createSceneWorld();
+  try {
+    await (IS_FOR_DOCS ? takeDocs : takeAll)(world, await furnish(world));
+  } finally {
+    await world.close();
   }
-  console.log(OUT);
 } finally {
-  await world.close();
+  await backing?.stop();
+}
+
+/** Every page that was asked for, from top to bottom. */
+async function takeAll(world: SceneWorld, scene: Scene): Promise<void> {
+  const asked = process.argv.slice(2);
+  if (asked.length === 0) await rm(OUT, { recursive: true, force: true });
+  await mkdir(OUT, { recursive: true });
+  const pages = scene.pages.filter(([name]) => asked.length === 0 || asked.some((part) => name.includes(part)));
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const [width, viewport] of Object.entries(WIDTHS))
+      for (const page of pages)
+        await visit(world, scene, page, { viewport, colorScheme }, (shown) =>
+          shown.screenshot({ path: join(OUT, `${page[0]}-${width}-${colorScheme}.png`), fullPage: true }),
+        );
+  console.log(OUT);
+}
+
+/** What the documents show: what is seen first of a page, as WebP. */
+async function takeDocs(world: SceneWorld, scene: Scene): Promise<void> {
+  for (const [picture, name] of Object.entries(DOCS)) {
+    const page = scene.pages.find(([one]) => one === name);
+    if (!page) throw new Error(`docs/images/${picture}.webp shows ${name}, and there is no such page`);
+    await visit(world, scene, page, { viewport: DOCS_SIZE, colorScheme: 'light' }, async (shown) => {
+      const browser = await shown.context().newCDPSession(shown);
+      const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+      await writeFile(join(DOCS_OUT, `${picture}.webp`), data, 'base64');
+    });
+  }
+  console.log(DOCS_OUT);
+}
+
+async function visit(
+  world: SceneWorld,
+  { tenant, empty }: Scene,
+  [name, path, who, act]: Scene['pages'][number],
+  look: { viewport: { width: number; height: number }; colorScheme: 'light' | 'dark' },
+  take: (page: Page) => Promise<unknown>,
+): Promise<void> {
+  const { page, context, faults } = await world.open(who === 'empty' ? empty : tenant, path, {
+    ...look,
+    locale: 'en-GB',
+  });
+  await settle(page);
+  await act?.(page);
+  await page.waitForTimeout(SETTLED_MS);
+  await take(page);
+  for (const fault of faults) console.log(`${name}: ${fault}`);
+  await context.close();
 }

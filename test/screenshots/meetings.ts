@@ -5,7 +5,7 @@ import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 const HOUR_MS = 3_600_000;
 
 /** Meetings to come, past and called off; addresses in them are what anybody may write. */
-export async function sceneOfMeetings({ world, tenant }: Stage): Promise<PageToSee[]> {
+export async function sceneOfMeetings({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const meeting = (id: string, inHours: number, more: Partial<MeetingNews>) => {
     const scheduledFor = new Date(Math.ceil(Date.now() / HOUR_MS) * HOUR_MS + inHours * HOUR_MS);
     return transact(world.system(tenant.organizationId), (tx) =>
@@ -43,9 +43,29 @@ export async function sceneOfMeetings({ world, tenant }: Stage): Promise<PageToS
   });
   await meeting('four', -50, {});
   await meeting('five', -30, { kind: 'canceled', canceledReason: HOSTILE });
+  const at = (inHours: number) => new Date(Math.ceil(Date.now() / HOUR_MS) * HOUR_MS + inHours * HOUR_MS).toISOString();
+  await post('/meetings', {
+    invitee_email: 'ada@example.com',
+    event_name: 'Coffee at the fair',
+    scheduled_for: at(28),
+    end_time: at(29),
+    location: 'Hall 4, Hamburg',
+    join_url: '',
+    status: 'booked',
+  });
+  await post('/meetings', {
+    invitee_email: 'noor@example.org',
+    event_name: WIDE,
+    scheduled_for: at(-70),
+    end_time: null,
+    location: '',
+    join_url: '',
+    status: 'no_show',
+  });
   return [
     ['meetings-empty', '/meetings', 'empty'],
     ['meetings', '/meetings?zone=UTC'],
     ['meetings-past', '/meetings?past=yes'],
+    ['meetings-log', '/meetings', undefined, (page) => page.getByRole('button', { name: 'Log a meeting' }).click()],
   ];
 }

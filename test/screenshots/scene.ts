@@ -1,5 +1,4 @@
 import { approvalContent, createApproval } from '../harness/approvals.ts';
-import type { DashboardWorld } from '../harness/dashboard.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
 import { sceneOfAutomations } from './automations.ts';
@@ -11,7 +10,8 @@ import { sceneOfInbox } from './inbox.ts';
 import { sceneOfOperator } from './operator.ts';
 import { sceneOfAgents } from './agents.ts';
 import { sceneOfReports } from './reports.ts';
-import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+import { sceneOfOrders } from './orders.ts';
+import { HOSTILE, WIDE, type PageToSee, type SceneWorld, type Stage } from './stage.ts';
 
 export interface Scene {
   tenant: Tenant;
@@ -31,10 +31,11 @@ const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfOperator,
   sceneOfReports,
   sceneOfAgents,
+  sceneOfOrders,
 ];
 
 /** Fills a workspace as one that has been working for a while, and leaves another empty. */
-export async function furnish(world: DashboardWorld): Promise<Scene> {
+export async function furnish(world: SceneWorld): Promise<Scene> {
   const tenant = await world.tenant('Northwind');
   const empty = await world.tenant('Newcomers');
   const post = async (path: string, body: unknown, method = 'POST') => {

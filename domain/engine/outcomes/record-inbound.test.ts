@@ -97,6 +97,14 @@ test('a reply stops that campaign only, and none where stop_on_reply is off', as
   t.truthy((await readRow('sends', s.sendId)).replied_at);
 });
 
+test('a lead that had come to the end of its way when it replied is a lead that replied', async (t) => {
+  const s = await scene();
+  const finished_at = new Date(NOW.getTime() - 60_000);
+  await world.deps.db('enrollments').where({ id: s.enrollmentId }).update({ state: 'completed', finished_at });
+  await arrive(s, replyTo(s.original, 'Sounds great, let us talk on Monday!'));
+  t.like(await readRow('enrollments', s.enrollmentId), { state: 'replied', finished_at, last_activity_at: NOW });
+});
+
 test('auto_pause_on_negative stops a contact who refuses even without stop_on_reply', async (t) => {
   const s = await scene({ stop_on_reply: false });
   await settings(s, { reply_intent: { auto_pause_on_negative: true } });

@@ -61,6 +61,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     return;
   }
   if (!enrollmentId || !campaignId) return;
+  await noteLateReply(tx, enrollmentId);
   if (reply.unsubscribeDoubtful) {
     await logCampaign(tx, campaignId, 'opt_out_doubtful', 'A reply may ask to be left out; read it and decide', {
       contact_id: subject.contactId,
@@ -84,6 +85,14 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     reason: 'the contact replied',
     because: { cause: 'replied', messageId: message?.id ?? null, sendId: send?.id ?? null },
   });
+}
+
+/** A lead that had come to the end of its way has replied all the same, and is not taken up again when a step is added. */
+async function noteLateReply(tx: Tx, enrollmentId: string): Promise<void> {
+  await tx.org
+    .table('enrollments')
+    .where({ id: enrollmentId, state: 'completed' })
+    .update({ state: 'replied', failure_reason: 'the contact replied', last_activity_at: tx.now });
 }
 
 /** Where the person still is; locked by the caller (see lockSubject). */

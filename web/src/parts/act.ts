@@ -1,6 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { useMutation, type UseMutationResult } from '@tanstack/react-query';
 import { queryClient } from '../app/api.ts';
+import { useFocusBack } from './focus.ts';
 import { toSaid } from './states.tsx';
 
 /**
@@ -16,7 +17,7 @@ export function useAct<Input = void, Output = unknown>(
     onDone?: (output: Output, input: Input) => void;
   } = {},
 ): UseMutationResult<Output, unknown, Input> {
-  return useMutation({
+  const mutation = useMutation({
     mutationFn: call,
     onSuccess: async (output, input) => {
       if (options.done) notifications.show({ message: options.done, color: 'teal', autoClose: 4_000 });
@@ -27,6 +28,8 @@ export function useAct<Input = void, Output = unknown>(
       if (!options.isShown) showError(error);
     },
   });
+  useFocusBack(mutation.isPending);
+  return mutation;
 }
 
 /** Says an error in the corner, with its fix. */

@@ -1,8 +1,9 @@
-import { Button, Group, Paper, Table, Text } from '@mantine/core';
+import { Button, Group, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { toNumber, useText } from '../text/index.ts';
-import { dropsOf, type ColumnHead } from './columns.ts';
+import type { ColumnHead } from './columns.ts';
 import { saveCsv, type Cell } from './csv.ts';
+import { TableFrame } from './table-frame.tsx';
 
 /** One column: its value for CSV and, unless `show` says otherwise, for the page. */
 export interface Column<Row> extends ColumnHead {
@@ -31,7 +32,6 @@ export function DataTable<Row>({
   empty?: string;
 }) {
   const t = useText();
-  const drops = dropsOf(columns);
   const shown = ({ value, show, isNumber }: Column<Row>, row: Row) => {
     if (show) return show(row);
     const cell = value(row);
@@ -67,43 +67,22 @@ export function DataTable<Row>({
           </Button>
         ) : null}
       </Group>
-      <Paper withBorder radius="md">
-        {rows.length === 0 ? (
-          <Text p="md" c="dimmed" size="sm">
-            {empty ?? t('nothingFound')}
-          </Text>
-        ) : (
-          <Table.ScrollContainer minWidth={minWidth} className={drops?.scroller}>
-            <Table highlightOnHover className={drops?.table}>
-              <Table.Thead>
-                <Table.Tr>
-                  {columns.map(({ label, isNumber }) => (
-                    <Table.Th key={label} ta={isNumber ? 'right' : undefined}>
-                      {label}
-                    </Table.Th>
-                  ))}
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {rows.map((row) => (
-                  <Table.Tr key={keyOf(row)}>
-                    {columns.map((column) => (
-                      <Table.Td
-                        key={column.label}
-                        ta={column.isNumber ? 'right' : undefined}
-                        maw={column.isNumber ? undefined : 320}
-                        className={column.isNumber ? undefined : 'clip'}
-                      >
-                        {shown(column, row)}
-                      </Table.Td>
-                    ))}
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
-        )}
-      </Paper>
+      <TableFrame columns={columns} minWidth={minWidth} isEmpty={rows.length === 0} empty={empty}>
+        {rows.map((row) => (
+          <Table.Tr key={keyOf(row)}>
+            {columns.map((column) => (
+              <Table.Td
+                key={column.label}
+                ta={column.isNumber ? 'right' : undefined}
+                maw={column.isNumber ? undefined : 320}
+                className={column.isNumber ? undefined : 'clip'}
+              >
+                {shown(column, row)}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </TableFrame>
     </section>
   );
 }

@@ -6,11 +6,14 @@ import { ErrorNote } from './states.tsx';
 export function Form({
   act,
   submit,
+  note,
   children,
 }: {
   act: { mutate: () => void; error: unknown; isPending: boolean };
   /** What the button says. */
   submit: string;
+  /** What stands above the button instead of the error as the API says it. */
+  note?: ReactNode;
   children: ReactNode;
 }) {
   return (
@@ -22,7 +25,7 @@ export function Form({
     >
       <Stack>
         {children}
-        <ErrorNote error={act.error} />
+        {note ?? <ErrorNote error={act.error} />}
         <Group justify="flex-end">
           <Button type="submit" loading={act.isPending}>
             {submit}

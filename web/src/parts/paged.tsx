@@ -1,8 +1,10 @@
-import { Button, Group, Paper, Table, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useText } from '../text/index.ts';
-import { dropsOf, type ColumnHead } from './columns.ts';
+import type { ColumnHead } from './columns.ts';
+import { useFocusBack } from './focus.ts';
+import { TableFrame } from './table-frame.tsx';
 
 interface PageOfRows {
   data: readonly unknown[];
@@ -28,6 +30,7 @@ type PagedList = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage' | 
 /** The way to more of a list that is loaded page by page. */
 export function More({ list }: { list: PagedList }) {
   const t = useText();
+  useFocusBack(list.isFetchingNextPage);
   return list.hasNextPage ? (
     <Group justify="center">
       <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
@@ -54,33 +57,11 @@ export function PagedTable({
   empty?: string | undefined;
   children: ReactNode;
 }) {
-  const t = useText();
-  const drops = dropsOf(columns);
-  const isEmpty = list?.data?.pages[0]?.data.length === 0;
   return (
     <>
-      <Paper withBorder radius="md">
-        {isEmpty ? (
-          <Text p="md" c="dimmed" size="sm">
-            {empty ?? t('nothingFound')}
-          </Text>
-        ) : (
-          <Table.ScrollContainer minWidth={minWidth} className={drops?.scroller}>
-            <Table highlightOnHover className={drops?.table}>
-              <Table.Thead>
-                <Table.Tr>
-                  {columns.map(({ label, isNumber }) => (
-                    <Table.Th key={label} ta={isNumber ? 'right' : undefined}>
-                      {label}
-                    </Table.Th>
-                  ))}
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>{children}</Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
-        )}
-      </Paper>
+      <TableFrame columns={columns} minWidth={minWidth} isEmpty={list?.data?.pages[0]?.data.length === 0} empty={empty}>
+        {children}
+      </TableFrame>
       {list ? <More list={list} /> : null}
     </>
   );

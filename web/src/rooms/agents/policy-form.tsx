@@ -5,6 +5,7 @@ import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { DAY_MS } from '../../parts/day.ts';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
+import { WholeNumber } from '../../parts/whole-number.tsx';
 import { text, useText } from '../../text/index.ts';
 
 type Policy = RowOf<'/v1/agent-policies'>;
@@ -122,30 +123,9 @@ export function PolicyForm({
         searchable
       />
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <NumberInput
-          label={t('agents.perRun')}
-          description={t('agents.perRun.why')}
-          min={1}
-          value={perRun}
-          onChange={setPerRun}
-          required
-        />
-        <NumberInput
-          label={t('agents.perDay')}
-          description={t('agents.perDay.why')}
-          min={1}
-          value={perDay}
-          onChange={setPerDay}
-          required
-        />
-        <NumberInput
-          label={t('agents.actions')}
-          description={t('agents.actions.why')}
-          min={1}
-          value={actions}
-          onChange={setActions}
-          required
-        />
+        <WholeNumber label={t('agents.perRun')} why={t('agents.perRun.why')} value={perRun} onChange={setPerRun} />
+        <WholeNumber label={t('agents.perDay')} why={t('agents.perDay.why')} value={perDay} onChange={setPerDay} />
+        <WholeNumber label={t('agents.actions')} why={t('agents.actions.why')} value={actions} onChange={setActions} />
       </SimpleGrid>
       {mayOrder ? (
         <NumberInput

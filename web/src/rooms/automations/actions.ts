@@ -49,3 +49,9 @@ export const ACTIONS: Readonly<Record<string, readonly ActionField[] | undefined
   'sendsets.wait': [{ name: 'wait_minutes', kind: 'number', isNeeded: true }],
   'sendsets.run_automation': [{ name: 'automation_id', kind: 'automation', isNeeded: true }],
 };
+
+/** The fields of an action; undefined where its config is written as JSON. Chats are told something like the team is. */
+export function fieldsOf(action: string): readonly ActionField[] | undefined {
+  const isChat = action.endsWith('.notify') && !action.startsWith('slack.');
+  return ACTIONS[action] ?? (isChat ? ACTIONS['sendsets.notify'] : undefined);
+}

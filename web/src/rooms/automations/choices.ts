@@ -7,11 +7,14 @@ interface Choice {
   label: string;
 }
 
-/** What fields that name something of the workspace offer; asked once for the whole page. */
-export function useChoices(): Partial<Record<FieldKind, Choice[]>> & {
+/** What can be named, by the kind of the field; nothing until it is known. */
+export type Choices = Partial<Record<FieldKind, Choice[]>> & {
   connections: (Choice & { provider: string })[];
   actions: string[];
-} {
+};
+
+/** What fields that name something of the workspace offer; asked once for the whole page. */
+export function useChoices(): Choices {
   const { data } = useQuery({
     queryKey: ['automations', 'choices'],
     staleTime: 60_000,

@@ -12,6 +12,7 @@ import {
 } from '@xyflow/react';
 import { FitGraph } from '../../parts/fit-graph.tsx';
 import { textOf, useText } from '../../text/index.ts';
+import { useChoices } from './choices.ts';
 import { NODE, type Draft, type FlowNode, type Result } from './flow.ts';
 import classes from './graph.module.css';
 import { summaryOf } from './summary.ts';
@@ -44,6 +45,7 @@ export default function GraphPicture({
 }) {
   const t = useText();
   const scheme = useComputedColorScheme('light');
+  const choices = useChoices();
   const { graph } = draft;
   const of = new Map(results?.map((result) => [result.node_id, result]));
   const nodes: Shown[] = graph.nodes.map((node) => ({
@@ -53,7 +55,7 @@ export default function GraphPicture({
     ...NODE,
     data: {
       node,
-      ...summaryOf(draft, node),
+      ...summaryOf(draft, node, choices),
       ...(of.has(node.id) ? { result: of.get(node.id)! } : {}),
       isChosen: node.id === chosen,
       choose: () => choose(node.id),

@@ -16,7 +16,7 @@ import { OPERATORS } from '../../parts/operators.ts';
 import { toTriggerChoice } from '../../parts/trigger-names.ts';
 import { TRIGGERS } from '../../parts/triggers.ts';
 import { textOf, useText } from '../../text/index.ts';
-import { ACTIONS, type ActionField } from './actions.ts';
+import { ACTIONS, fieldsOf, type ActionField } from './actions.ts';
 import { useChoices } from './choices.ts';
 import { insertAfter, leadTo, remove, targets, waysOut, type Draft, type FlowNode, type Result } from './flow.ts';
 import { shown, summaryOf } from './summary.ts';
@@ -40,6 +40,7 @@ export function NodePanel({
   choose: (id: string) => void;
 }) {
   const t = useText();
+  const choices = useChoices();
   const { graph } = draft;
   const change = (changed: Partial<FlowNode>) =>
     onChange?.({
@@ -61,7 +62,7 @@ export function NodePanel({
             data={graph.nodes
               .filter(({ id, type }) => id !== node.id && type !== 'trigger')
               .map((one) => {
-                const { title, said } = summaryOf(draft, one);
+                const { title, said } = summaryOf(draft, one, choices);
                 return { value: one.id, label: [title, said].filter(Boolean).join(': ').slice(0, 80) };
               })}
             value={targets(graph, node.id, when)}
@@ -267,8 +268,7 @@ function ActionFields({ node, change, isFixed }: FieldsOf) {
   const action = node.action ?? '';
   const [json, setJson] = useState(() => JSON.stringify(node.config ?? {}, null, 2));
   const provider = action.startsWith('sendsets.') ? '' : action.split('.')[0]!;
-  const fields: readonly ActionField[] | undefined =
-    ACTIONS[action] ?? (action.endsWith('.notify') && provider !== 'slack' ? ACTIONS['sendsets.notify'] : undefined);
+  const fields = fieldsOf(action);
   return (
     <>
       <Select

@@ -17,6 +17,7 @@ import { useText } from '../../text/index.ts';
 import { toBody, useMayChange, type Automation, type Draft, type Result } from './flow.ts';
 import { NodePanel } from './node-panel.tsx';
 import { Runs, useRuns } from './runs.tsx';
+import { useChoices } from './choices.ts';
 import { summaryOf } from './summary.ts';
 
 const Picture = lazy(() => import('./graph.tsx'));
@@ -66,6 +67,7 @@ function Remove({ automation }: { automation: Automation }) {
 
 function Editor({ automation, mayChange }: { automation: Automation; mayChange: boolean }) {
   const t = useText();
+  const choices = useChoices();
   const { id } = automation;
   const [draft, setDraft] = useState<Draft>(toBody(automation));
   const [chosen, choose] = useFilter('node');
@@ -164,7 +166,7 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
           </Suspense>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <Section title={summaryOf(draft, node).title}>
+          <Section title={summaryOf(draft, node, choices).title}>
             <NodePanel
               key={node.id}
               draft={draft}

@@ -1,17 +1,23 @@
 import { triggerName } from '../../parts/trigger-names.ts';
 import { text, textOf } from '../../text/index.ts';
+import { fieldsOf, type ActionField } from './actions.ts';
+import type { Choices } from './choices.ts';
 import type { Draft, FlowNode } from './flow.ts';
 
-/** A node in words: what it is, and what it is set to. */
+/** A node in words: what it is, and what it is set to, with the names of what it names. */
 export function summaryOf(
   { trigger_event, filter }: Pick<Draft, 'trigger_event' | 'filter'>,
   node: FlowNode,
+  choices: Choices,
 ): { title: string; said: string } {
-  if (node.type === 'trigger')
+  if (node.type === 'trigger') {
+    const intents = filter.intents?.map((one) => textOf('automations.intent', one)).join(', ');
+    const campaigns = filter.campaign_ids?.map((id) => nameIn(choices, 'campaign', id)).filter(Boolean);
     return {
       title: trigger_event === 'automation.called' ? text('automations.called') : triggerName(trigger_event),
-      said: filter.intents?.map((one) => textOf('automations.intent', one)).join(', ') ?? text('automations.trigger'),
+      said: [intents, campaigns?.join(', ')].filter(Boolean).join(' · ') || text('automations.trigger'),
     };
+  }
   if (node.type === 'condition') {
     const { condition } = node;
     const said =
@@ -22,12 +28,39 @@ export function summaryOf(
             .join(' ');
     return { title: text('automations.condition'), said };
   }
-  const { message, title, name, reason, wait_minutes: minutes } = node.config ?? {};
-  const said = [message, title, name, reason].find((one) => typeof one === 'string' && one !== '');
+  const account = choices.connections.find(({ value }) => value === node.connection_id)?.label;
+  const settings = (fieldsOf(node.action ?? '') ?? []).map((field) =>
+    settingOf(field, node.config?.[field.name], choices),
+  );
   return {
     title: textOf('automations.action', node.action ?? ''),
-    said: typeof minutes === 'number' ? text('automations.minutes', { count: minutes }) : shown(said),
+    said: [account, ...settings].filter(Boolean).join(' · '),
   };
+}
+
+/** What one field of an action is set to; that it is missing where it must not be. */
+function settingOf({ name, kind, isNeeded }: ActionField, value: unknown, choices: Choices): string {
+  if (value === undefined || value === null || value === '')
+    return isNeeded ? text('automations.missing', { field: textOf('automations.field', name) }) : '';
+  if (name === 'wait_minutes') return toSpan(Number(value));
+  if (name === 'due_in_days') return text('automations.dueIn', { count: Number(value) });
+  if (kind === 'priority') return textOf('automations.priority', String(value));
+  // The name of a stage begins with that of its pipeline.
+  if (kind === 'pipeline') return '';
+  if (kind === 'text' || kind === 'long' || kind === 'number') return shown(value);
+  return nameIn(choices, kind, String(value));
+}
+
+function nameIn(choices: Choices, kind: keyof Choices, id: string): string {
+  const known = choices[kind] as readonly { value: string; label: string }[] | undefined;
+  return known?.find(({ value }) => value === id)?.label ?? '';
+}
+
+/** Minutes in words: the largest unit that is a whole number of them. */
+function toSpan(minutes: number): string {
+  if (minutes > 0 && minutes % 1440 === 0) return text('automations.days', { count: minutes / 1440 });
+  if (minutes > 0 && minutes % 60 === 0) return text('automations.hours', { count: minutes / 60 });
+  return text('automations.minutes', { count: minutes });
 }
 
 /** A value of a condition as it is written. */

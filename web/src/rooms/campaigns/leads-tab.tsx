@@ -10,6 +10,7 @@ import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
+import { waitingInWords } from '../../parts/waiting.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { Confirm } from './confirm.tsx';
 import { AddLeads } from './add-leads.tsx';
@@ -38,7 +39,7 @@ const COLORS: Record<string, string> = {
 const PAGE = 50;
 
 /** The leads of a campaign: how far each is and why, with what can be done about one. The filter lives in the address. */
-export function Leads({ id }: { id: string }) {
+export function Leads({ id, isRunning }: { id: string; isRunning: boolean }) {
   const t = useText();
   const may = useCan('manage_campaigns');
   const [status, setStatus] = useFilter('status');
@@ -88,7 +89,9 @@ export function Leads({ id }: { id: string }) {
               ]}
             >
               {pages.flatMap(({ data }) =>
-                data.map((lead) => <Row key={lead.contact_id} campaignId={id} lead={lead} may={may} />),
+                data.map((lead) => (
+                  <Row key={lead.contact_id} campaignId={id} isRunning={isRunning} lead={lead} may={may} />
+                )),
               )}
             </PagedTable>
           </Stack>
@@ -98,7 +101,17 @@ export function Leads({ id }: { id: string }) {
   );
 }
 
-function Row({ campaignId, lead, may }: { campaignId: string; lead: Lead; may: boolean }) {
+function Row({
+  campaignId,
+  isRunning,
+  lead,
+  may,
+}: {
+  campaignId: string;
+  isRunning: boolean;
+  lead: Lead;
+  may: boolean;
+}) {
   const t = useText();
   const name = lead.contact?.email ?? t('campaign.leads.erased');
   return (
@@ -123,7 +136,7 @@ function Row({ campaignId, lead, may }: { campaignId: string; lead: Lead; may: b
       </Table.Td>
       <Table.Td maw={260} c="dimmed" className="wrap-anywhere">
         <Text inherit lineClamp={2} component="div" title={lead.failure_reason || lead.hold?.reason || undefined}>
-          <Why lead={lead} />
+          <Why lead={lead} isRunning={isRunning} />
         </Text>
       </Table.Td>
       <Table.Td c="dimmed">{lead.last_activity_at ? <Ago at={lead.last_activity_at} /> : '–'}</Table.Td>
@@ -136,7 +149,8 @@ function Row({ campaignId, lead, may }: { campaignId: string; lead: Lead; may: b
   );
 }
 
-function Why({ lead }: { lead: Lead }) {
+/** Why a lead is where it is: what ended its way, holds it or is waited for. */
+function Why({ lead, isRunning }: { lead: Lead; isRunning: boolean }) {
   const t = useText();
   if (lead.failure_reason) return lead.failure_reason;
   if (lead.hold)
@@ -152,10 +166,11 @@ function Why({ lead }: { lead: Lead }) {
       </>
     );
   if (lead.blocked) return t('campaign.lead.blocked');
-  if (!lead.waiting_for) return null;
+  if (lead.finished_at) return null;
+  if (!lead.waiting_for) return t(isRunning ? 'waiting.turn' : 'waiting.idle');
   return (
     <>
-      {t('campaign.lead.waits', { what: lead.waiting_for })}
+      {waitingInWords(lead.waiting_for)}
       {lead.waiting_until ? (
         <>
           {', '}

@@ -66,7 +66,7 @@ export default function CampaignPage() {
                   <Sequence id={id} isRunning={isRunning} />
                 </Tabs.Panel>
                 <Tabs.Panel value="leads">
-                  <Leads id={id} />
+                  <Leads id={id} isRunning={isRunning} />
                 </Tabs.Panel>
                 <Tabs.Panel value="schedule">
                   <Schedule campaign={data} />

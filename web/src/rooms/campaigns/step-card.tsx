@@ -9,6 +9,7 @@ import IconPlug from '@tabler/icons-react/dist/esm/icons/IconPlug.mjs';
 import IconTag from '@tabler/icons-react/dist/esm/icons/IconTag.mjs';
 import IconUserOff from '@tabler/icons-react/dist/esm/icons/IconUserOff.mjs';
 import { textOf, toNumber, useText } from '../../text/index.ts';
+import { useChosenName } from './choices.ts';
 import { summaryOf, typeOf, type Flow, type Step } from './flow.ts';
 
 const ICONS = {
@@ -46,6 +47,7 @@ export function StepCard({
 }) {
   const t = useText();
   const type = typeOf(step);
+  const chosen = useChosenName(step);
   const counts = flow?.steps.find(({ step_id }) => step_id === step.id);
   const standing = (counts?.standing ?? 0) + (isFirst ? (flow?.pending ?? 0) : 0);
   const name = step.name.trim() || textOf('step.kind', type);
@@ -73,7 +75,7 @@ export function StepCard({
         {name}
       </Text>
       <Text size="xs" c="dimmed" className="clip">
-        {summaryOf(step, isFirst)}
+        {[chosen, summaryOf(step, isFirst)].filter(Boolean).join(' · ')}
       </Text>
       {counts && counts.reached > 0 ? (
         <Text size="xs" c="dimmed" className="clip figures">

@@ -1,8 +1,7 @@
 import { JsonInput, NumberInput, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
 import { useText } from '../../text/index.ts';
+import { useChoices, type Choices } from './choices.ts';
 import { textIn, type Action, type FieldsProps } from './flow.ts';
 import { Letter } from './letter.tsx';
 
@@ -46,10 +45,7 @@ export function StepFields(props: FieldsProps) {
         <Choice
           label={t('step.action.category')}
           nothing={t('step.action.category.none')}
-          queryKey="categories"
-          ask={async () =>
-            (await dataOf(heron.GET('/v1/categories', {}))).data.map(({ id, title }) => ({ value: id, label: title }))
-          }
+          of="tags"
           value={textIn(action, 'category_id')}
           onChange={(category_id) => set({ category_id })}
           disabled={!mayWrite}
@@ -60,13 +56,7 @@ export function StepFields(props: FieldsProps) {
         <Choice
           label={t('step.action.automation')}
           nothing={t('step.action.automation.none')}
-          queryKey="automations"
-          ask={async () =>
-            (await dataOf(heron.GET('/v1/automations', {}))).automations.map(({ id, name }) => ({
-              value: id,
-              label: name,
-            }))
-          }
+          of="automations"
           value={textIn(action, 'automation_id')}
           onChange={(automation_id) => set({ automation_id })}
           disabled={!mayWrite}
@@ -164,10 +154,7 @@ function AppFields({ action, set, mayWrite }: ActionFields) {
       <Choice
         label={t('step.app.connection')}
         nothing={t('step.app.connection.none')}
-        queryKey="app-connections"
-        ask={async () =>
-          (await dataOf(heron.GET('/v1/app-connections', {}))).data.map(({ id, name }) => ({ value: id, label: name }))
-        }
+        of="apps"
         value={textIn(action, 'app_connection_id')}
         onChange={(app_connection_id) => set({ app_connection_id })}
         disabled={!mayWrite}
@@ -208,8 +195,7 @@ function AppFields({ action, set, mayWrite }: ActionFields) {
 function Choice({
   label,
   nothing,
-  queryKey,
-  ask,
+  of,
   value,
   onChange,
   disabled,
@@ -217,13 +203,12 @@ function Choice({
   label: string;
   /** What is said where there is none to choose. */
   nothing: string;
-  queryKey: string;
-  ask: () => Promise<{ value: string; label: string }[]>;
+  of: Choices;
   value: string;
   onChange: (value: string) => void;
   disabled: boolean;
 }) {
-  const query = useQuery({ queryKey: ['choices', queryKey], queryFn: ask });
+  const query = useChoices(of);
   return (
     <Select
       label={label}

@@ -19,6 +19,7 @@ import { Page } from '../../parts/page.tsx';
 import { useGo } from '../../parts/to.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
+import { RefusalNote } from './refusal.tsx';
 import { serversOf, type Security, type Server } from './servers.ts';
 
 /** Connects a mailbox: by address and password, with servers that are guessed from the address, or by Google or Microsoft. */
@@ -59,7 +60,7 @@ export default function ConnectPage() {
     >
       <Consent />
       <Paper withBorder radius="md" p="lg" maw={760}>
-        <Form act={connect} submit={t('connect.submit')}>
+        <Form act={connect} submit={t('connect.submit')} note={<RefusalNote error={connect.error} />}>
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
             <TextInput
               label={t('connect.email')}

@@ -1,4 +1,4 @@
-import { Alert, Badge, Table, Text, TextInput } from '@mantine/core';
+import { Badge, Table, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
@@ -11,6 +11,7 @@ import { To, ToButton } from '../../parts/to.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { toNumber, useText } from '../../text/index.ts';
+import { HoldNote } from './hold.tsx';
 
 type Mailbox = RowOf<'/v1/emails'>;
 
@@ -138,17 +139,14 @@ function Held({ rows }: { rows: Mailbox[] }) {
     .filter(({ hold }) => hold)
     .slice(0, 5)
     .map(({ id, email, hold }) => (
-      <Alert
+      <HoldNote
         key={id}
-        color="red"
-        variant="light"
+        hold={hold!}
         title={
           <To to={`/mailboxes/${id}`} c="inherit" className="wrap-anywhere">
             {email}
           </To>
         }
-      >
-        {hold!.reason} {hold!.fix}
-      </Alert>
+      />
     ));
 }

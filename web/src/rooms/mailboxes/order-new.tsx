@@ -4,7 +4,6 @@ import {
   Checkbox,
   Group,
   List,
-  NumberInput,
   Radio,
   SimpleGrid,
   Stack,
@@ -24,6 +23,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { toDateTime } from '../../parts/time.tsx';
 import { useGo } from '../../parts/to.tsx';
+import { WholeNumber } from '../../parts/whole-number.tsx';
 import { useText } from '../../text/index.ts';
 import { LineItems } from './line-items.tsx';
 
@@ -120,15 +120,12 @@ function Wishes({ offers }: { offers: readonly Offer[] }) {
           maxTags={MAX_DOMAINS}
           acceptValueOnBlur
         />
-        <NumberInput
+        <WholeNumber
           label={t('orders.count')}
-          description={t('orders.count.why')}
+          why={t('orders.count.why')}
           value={count}
           onChange={setCount}
-          min={1}
           max={offer?.max_mailboxes ?? 1}
-          allowDecimal={false}
-          required
           w={{ base: '100%', sm: 260 }}
         />
         <Textarea

@@ -12,8 +12,10 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { toNumber, useText } from '../../text/index.ts';
+import { HeldMailbox } from './hold.tsx';
 import { MailboxState } from './list.tsx';
 import { NewPassword } from './password.tsx';
+import { Found } from './refusal.tsx';
 import { Standing, WarmupCurve } from './standing.tsx';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
@@ -43,11 +45,7 @@ export default function MailboxPage() {
       <Answered query={mailbox} skeleton={<ListSkeleton rows={4} height={110} />}>
         {(data) => (
           <Stack gap="md">
-            {data.hold ? (
-              <Alert color="red" variant="light" title={data.hold.reason}>
-                {data.hold.fix}
-              </Alert>
-            ) : null}
+            <HeldMailbox mailbox={data} />
             <Standing id={id} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Connection mailbox={data} />
@@ -97,11 +95,7 @@ function Connection({ mailbox }: { mailbox: Mailbox }) {
             ))}
           </Group>
         ) : null}
-        {test.data?.error ? (
-          <Alert color="red" variant="light" title={test.data.error.message}>
-            {test.data.error.fix}
-          </Alert>
-        ) : null}
+        {test.data?.error ? <Found error={test.data.error} /> : null}
         <ErrorNote error={test.error} />
         {may ? (
           <Group>

@@ -4,6 +4,7 @@ import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { useText } from '../../text/index.ts';
+import { RefusalNote } from './refusal.tsx';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
@@ -44,7 +45,7 @@ export function NewPassword({ mailbox }: { mailbox: Mailbox }) {
       <Text size="sm" c="dimmed">
         {t('mailbox.password.why')}
       </Text>
-      <Form act={save} submit={t('mailbox.password.submit')}>
+      <Form act={save} submit={t('mailbox.password.submit')} note={<RefusalNote error={save.error} />}>
         <PasswordInput
           label={t('mailbox.password.new')}
           value={password}

@@ -1,19 +1,17 @@
-import { Anchor, Code, Group, Modal, Select, Stack, Table, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Anchor, Group, Modal, Select, Table, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { Facts } from '../../parts/facts.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { nameOf } from '../../parts/name.ts';
 import { useText } from '../../text/index.ts';
+import { Actor, EntryDetail, type Entry } from './audit-entry.tsx';
+import { ACTIONS, THINGS } from './audit-names.ts';
+import { deedName, entryName, thingName } from './audit-words.ts';
 import { OperatorPage } from './frame.tsx';
-
-type Entry = RowOf<'/v1/audit-logs'>;
 
 /** Who did what: by person, action, kind of thing and day. */
 export default function AuditPage() {
@@ -24,20 +22,18 @@ export default function AuditPage() {
   const [kind, setKind] = useFilter('kind');
   const [from, setFrom] = useFilter('from');
   const [to, setTo] = useFilter('to');
-  const [asked] = useDebouncedValue(`${action}\n${kind}`, 300);
   const [open, setOpen] = useState<Entry>();
   const members = useQuery({
     queryKey: ['team', 'members'],
     enabled: mayTeam,
     queryFn: () => dataOf(heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } })),
   });
-  const list = usePaged(['operator', 'audit', actor, asked, from, to], (cursor, signal) => {
-    const [askedAction, askedKind] = asked.split('\n');
+  const list = usePaged(['operator', 'audit', actor, action, kind, from, to], (cursor, signal) => {
     const query = {
       limit: 50,
       ...(actor ? { actor_id: actor } : {}),
-      ...(askedAction ? { action: askedAction } : {}),
-      ...(askedKind ? { entity_type: askedKind } : {}),
+      ...(action ? { action } : {}),
+      ...(kind ? { entity_type: kind } : {}),
       ...(from ? { start_date: from } : {}),
       ...(to ? { end_date: to } : {}),
       ...cursor,
@@ -59,19 +55,25 @@ export default function AuditPage() {
             w={220}
           />
         ) : null}
-        <TextInput
+        <Select
           label={t('operator.audit.action')}
-          value={action}
-          onChange={(event) => setAction(event.currentTarget.value.trim())}
-          placeholder="campaign.started"
-          w={190}
+          value={action || null}
+          onChange={(value) => setAction(value ?? '')}
+          data={choicesOf(ACTIONS, action, deedName)}
+          placeholder={t('operator.audit.any')}
+          searchable
+          clearable
+          w={240}
         />
-        <TextInput
+        <Select
           label={t('operator.audit.kind')}
-          value={kind}
-          onChange={(event) => setKind(event.currentTarget.value.trim())}
-          placeholder="campaign"
-          w={140}
+          value={kind || null}
+          onChange={(value) => setKind(value ?? '')}
+          data={choicesOf(THINGS, kind, thingName)}
+          placeholder={t('operator.audit.any')}
+          searchable
+          clearable
+          w={240}
         />
         <TextInput
           type="date"
@@ -92,9 +94,8 @@ export default function AuditPage() {
             list={list}
             minWidth={680}
             columns={[
-              { label: t('operator.audit.action') },
+              { label: t('operator.audit.what') },
               { label: t('operator.audit.who') },
-              { label: t('operator.audit.kind'), isExtra: true },
               { label: t('operator.when') },
             ]}
           >
@@ -111,13 +112,15 @@ export default function AuditPage() {
                       aria-haspopup="dialog"
                       onClick={() => setOpen(one)}
                     >
-                      {one.action}
+                      {entryName(one)}
                     </Anchor>
+                    <Text size="xs" c="dimmed" ff="monospace" className="wrap-anywhere">
+                      {one.entity_type} {one.action}
+                    </Text>
                   </Table.Td>
                   <Table.Td maw={280} className="clip">
                     <Actor entry={one} />
                   </Table.Td>
-                  <Table.Td>{one.entity_type}</Table.Td>
                   <Table.Td c="dimmed">
                     <Ago at={one.timestamp} />
                   </Table.Td>
@@ -126,49 +129,22 @@ export default function AuditPage() {
           </PagedTable>
         )}
       </Answered>
-      <Modal opened={open !== undefined} onClose={() => setOpen(undefined)} title={open?.action} size="lg">
-        {open ? <Detail entry={open} /> : null}
+      <Modal
+        opened={open !== undefined}
+        onClose={() => setOpen(undefined)}
+        title={open ? entryName(open) : null}
+        size="lg"
+      >
+        {open ? <EntryDetail entry={open} /> : null}
       </Modal>
     </OperatorPage>
   );
 }
 
-function Actor({ entry: { actor } }: { entry: Entry }) {
-  const t = useText();
-  if (!actor) return <>{t('operator.audit.nobody')}</>;
-  return <>{nameOf(actor)}</>;
-}
-
-function Detail({ entry }: { entry: Entry }) {
-  const t = useText();
-  const blocks = [
-    [t('operator.audit.changes'), entry.changes],
-    [t('operator.audit.metadata'), entry.metadata],
-  ] as const;
-  return (
-    <Stack gap="sm">
-      <Facts
-        rows={[
-          [t('operator.audit.who'), <Actor key="actor" entry={entry} />],
-          [t('operator.when'), <Ago key="at" at={entry.timestamp} />],
-          [t('operator.audit.kind'), entry.entity_type],
-          [t('operator.audit.id'), entry.entity_id],
-          [t('operator.audit.address'), entry.ip_address],
-          [t('operator.audit.agent'), entry.user_agent],
-        ]}
-      />
-      {blocks.map(([title, value]) =>
-        value && Object.keys(value).length > 0 ? (
-          <div key={title}>
-            <Text size="sm" c="dimmed" mb={4}>
-              {title}
-            </Text>
-            <Code block className="wrap-anywhere" style={{ whiteSpace: 'pre-wrap' }} tabIndex={0}>
-              {JSON.stringify(value, null, 2)}
-            </Code>
-          </div>
-        ) : null,
-      )}
-    </Stack>
-  );
+/** Names of the API with their words, by which both they are found; one of the address that is not known too. */
+function choicesOf(names: readonly string[], chosen: string, wordOf: (name: string) => string) {
+  const known = names.includes(chosen) || chosen === '' ? names : [...names, chosen];
+  return known
+    .map((value) => ({ value, label: `${wordOf(value)} (${value})` }))
+    .toSorted((one, other) => one.label.localeCompare(other.label));
 }

@@ -8,6 +8,7 @@ import { Page } from '../../parts/page.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
+import { waitingInWords } from '../../parts/waiting.ts';
 import { nameOf } from '../../parts/name.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { Timeline, type Way } from './timeline.tsx';
@@ -103,7 +104,7 @@ function Now({ way }: { way: Way }) {
         {t('way.now')}
       </Text>
       <Text fw={600} className="wrap-anywhere way-now">
-        {way.waiting_for ??
+        {(way.waiting_for === null ? null : waitingInWords(way.waiting_for)) ??
           way.failure_reason ??
           (way.finished_at
             ? t('way.finished')

@@ -2,8 +2,8 @@ import type { inbox as en } from '../en/inbox.ts';
 
 export const inbox: Record<keyof typeof en, string> = {
   'inbox.folders': 'Ordner',
-  'inbox.categories': 'Kategorien',
-  'inbox.categories.none': 'Es gibt noch keine Kategorien.',
+  'inbox.categories': 'Schlagwörter',
+  'inbox.categories.none': 'Es gibt noch keine Schlagwörter.',
   'inbox.view.inbox': 'Posteingang',
   'inbox.view.unread': 'Ungelesen',
   'inbox.view.awaiting': 'Warten auf Antwort',

@@ -43,6 +43,56 @@ export const mailboxes: Record<keyof typeof en, string> = {
   'connect.google': 'Weiter mit Google',
   'connect.microsoft': 'Weiter mit Microsoft',
   'connect.or': 'oder mit Adresse und Passwort:',
+  'refusal.title.auth': 'Die Anmeldung wurde abgelehnt; nichts wurde gespeichert',
+  'refusal.title': 'Die Server waren nicht zu benutzen; nichts wurde gespeichert',
+  'refusal.found': 'So lässt sich das Postfach nicht verwenden',
+  'refusal.said': '{side} sagt: {said}',
+  'refusal.dns':
+    'Kein Server hat diesen Namen. Prüfe die Schreibweise; die Hilfe des Mailanbieters nennt die Namen seiner Server.',
+  'refusal.connect':
+    'Unter diesem Namen und Port antwortet niemand. Prüfe beides und ob eine Firewall dazwischensteht.',
+  'refusal.greeting': 'Was dort antwortet, ist kein Mailserver dieser Art. Prüfe Namen und Port.',
+  'refusal.tls':
+    'Die Verbindung ließ sich nicht verschlüsseln. TLS ist auf den Ports 465 und 993 üblich, STARTTLS auf 587 und 143; versuche das andere.',
+  'refusal.auth':
+    'Benutzername oder Passwort ist falsch. Der Benutzername ist meist die ganze Adresse; bei zwei Faktoren beim Mailanbieter ein App-Passwort anlegen und hier verwenden.',
+  'refusal.session':
+    'Die Anmeldung gelang, aber das Postfach ließ sich nicht öffnen. Prüfe den Benutzernamen und ob der Mailanbieter diesen Zugang eingeschaltet hat.',
+  'hold.said': 'Angegebener Grund: {reason}',
+  'hold.until': 'Der nächste Versuch ist am {when}.',
+  'hold.lift': 'Geklärt: wieder senden',
+  'hold.lifted': 'Das Postfach sendet wieder',
+  'hold.title.auth_failed': 'Der Server zum Senden lehnt die Anmeldung ab',
+  'hold.title.consent_ended': 'Der Anbieter hat die Zustimmung beendet',
+  'hold.title.imap_auth_failed': 'Der Server zum Empfangen lehnt die Anmeldung ab',
+  'hold.title.sender_refused': 'Der Server lehnt diese Adresse als Absender ab',
+  'hold.title.sending_limit': 'Ein Sendelimit des Anbieters ist erreicht',
+  'hold.title.sending_suspended': 'Der Anbieter hat das Senden gesperrt',
+  'hold.title.sender_not_verified': 'Der Anbieter hat den Absender nicht bestätigt',
+  'hold.title.sender_reputation': 'Empfänger lehnen den Ruf des Postfachs, seiner Domain oder seines Netzes ab',
+  'hold.title.server_refused': 'Der Server nimmt die E-Mails nicht an',
+  'hold.title.order_unpaid': 'Der letzte Monat der Bestellung ist nicht bezahlt',
+  'hold.title.domain_lapsed': 'Die Registrierung der Domain ist abgelaufen',
+  'hold.fix.auth_failed':
+    'Gib auf der Seite des Postfachs das richtige Passwort an; Heron meldet sich damit an, bevor es gespeichert wird, und das Postfach sendet wieder.',
+  'hold.fix.imap_auth_failed':
+    'Gib auf der Seite des Postfachs das richtige Passwort an; Heron meldet sich damit an, bevor es gespeichert wird, und das Postfach sendet wieder.',
+  'hold.fix.consent_ended': 'Verbinde das Postfach mit derselben Adresse neu.',
+  'hold.fix.sender_refused':
+    'Kläre das mit dem Mailanbieter und lass das Postfach dann auf seiner Seite wieder senden.',
+  'hold.fix.sending_limit':
+    'Es sendet von selbst wieder. Senke seine E-Mails am Tag, damit das Limit nicht wieder erreicht wird.',
+  'hold.fix.sending_suspended':
+    'Kläre das mit dem Mailanbieter und lass das Postfach dann auf seiner Seite wieder senden.',
+  'hold.fix.sender_not_verified':
+    'Kläre das mit dem Mailanbieter und lass das Postfach dann auf seiner Seite wieder senden.',
+  'hold.fix.sender_reputation':
+    'Kläre das mit dem Mailanbieter und lass das Postfach dann auf seiner Seite wieder senden.',
+  'hold.fix.server_refused':
+    'Kläre das mit dem Mailanbieter und lass das Postfach dann auf seiner Seite wieder senden.',
+  'hold.fix.order_unpaid': 'Bezahle die offene Rechnung, die der Zahlungsanbieter gemailt hat; dann sendet es wieder.',
+  'hold.fix.domain_lapsed':
+    'Bezahle die Verlängerung binnen 30 Tagen unter Bestellungen, Domains; dann sendet es wieder.',
   'mailbox.connection': 'Verbindung',
   'mailbox.test': 'Verbindung testen',
   'mailbox.test.smtp': 'Senden',

@@ -1,7 +1,7 @@
 export const inbox = {
   'inbox.folders': 'Folders',
-  'inbox.categories': 'Categories',
-  'inbox.categories.none': 'There are no categories yet.',
+  'inbox.categories': 'Tags',
+  'inbox.categories.none': 'There are no tags yet.',
   'inbox.view.inbox': 'Inbox',
   'inbox.view.unread': 'Unread',
   'inbox.view.awaiting': 'Awaiting reply',
@@ -104,7 +104,7 @@ export const inbox = {
   'inbox.key.reply': 'Reply',
   'inbox.key.archive': 'Archive',
   'inbox.key.snooze': 'Snooze',
-  'inbox.key.label': 'Set categories',
+  'inbox.key.label': 'Set tags',
   'inbox.key.unread': 'Mark as unread',
   'inbox.key.trash': 'Move to the trash',
   'inbox.key.undo': 'Undo',

@@ -1,0 +1,42 @@
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron } from '../../app/api.ts';
+import { text } from '../../text/index.ts';
+import { textIn, typeOf, type Action, type Step } from './flow.ts';
+
+interface Choice {
+  value: string;
+  label: string;
+}
+
+/** What steps name of the workspace, by what it is. */
+const ASK = {
+  tags: async () =>
+    (await dataOf(heron.GET('/v1/categories', {}))).data.map(({ id, title }) => ({ value: id, label: title })),
+  automations: async () =>
+    (await dataOf(heron.GET('/v1/automations', {}))).automations.map(({ id, name }) => ({ value: id, label: name })),
+  apps: async () =>
+    (await dataOf(heron.GET('/v1/app-connections', {}))).data.map(({ id, name }) => ({ value: id, label: name })),
+} satisfies Record<string, () => Promise<Choice[]>>;
+export type Choices = keyof typeof ASK;
+
+/** Where an action names something: what it is of, and the field with its id. */
+const NAMED: Partial<Record<string, [Choices, string]>> = {
+  add_tag: ['tags', 'category_id'],
+  remove_tag: ['tags', 'category_id'],
+  run_automation: ['automations', 'automation_id'],
+  app_action: ['apps', 'app_connection_id'],
+};
+
+/** What can be chosen; asked for once, and only where somebody wants it. */
+export function useChoices(of: Choices, isWanted = true) {
+  return useQuery<Choice[]>({ queryKey: ['choices', of], queryFn: ASK[of], enabled: isWanted, staleTime: 60_000 });
+}
+
+/** The name of what a step adds, removes, starts or asks; empty for other steps, and until it is known. */
+export function useChosenName(step: Pick<Step, 'kind' | 'action'>): string {
+  const [of, field] = NAMED[typeOf(step)] ?? [];
+  const id = field ? textIn(step.action as Action, field) : '';
+  const { data } = useChoices(of ?? 'tags', id !== '');
+  if (of && id === '') return text('sequence.notChosen');
+  return data?.find(({ value }) => value === id)?.label ?? '';
+}
