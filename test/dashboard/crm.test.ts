@@ -185,7 +185,7 @@ browserTest('a meeting is logged by hand, changed and called off; a busy button 
   await meeting.getByRole('button', { name: 'Call off' }).click();
   await dialog.getByLabel('Why').fill('The fair is over');
   await dialog.getByRole('button', { name: 'Call off' }).click();
-  await meeting.getByText('Called off').waitFor();
+  await meeting.waitFor({ state: 'detached' });
   const [{ location, status, canceled_reason }] = (await api(tenant, 'GET', '/meetings')).data;
   t.deepEqual([location, status, canceled_reason], ['Hall 4', 'canceled', 'The fair is over']);
   t.deepEqual(faults, []);
