@@ -19,6 +19,7 @@ export function VirtualTable<Row>({
   columns,
   minWidth,
   keyOf,
+  empty,
   children,
 }: {
   list: Pick<
@@ -29,6 +30,8 @@ export function VirtualTable<Row>({
   /** Below this width (px) the table scrolls sideways. */
   minWidth: number;
   keyOf: (row: Row) => string;
+  /** What is said where there is no row; by default that nothing matches. */
+  empty?: string | undefined;
   /** The cells of a row. */
   children: (row: Row) => ReactNode;
 }) {
@@ -53,7 +56,7 @@ export function VirtualTable<Row>({
     return (
       <Paper withBorder radius="md">
         <Text p="md" c="dimmed" size="sm">
-          {t('nothingFound')}
+          {empty ?? t('nothingFound')}
         </Text>
       </Paper>
     );

@@ -82,7 +82,7 @@ export default function CampaignsPage() {
                 columns={[
                   { label: t('campaigns.name') },
                   { label: t('campaigns.status') },
-                  { label: t('campaigns.sent'), isNumber: true },
+                  { label: t('campaigns.sent'), isNumber: true, isExtra: true },
                   { label: t('campaigns.replyRate'), isNumber: true },
                   { label: t('campaigns.bounceRate'), isNumber: true, isExtra: true },
                   { label: t('campaigns.changed'), isExtra: true },

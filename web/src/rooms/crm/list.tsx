@@ -101,9 +101,9 @@ export default function DealsPage() {
                 minWidth={780}
                 keyOf={({ id }) => id}
                 columns={[
-                  { label: t('crm.deal'), width: '32%' },
+                  { label: t('crm.deal') },
                   { label: t('crm.contact'), width: '24%', isExtra: true },
-                  { label: t('crm.stage'), width: '18%' },
+                  { label: t('crm.stage'), width: '18%', isExtra: true },
                   { label: t('crm.status'), width: 110, isExtra: true },
                   { label: t('crm.value'), isNumber: true, width: 130 },
                   { label: t('crm.changed'), width: 130, isExtra: true },

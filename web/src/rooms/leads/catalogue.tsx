@@ -140,8 +140,8 @@ function Search({ metadata }: { metadata: Metadata }) {
             keyOf={({ id }) => id}
             columns={[
               { label: t('leads.catalogue.choose'), width: 48, isHidden: true },
-              { label: t('leads.who'), width: '22%' },
-              { label: t('leads.catalogue.title'), width: '24%' },
+              { label: t('leads.who') },
+              { label: t('leads.catalogue.title') },
               { label: t('leads.company'), width: '19%', isExtra: true },
               { label: t('leads.catalogue.country'), width: '19%', isExtra: true },
               { label: t('team.email'), width: 150, isExtra: true },

@@ -99,7 +99,8 @@ export function Conditions({
               onChange={(operator) => change(at, { ...condition, operator: operator ?? condition.operator })}
               allowDeselect={false}
               readOnly={readOnly}
-              w={{ base: '100%', xs: 170 }}
+              // Where no value follows, the button that removes it stands beside it.
+              w={{ base: BARE.has(condition.operator) ? 'calc(100% - 2.75rem)' : '100%', xs: 170 }}
             />
             <Values condition={condition} field={field} onChange={(values) => change(at, { ...condition, values })} />
             {readOnly ? null : (

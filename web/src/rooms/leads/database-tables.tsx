@@ -32,8 +32,9 @@ export function PeopleTable({ question }: { question: Question }) {
           list={list}
           minWidth={760}
           keyOf={({ id }) => id}
+          empty={isAnybody(question) ? t('leads.database.none') : undefined}
           columns={[
-            { label: t('leads.who'), width: '36%' },
+            { label: t('leads.who') },
             { label: t('leads.company'), width: '22%', isExtra: true },
             { label: t('leads.database.status'), width: 140 },
             { label: t('leads.database.letters'), isNumber: true, width: 90, isExtra: true },
@@ -79,12 +80,13 @@ export function CompanyTable({ question }: { question: Question }) {
           list={list}
           minWidth={760}
           keyOf={({ domain }) => domain}
+          empty={isAnybody(question) ? t('leads.database.none') : undefined}
           columns={[
-            { label: t('leads.company'), width: '40%' },
+            { label: t('leads.company') },
             { label: t('leads.people'), isNumber: true, width: 100 },
-            { label: t('leads.database.contacted'), isNumber: true, width: 130 },
-            { label: t('leads.database.replied'), isNumber: true, width: 110 },
-            { label: t('leads.database.fresh'), isNumber: true, width: 130 },
+            { label: t('leads.database.contacted'), isNumber: true, width: 120 },
+            { label: t('leads.database.replied'), isNumber: true, width: 120, isExtra: true },
+            { label: t('leads.database.fresh'), isNumber: true, width: 150, isExtra: true },
             { label: t('leads.database.last'), width: 140, isExtra: true },
           ]}
         >
@@ -113,4 +115,9 @@ export function CompanyTable({ question }: { question: Question }) {
       )}
     </Answered>
   );
+}
+
+/** Whether a question leaves nobody out: then it is the workspace that is empty. */
+function isAnybody({ conditions, q, segment_id }: Question): boolean {
+  return !conditions?.length && !q && !segment_id;
 }

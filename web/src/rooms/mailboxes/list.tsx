@@ -75,7 +75,7 @@ export default function MailboxesPage() {
                 columns={[
                   { label: t('mailboxes.address') },
                   { label: t('mailboxes.state') },
-                  { label: t('mailboxes.cap'), isNumber: true },
+                  { label: t('mailboxes.cap'), isNumber: true, isExtra: true },
                   { label: t('mailboxes.warmup'), isExtra: true },
                   { label: t('mailboxes.synced'), isExtra: true },
                 ]}

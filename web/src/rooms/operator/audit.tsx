@@ -96,7 +96,7 @@ export default function AuditPage() {
             columns={[
               { label: t('operator.audit.what') },
               { label: t('operator.audit.who') },
-              { label: t('operator.when') },
+              { label: t('operator.when'), isExtra: true },
             ]}
           >
             {pages
@@ -118,7 +118,7 @@ export default function AuditPage() {
                       {one.entity_type} {one.action}
                     </Text>
                   </Table.Td>
-                  <Table.Td maw={280} className="clip">
+                  <Table.Td maw={280} className="wrap-anywhere">
                     <Actor entry={one} />
                   </Table.Td>
                   <Table.Td c="dimmed">

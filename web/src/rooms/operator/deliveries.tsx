@@ -65,7 +65,7 @@ export function DeliveryList({ endpointId }: { endpointId?: string }) {
                   { label: t('operator.state') },
                   { label: t('operator.answer'), isExtra: true },
                   { label: t('operator.attempts'), isNumber: true, isExtra: true },
-                  { label: t('operator.when') },
+                  { label: t('operator.when'), isExtra: true },
                 ]}
               >
                 {rows.map((one) => (

@@ -49,7 +49,7 @@ export default function WebhooksPage() {
                     <Table.Tbody>
                       {rows.map((one) => (
                         <Table.Tr key={one.id}>
-                          <Table.Td maw={{ base: 200, sm: 420 }} className="clip">
+                          <Table.Td maw={{ base: 150, sm: 420 }} className="clip">
                             <To to={`/operations/webhooks/${one.id}`} fw={600} size="sm" title={one.url}>
                               {one.url}
                             </To>

@@ -8,7 +8,7 @@ import { Page } from '../../parts/page.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { waitingInWords } from '../../parts/waiting.ts';
+import { inWords } from '../../parts/engine-words.ts';
 import { nameOf } from '../../parts/name.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { Timeline, type Way } from './timeline.tsx';
@@ -77,6 +77,7 @@ const COLORS: Record<string, string> = {
 function Now({ way }: { way: Way }) {
   const t = useText();
   const zone = way.campaign.timezone;
+  const said = way.waiting_for ?? way.failure_reason;
   if (way.hold)
     return (
       <Alert color="yellow" variant="light" title={t('way.held')} role="note">
@@ -95,7 +96,7 @@ function Now({ way }: { way: Way }) {
   if (way.failure_reason && UNHAPPY.has(way.status))
     return (
       <Alert color="red" variant="light" title={textOf('lead.status', way.status)} role="note">
-        <span className="wrap-anywhere">{way.failure_reason}</span>
+        <span className="wrap-anywhere">{inWords(way.failure_reason)}</span>
       </Alert>
     );
   return (
@@ -104,13 +105,13 @@ function Now({ way }: { way: Way }) {
         {t('way.now')}
       </Text>
       <Text fw={600} className="wrap-anywhere way-now">
-        {(way.waiting_for === null ? null : waitingInWords(way.waiting_for)) ??
-          way.failure_reason ??
-          (way.finished_at
+        {said
+          ? inWords(said)
+          : way.finished_at
             ? t('way.finished')
             : way.campaign.status === 'active'
               ? t('way.soon')
-              : t('way.campaign.idle'))}
+              : t('way.campaign.idle')}
       </Text>
       {way.waiting_until ? (
         <Text size="sm" c="dimmed">

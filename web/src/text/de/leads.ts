@@ -245,6 +245,8 @@ export const leads: Record<keyof typeof en, string> = {
   'leads.import.update.why': 'Mit dem, was die Datei sagt; leere Zellen leeren nichts. Sonst werden sie ausgelassen.',
   'leads.import.noEmail': 'Gib an, in welcher Spalte die E-Mail-Adressen stehen.',
   'leads.import.do': '{count|Eine Zeile importieren|# Zeilen importieren}',
+  'leads.database.none':
+    'Noch ist niemand bekannt. Importiere eine CSV-Datei oder lege einen Kontakt an: Hier wird gezählt.',
   'leads.database.lead': 'Wie viele der Menschen, die du kennst, angeschrieben wurden und was daraus wurde.',
   'leads.database.whom': 'Um wen es geht',
   'leads.database.anySegment': 'Jedes Segment',

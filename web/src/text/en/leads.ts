@@ -241,6 +241,7 @@ export const leads = {
   'leads.import.update.why': 'With what the file says; empty cells empty nothing. Otherwise they are left out.',
   'leads.import.noEmail': 'Say which column holds the email addresses.',
   'leads.import.do': '{count|Import one row|Import # rows}',
+  'leads.database.none': 'Nobody is known yet. Import a CSV file or add a contact: they are counted here.',
   'leads.database.lead': 'How many of the people you know were written to, and what came of it.',
   'leads.database.whom': 'Whom it is about',
   'leads.database.anySegment': 'Any segment',

@@ -1,6 +1,6 @@
 import { text, type TextKey } from '../text/index.ts';
 
-/** What the engine says that a lead waits for, without its step, and the text for it. */
+/** What the engine says that a lead waits for, without its step, or why its way ended, and the text for it. */
 const KNOWN: Readonly<Record<string, TextKey>> = {
   'the email has its slot': 'waiting.slot',
   'the first email has its slot': 'waiting.slot',
@@ -20,12 +20,19 @@ const KNOWN: Readonly<Record<string, TextKey>> = {
   'no mailbox can send': 'waiting.noMailbox',
   'the campaign has no sending window': 'waiting.noWindow',
   'the campaign is paused': 'waiting.paused',
+  'the contact replied': 'ended.replied',
+  'the contact may ask to be left out': 'ended.doubtful',
+  'the contact is unsubscribed': 'ended.unsubscribed',
+  'the email bounced': 'ended.bounced',
+  'the email could not be sent': 'ended.failed',
+  'the campaign has ended': 'ended.campaign',
+  'an end step': 'ended.step',
 };
 const STEP = /^step \d+ of \d+(?: \(.*\))?(?: again)?: /s;
 const EVENT = /^waiting for (\S+)$/;
 
-/** What a lead waits for, in the language of the reader; what is not known here, as the API says it. */
-export function waitingInWords(said: string): string {
+/** What a lead waits for, or why its way ended, in the language of the reader; what is not known here, as the API says it. */
+export function inWords(said: string): string {
   const what = said.replace(STEP, '');
   const known = KNOWN[what];
   if (known) return text(known);
