@@ -106,7 +106,7 @@ export default function DealsPage() {
                   { label: t('crm.stage'), width: '18%', isExtra: true },
                   { label: t('crm.status'), width: 110, isExtra: true },
                   { label: t('crm.value'), isNumber: true, width: 130 },
-                  { label: t('crm.changed'), width: 130, isExtra: true },
+                  { label: t('crm.changed'), width: 150, isExtra: true },
                 ]}
               >
                 {(deal) => <Cells deal={deal} />}

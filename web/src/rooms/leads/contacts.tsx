@@ -110,7 +110,7 @@ export default function ContactsPage() {
                   { label: t('leads.company'), width: '20%' },
                   { label: t('leads.tags'), width: '18%', isExtra: true },
                   { label: t('nav.campaigns'), isNumber: true, width: 110, isExtra: true },
-                  { label: t('leads.added'), width: 130, isExtra: true },
+                  { label: t('leads.added'), width: 150, isExtra: true },
                 ]}
               >
                 {(contact) => <Cells contact={contact} />}

@@ -38,7 +38,7 @@ export function PeopleTable({ question }: { question: Question }) {
             { label: t('leads.company'), width: '22%', isExtra: true },
             { label: t('leads.database.status'), width: 140 },
             { label: t('leads.database.letters'), isNumber: true, width: 90, isExtra: true },
-            { label: t('leads.database.last'), width: 140, isExtra: true },
+            { label: t('leads.database.last'), width: 150, isExtra: true },
           ]}
         >
           {(person) => (
@@ -87,7 +87,7 @@ export function CompanyTable({ question }: { question: Question }) {
             { label: t('leads.database.contacted'), isNumber: true, width: 120 },
             { label: t('leads.database.replied'), isNumber: true, width: 120, isExtra: true },
             { label: t('leads.database.fresh'), isNumber: true, width: 150, isExtra: true },
-            { label: t('leads.database.last'), width: 140, isExtra: true },
+            { label: t('leads.database.last'), width: 150, isExtra: true },
           ]}
         >
           {(company) => (

@@ -52,7 +52,7 @@ export default function AuditPage() {
             placeholder={t('operator.audit.anybody')}
             searchable
             clearable
-            w={220}
+            w={190}
           />
         ) : null}
         <Select
@@ -63,7 +63,7 @@ export default function AuditPage() {
           placeholder={t('operator.audit.any')}
           searchable
           clearable
-          w={240}
+          w={200}
         />
         <Select
           label={t('operator.audit.kind')}
@@ -73,7 +73,7 @@ export default function AuditPage() {
           placeholder={t('operator.audit.any')}
           searchable
           clearable
-          w={240}
+          w={200}
         />
         <TextInput
           type="date"
