@@ -1,5 +1,5 @@
 import { ManualClock } from '../test/harness/manual-clock.ts';
-import type { TestDeps } from '../test/harness/database.ts';
+import { rawDb, type TestDeps } from '../test/harness/database.ts';
 import { systemCtx, type Ctx } from '../domain/kernel/context.ts';
 import { transact, type Tx } from '../domain/kernel/transact.ts';
 import type { CampaignView } from '../domain/engine/campaign/campaign-view.ts';
@@ -10,7 +10,7 @@ import { launchTurn } from '../domain/engine/enrollment/launch.ts';
 import { readGraph } from '../domain/engine/enrollment/snapshot.ts';
 import { allocate, type Allocation, type Candidate } from '../domain/engine/sending/allocate.ts';
 import { effectiveSettings } from '../domain/records/outreach-settings.ts';
-import { median, percentile, timed } from './measure.ts';
+import { fineCpuMs, median, percentile, timed } from './measure.ts';
 import { fillWorld, NOON, type CampaignKind, type LivingWorld } from './month-world.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
@@ -57,11 +57,10 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   context.log(`filled in ${(filledMs / 1000).toFixed(0)} s`);
   const ctx = systemCtx(deps, world!.organizationId, 'bench');
 
-  const slots: Record<string, number[]> = {};
+  const slots: Record<string, SlotTimes> = {};
   for (const asking of ASKING) {
     slots[asking.label] = await measureSlots({ ctx, deps, clock, world: world! }, asking, rounds);
-    const [p50, p99] = [median(slots[asking.label]!), percentile(slots[asking.label]!, 0.99)];
-    context.log(`slot, ${asking.label}: p50 ${ms(p50)}, p99 ${ms(p99)}`);
+    context.log(`slot, ${asking.label}: ${tell(slots[asking.label]!)}`);
   }
   const { took: picks } = await measurePicks(ctx, deps, world!, 'created_at', context.quick ? 10 : 50);
   context.log(`due pick: p50 ${ms(median(picks))}, slowest ${ms(Math.max(...picks))}`);
@@ -70,7 +69,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const turns = await measureTurns(ctx, deps, clock, world!, 20);
   context.log(`launcher's turn: p50 ${ms(median(turns))}, slowest ${ms(Math.max(...turns))}`);
 
-  const p99 = Math.max(...Object.values(slots).map((values) => percentile(values, 0.99)));
+  const p99 = Math.max(...Object.values(slots).map(({ clock: values }) => percentile(values, 0.99)));
   const slowest = Math.max(...picks);
   return {
     figures: [
@@ -78,9 +77,9 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         label: 'the world',
         value: `${mailboxes} mailboxes, 6 campaigns, ${leads} leads, ${world!.emailsToday} emails of today sent or reserved`,
       },
-      ...Object.entries(slots).map(([label, values]) => ({
-        label: `one slot: ${label}; median and p99 of ${values.length}`,
-        value: `${ms(median(values))}, ${ms(percentile(values, 0.99))}`,
+      ...Object.entries(slots).map(([label, times]) => ({
+        label: `one slot: ${label}; median and p99 of ${times.clock.length}`,
+        value: tell(times),
       })),
       {
         label: `due pick: the next 100 of ${leads} leads, median and slowest of ${picks.length}`,
@@ -125,12 +124,26 @@ interface Bench {
   world: LivingWorld;
 }
 
+/** What slots took, one after the other (ms): on the clock, and of processors, by the database session and by session and this process together. */
+export interface SlotTimes {
+  clock: number[];
+  session: number[];
+  both: number[];
+}
+
+function tell({ clock, session, both }: SlotTimes): string {
+  const of = (values: readonly number[]): string => `${ms(median(values))}, ${ms(percentile(values, 0.99))}`;
+  // Not every system tells of a single process so exactly.
+  if (session.some(Number.isNaN)) return of(clock);
+  return `${of(clock)}; processor time ${of(both)}, of that PostgreSQL ${of(session)}`;
+}
+
 /** Slots for one contact after another, each in a transaction of its own; what is measured is the allocator alone. */
 export async function measureSlots(
   { ctx, deps, clock, world }: Bench,
   asking: Asking,
   rounds: number,
-): Promise<number[]> {
+): Promise<SlotTimes> {
   const { campaignId, stepIds } = world.campaigns[asking.campaign];
   const bound = asking.bound ? await busyMailboxes(deps, world, rounds) : [];
   // Those whose turn comes last.
@@ -140,7 +153,7 @@ export async function measureSlots(
     .orderBy('entered_at', 'desc')
     .limit(rounds + WARM_UP)
     .select('id', 'contact_id')) as { id: string; contact_id: string }[];
-  const took: number[] = [];
+  const took: SlotTimes = { clock: [], session: [], both: [] };
   let given = 0;
   for (let round = -WARM_UP; round < rounds; round += 1) {
     clock.advance(STEP_MS);
@@ -166,11 +179,19 @@ export async function measureSlots(
         settings: await effectiveSettings(tx.org, campaignId),
       };
       let answer: Allocation | undefined;
+      const { rows } = await rawDb(tx.trx).raw('select pg_backend_pid() as pid');
+      const sessionMs = (): number => fineCpuMs(rows[0].pid) ?? NaN;
+      const before = { session: sessionMs(), own: process.cpuUsage() };
       const one = await timed(async () => {
         [answer] = await allocate(tx, inEffect, [candidate], asking.bound ? {} : { horizonMs: HORIZON_MS });
       });
+      const own = process.cpuUsage(before.own);
+      const session = sessionMs() - before.session;
       if (answer!.kind === 'slot') given += 1;
-      if (round >= 0) took.push(one);
+      if (round < 0) return;
+      took.clock.push(one);
+      took.session.push(session);
+      took.both.push(session + (own.user + own.system) / 1000);
     });
   }
   // Where the pool is nearly spent it may be spent meanwhile.

@@ -158,6 +158,31 @@ test('an estimate of a campaign is over every email it has still to send, and tr
   t.is((await estimate({ campaign_id: newId() })).status, 404);
   t.is((await estimate({ days: 900, timezone: 'Mars' })).status, 400);
   t.is((await desk.call('POST', '/campaigns-estimate', {})).status, 400);
+
+  // One lead is through, one has got its first email: that one's second is left, and both of the third lead.
+  const { db, clock } = world.deps;
+  const [through, underWay] = await db('enrollments').where({ campaign_id: campaign.id }).select('id', 'contact_id');
+  const steps = await db('campaign_steps').where({ campaign_id: campaign.id }).orderBy('position').pluck('id');
+  const now = clock.now();
+  const got = (lead: any, step: string, state = 'sent') => ({
+    id: newId(),
+    organization_id: desk.tenant.organizationId,
+    campaign_id: campaign.id,
+    enrollment_id: lead.id,
+    contact_id: lead.contact_id,
+    step_id: step,
+    state,
+    recipient: 'lead@example.com',
+    slot_at: now,
+    slot_day: now.toISOString().slice(0, 10),
+    created_at: now,
+    updated_at: now,
+  });
+  await db('sends').insert([got(through, steps[0]), got(through, steps[1], 'bounced'), got(underWay, steps[0])]);
+  await db('sends').insert(got(underWay, steps[1], 'reserved'));
+  await db('enrollments').where({ id: through.id }).update({ state: 'bounced' });
+  await db('enrollments').where({ id: underWay.id }).update({ state: 'active' });
+  t.like((await estimate({})).body, { recipients: 3 });
 });
 
 test('a step is put behind another one, on a branch, at the beginning, and moved, and no link is lost', async (t) => {

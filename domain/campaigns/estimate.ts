@@ -94,21 +94,31 @@ export async function estimateRest(ctx: Ctx, campaignId: string, plan: CampaignS
   // Dates of the past are no fault of a question: a campaign that runs has its begin behind it.
   refuseProblems(scheduleProblems(plan).map(({ path, message }) => ({ path: `body.${path}`, message })));
   const campaign = { ...stored, ...settingsColumns(plan, stored) } as CampaignRow;
-  const [left] = await org.sql<{ emails: number }>(
-    `select greatest(0, (select count(*) from enrollments where organization_id = :org and campaign_id = :id and state in ('pending', 'active'))
-       * (select count(*) from campaign_steps where organization_id = :org and campaign_id = :id and kind = 'email')
-       - (select count(*) from sends s join enrollments e on e.id = s.enrollment_id
-          where s.organization_id = :org and s.campaign_id = :id and s.state in ('sent', 'bounced') and e.state in ('pending', 'active')))::int as emails`,
-    { id: campaign.id },
-  );
   return estimateSending({
-    recipients: left!.emails,
+    recipients: await emailsLeft(org, campaign.id),
     mailboxes: await projectedMailboxes(org, campaign, now),
     ramp: rampOf(campaign),
     dailyLimit: campaign.daily_limit,
     schedule: scheduleOf(campaign),
     now,
   });
+}
+
+/**
+ * Emails that the leads of a campaign may still get, if everyone takes all of its steps. Leads are kept as counts. Who waits to be launched has got none, so only
+ * the emails of those under way are looked up, lead by lead: what was sent over months to those who are through is not read.
+ */
+async function emailsLeft(org: OrgScope, campaignId: string): Promise<number> {
+  const [left] = await org.sql<{ emails: number }>(
+    `select greatest(0, (select coalesce(sum(leads), 0) from campaign_flow_counts
+         where organization_id = :org and campaign_id = :id and state in ('pending', 'active'))
+       * (select count(*) from campaign_steps where organization_id = :org and campaign_id = :id and kind = 'email')
+       - (select coalesce(sum(got.emails), 0) from enrollments e
+          cross join lateral (select count(*) as emails from sends s where s.enrollment_id = e.id and s.state in ('sent', 'bounced')) got
+          where e.organization_id = :org and e.campaign_id = :id and e.state = 'active'))::int as emails`,
+    { id: campaignId },
+  );
+  return left!.emails;
 }
 
 /** The ramp of a campaign as a projection takes it: from where it is now. */

@@ -2,6 +2,7 @@ import test from 'ava';
 import { fillWorld, NOON, type LivingWorld } from '../../bench/month-world.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
+import { estimateRest } from '../campaigns/estimate.ts';
 import { transact } from '../kernel/transact.ts';
 import { launchTurn } from './enrollment/launch.ts';
 import { callQueues, turnInQueue } from './enrollment/queue.ts';
@@ -97,6 +98,14 @@ test.serial('nor does the place of a run in the queue for a daily limit, nor cal
     }),
   );
   t.true(found.texts.length >= 6);
+  t.deepEqual(found.scans, []);
+});
+
+test.serial('nor does the estimate of what a campaign has left to send', async (t) => {
+  const found = await scansOf(() =>
+    estimateRest(world.system(living.organizationId), living.campaigns.everybody.campaignId, {}),
+  );
+  t.true(found.texts.some((text) => text.includes('campaign_flow_counts')));
   t.deepEqual(found.scans, []);
 });
 

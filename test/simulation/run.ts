@@ -457,7 +457,10 @@ class Simulation {
       case 'open': {
         const letter = this.#letterTo(happening.lead);
         if (!letter || this.#spec.leads[happening.lead]!.gone) return;
-        const send = await this.#deps.db('sends').where({ message_id: letter.messageId }).first();
+        const send = await this.#deps
+          .db('sends')
+          .where({ organization_id: this.#built.organizationId, message_id: letter.messageId })
+          .first();
         if (!send || happening.at - letter.at < OPENED_MS) return;
         this.#ledger.react(happening.lead, 'opened', happening.at);
         await recordOpen(ctx, send.id, { method: 'GET', userAgent: READER, purpose: '' }, 'open');
@@ -470,7 +473,10 @@ class Simulation {
         if (!letter || this.#spec.leads[happening.lead]!.gone || happening.at - letter.at < OPENED_MS) return;
         this.#ledger.react(happening.lead, 'clicked', happening.at);
         // What a click becomes once it is known to be a person's; the worker that says so goes through all worlds at one time.
-        return this.#deps.db('sends').where({ message_id: letter.messageId }).update({ clicked_at: this.#clock.now() });
+        return this.#deps
+          .db('sends')
+          .where({ organization_id: this.#built.organizationId, message_id: letter.messageId })
+          .update({ clicked_at: this.#clock.now() });
       }
       case 'suppress': {
         const lead = leads[happening.lead]!;
@@ -526,7 +532,10 @@ class Simulation {
     if (kind === 'unsubscribe' || this.#ledger.stopsOnReply(index)) this.#ledger.leave(index, this.#now());
     else if (letter === this.#letterTo(index)) this.#ledger.react(index, 'replied', this.#now());
     if (kind === 'unsubscribe') {
-      const send = await this.#deps.db('sends').where({ message_id: letter.messageId }).first();
+      const send = await this.#deps
+        .db('sends')
+        .where({ organization_id: this.#built.organizationId, message_id: letter.messageId })
+        .first();
       await transact(this.#ctx, (tx) => recordSendUnsubscribe(tx, { sendId: send.id, email: lead.email }, 'link'));
       return;
     }
