@@ -4,6 +4,7 @@ import { checkHealth, revokeConnections } from '../domain/integrations/upkeep.ts
 import type { Deps } from '../domain/kernel/context.ts';
 import { revokeConsents } from '../domain/mailboxes/revoke.ts';
 import { settlePeople } from '../domain/people/sweep.ts';
+import { endOrphanedApprovals } from '../domain/system/orphaned-approvals.ts';
 import { reconcile } from '../domain/system/reconcile.ts';
 import { retryDueRuns } from '../domain/system/blocked-runs.ts';
 import { sweepExpired } from '../domain/system/sweep.ts';
@@ -40,6 +41,8 @@ export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
       if (retried > 0) deps.log.warn({ retried }, 'blocked runs were retried');
       const ended = await sweepApprovals(deps, (count) => Context.current().heartbeat(count));
       if (ended > 0) deps.log.warn({ ended }, 'approvals were out of time and no run had ended them');
+      const orphaned = await endOrphanedApprovals(deps, (count) => Context.current().heartbeat(count));
+      if (orphaned > 0) deps.log.info({ orphaned }, 'approvals that nothing will carry out any more were ended');
       const revoked = await revokeConsents(deps);
       if (revoked > 0) deps.log.info({ revoked }, 'consents of removed mailboxes have ended');
       const disconnected = await revokeConnections(deps);

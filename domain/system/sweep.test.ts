@@ -1,14 +1,19 @@
 import test from 'ava';
 import { act, chain, createAutomation } from '../../test/harness/automations.ts';
-import { createApproval } from '../../test/harness/approvals.ts';
+import { approverCtx, createApproval } from '../../test/harness/approvals.ts';
+import { createWritingDesk } from '../../test/harness/direct-sends.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { firstIdAt, newId } from '../../lib/ids.ts';
 import { createMailbox } from '../../test/harness/factories.ts';
 import { createAccessToken, createApplication, createPublicClient } from '../../test/harness/oauth.ts';
+import { openRunDesk } from '../../test/harness/run-desk.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
+import { decideApproval } from '../approvals/decide.ts';
 import { mailApprovers } from '../approvals/mail-approvers.ts';
 import { createUsageLog } from '../api-keys/usage-log.ts';
+import { QUOTE_MS } from '../mailbox-orders/quote.ts';
+import { endOrphanedApprovals } from './orphaned-approvals.ts';
 import { sweepExpired } from './sweep.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
@@ -18,10 +23,10 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-test.serial('quotes of mailboxes go a day after their time; one that was ordered stays', async (t) => {
-  const { organizationId } = await world.tenant();
-  const now = clock.now().getTime();
-  const quote = (provider: string, ageMs: number, consumed: boolean) => ({
+/** A quote whose time was over so long ago (ms). */
+function quoteRow(organizationId: string, provider: string, ageMs: number, consumed = false) {
+  const at = new Date(clock.now().getTime() - ageMs);
+  return {
     id: newId(),
     organization_id: organizationId,
     order_id: newId(),
@@ -38,15 +43,19 @@ test.serial('quotes of mailboxes go a day after their time; one that was ordered
     total_monthly_cents: 350,
     total_due_today_cents: 350,
     line_items: '[]',
-    created_at: new Date(now - ageMs),
-    expires_at: new Date(now - ageMs),
-    consumed_at: consumed ? new Date(now - ageMs) : null,
-  });
+    created_at: at,
+    expires_at: at,
+    consumed_at: consumed ? at : null,
+  };
+}
+
+test.serial('quotes of mailboxes go a day after their time; one that was ordered stays', async (t) => {
+  const { organizationId } = await world.tenant();
   const { db } = world.deps;
   await db('mailbox_quotes').insert([
-    quote('old', DAY_MS, false),
-    quote('new', DAY_MS - 1, false),
-    quote('ordered', DAY_MS, true),
+    quoteRow(organizationId, 'old', DAY_MS),
+    quoteRow(organizationId, 'new', DAY_MS - 1),
+    quoteRow(organizationId, 'ordered', DAY_MS, true),
   ]);
   t.is(await sweepExpired(world.deps), 1);
   const left = await db('mailbox_quotes')
@@ -266,3 +275,57 @@ test.serial('approvals are kept for APPROVAL_RETENTION_DAYS, with whom they were
   t.deepEqual(await left(365.1), { approvals: [pending.id], mails: [] });
   clock.set(before);
 });
+
+test.serial(
+  'an approval that nothing will carry out any more ends, with its event; one that something still waits for is left alone',
+  async (t) => {
+    const { db } = world.deps;
+    const runs = await openRunDesk(world);
+    const mails = await createWritingDesk({ world, clock });
+    const held = async () => {
+      const run = await runs.step(await runs.create());
+      await runs.decide(run.id, 'approved');
+      return run.approval_id!;
+    };
+    const written = async () => {
+      const { mailboxId, tenant } = mails;
+      const body = { email_account_id: mailboxId, to: ['lea@else.test'], subject: 'x', body_plain: 'y' };
+      const answer = await mails.post('/unibox/compose', body, tenant.apiKey);
+      await decideApproval(approverCtx(world.deps, tenant), answer.body.approval_id, { decision: 'approved' });
+      return answer.body.approval_id as string;
+    };
+    const quoted = async (approvedMsAgo: number) => {
+      const { tenant } = runs;
+      const quote = quoteRow(tenant.organizationId, 'sandbox', QUOTE_MS * 3);
+      await db('mailbox_quotes').insert(quote);
+      const subject = { type: 'mailbox_order', id: quote.order_id } as const;
+      const { id } = await createApproval(world.system(tenant.organizationId), tenant, { subject });
+      await decideApproval(approverCtx(world.deps, tenant), id, { decision: 'approved' });
+      await db('approvals')
+        .where({ id })
+        .update({ decided_at: new Date(clock.now().getTime() - approvedMsAgo) });
+      return id;
+    };
+    const left = {
+      // As earlier releases left them: cancelled before their workflow had seen the decision.
+      cancelledRun: await held(),
+      cancelledEmail: await written(),
+      lateQuote: await quoted(QUOTE_MS),
+    };
+    await db('runs').where({ approval_id: left.cancelledRun }).update({ state: 'cancelled' });
+    await db('direct_sends').where({ approval_id: left.cancelledEmail }).update({ state: 'cancelled' });
+    const healthy = { run: await held(), launching: await held(), email: await written(), quote: await quoted(QUOTE_MS - 1) };
+    const launching = await db('runs').where({ approval_id: healthy.launching }).first();
+    t.is((await runs.step(launching)).state, 'launching');
+    const statuses = async (ids: Record<string, string>) =>
+      new Set(await db('approvals').whereIn('id', Object.values(ids)).pluck('status'));
+
+    t.is(await endOrphanedApprovals(world.deps), 3);
+    t.deepEqual(await statuses(left), new Set(['expired']));
+    t.deepEqual(await statuses(healthy), new Set(['approved']));
+    const told = await db('domain_events').where({ type: 'approval.expired' }).select('data');
+    t.deepEqual(told.map(({ data }) => data.approval_id).sort(), Object.values(left).sort());
+    t.is(await endOrphanedApprovals(world.deps), 0);
+    t.is((await runs.step(await runs.row(launching.id))).state, 'active', 'what is healthy is still carried out');
+  },
+);
