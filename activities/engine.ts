@@ -26,6 +26,9 @@ export interface EngineParts {
 
 /** How long (ms) one launcher activity works while there is work, before it returns. */
 const LAUNCHER_TURN_MS = 20_000;
+/** Turns of a launcher's first look, and how long (ms) it may have taken for another one to begin. */
+const FIRST_LOOK_TURNS = 3;
+const FIRST_LOOK_MS = 500;
 
 /** Activities of campaign, enrollment and direct send runs. Each calls one verb and says which errors Temporal retries, and when. */
 export function createEngineActivities(
@@ -78,6 +81,22 @@ export function createEngineActivities(
           type: 'app_action_retry',
         });
       return { outcome: result.outcome };
+    },
+
+    async beginLauncher({ organizationId, campaignId }) {
+      const ctx = ctxOf(organizationId);
+      const until = Date.now() + FIRST_LOOK_MS;
+      let launched = 0;
+      for (let turns = 0; turns < FIRST_LOOK_TURNS && Date.now() < until; turns += 1) {
+        const turn = await launchTurn(ctx, campaignId);
+        if ('report' in turn)
+          return turn.report.kind === 'wait'
+            ? { ...turn.report, launched: launched + turn.report.launched }
+            : turn.report;
+        launched += turn.launched;
+        if (turn.inMs > 0) break;
+      }
+      return { kind: 'more' };
     },
 
     async runLauncher({ organizationId, campaignId }) {

@@ -21,7 +21,8 @@ const BODY =
 
 /** Events of a history that cost something (temporal.api.enums.v1.EventType). */
 const EVENT = { workflowTaskCompleted: 7, activityScheduled: 10, timerStarted: 17, marker: 25 } as const;
-type Cost = Record<keyof typeof EVENT | 'events', number>;
+/** Tasks and events of a workflow. */
+export type Cost = Record<keyof typeof EVENT | 'events', number>;
 
 /** How a campaign of the bench is made. `waitMinutes` puts a wait step between the two emails. */
 interface Shape {
@@ -96,13 +97,13 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       { label: 'nodemailer pool alone', value: `${nodemailer.toFixed(0)} emails/s` },
       { label: 'share of the empty workflow', value: `${(share * 100).toFixed(0)} %` },
       { label: 'share of nodemailer alone', value: `${((heron / nodemailer) * 100).toFixed(0)} %` },
-      { label: 'per email step, from histories', value: describe(cost) },
-      { label: 'the empty workflow, per email step', value: describe(bareCost) },
+      { label: 'per email step, from histories', value: describeCost(cost) },
+      { label: 'the empty workflow, per email step', value: describeCost(bareCost) },
       { label: 'SQL statements per email step', value: median(statements.perStep).toFixed(1) },
       { label: 'the mark before the last line of a message, per email step', value: markAmong(top) },
       { label: 'CPU per email step', value: heronCpu.describe() },
       { label: 'the empty workflow, CPU per email step', value: bareCpu.describe() },
-      { label: 'with a wait and a slot timer, per email step', value: describe(realisticCost) },
+      { label: 'with a wait and a slot timer, per email step', value: describeCost(realisticCost) },
       { label: 'with a wait and a slot timer, CPU per email step', value: realisticCpu.describe() },
     ],
     targets: [
@@ -258,7 +259,8 @@ async function campaignCost({ assembly }: BenchContext, campaignId: string, lead
   );
 }
 
-async function meanCost(handles: WorkflowHandle[]): Promise<Cost> {
+/** What the histories of workflows hold on average, per part of each. */
+export async function meanCost(handles: readonly WorkflowHandle[], parts = STEPS): Promise<Cost> {
   const total: Cost = { workflowTaskCompleted: 0, activityScheduled: 0, timerStarted: 0, marker: 0, events: 0 };
   for (const handle of handles) {
     const { events } = await handle.fetchHistory();
@@ -266,11 +268,12 @@ async function meanCost(handles: WorkflowHandle[]): Promise<Cost> {
     for (const [name, type] of Object.entries(EVENT) as [keyof Cost, number][])
       total[name] += events!.filter(({ eventType }) => eventType === type).length;
   }
-  for (const name of Object.keys(total) as (keyof Cost)[]) total[name] /= handles.length * STEPS;
+  for (const name of Object.keys(total) as (keyof Cost)[]) total[name] /= handles.length * parts;
   return total;
 }
 
-function describe(cost: Cost): string {
+/** The counts of {@link meanCost}, for people. */
+export function describeCost(cost: Cost): string {
   return `${cost.workflowTaskCompleted.toFixed(2)} workflow tasks, ${cost.activityScheduled.toFixed(2)} activities, ${cost.marker.toFixed(2)} local activities, ${cost.timerStarted.toFixed(2)} timers, ${cost.events.toFixed(1)} events`;
 }
 
@@ -332,7 +335,7 @@ function markAmong(top: readonly { perStep: number; meanMs: number; query: strin
 }
 
 /** Counts what the database is asked while a campaign runs; setting the campaign up is a handful of statements among thousands. */
-async function statementCounter({
+export async function statementCounter({
   assembly: {
     deps: { db },
   },

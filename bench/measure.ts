@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchResult } from './context.ts';
 
 /** The middle value; of an even number, the mean of the middle two. */
@@ -73,6 +74,22 @@ export function openSeries(rounds: number, figures: BenchResult['figures'], log:
       return percentile(times, 0.95);
     },
   };
+}
+
+/** How often (ms) processes are looked at until they rest, and the share of that time they may use then. */
+const LOOK_MS = 500;
+const AT_REST = 0.1;
+
+/** Waits until processes have next to nothing to do, so that what one measurement left behind does not fall on the next one; a minute at most. */
+export async function untilAtRest(pids: readonly (number | undefined)[]): Promise<void> {
+  const used = (): number =>
+    pids.reduce<number>((sum, pid) => sum + ((pid && cpuMs(pid, { children: true })) || 0), 0);
+  const deadline = Date.now() + 60_000;
+  for (let calm = 0; calm < 3 && Date.now() < deadline;) {
+    const before = used();
+    await sleep(LOOK_MS);
+    calm = used() - before < LOOK_MS * AT_REST ? calm + 1 : 0;
+  }
 }
 
 const MS_PER_TICK = 10;

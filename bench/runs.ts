@@ -11,13 +11,16 @@ import { runWorkflow } from '../workflows/run/contract.ts';
 import { approverCtx } from '../test/harness/approvals.ts';
 import { createMailbox, createTenant, type Tenant } from '../test/harness/factories.ts';
 import type { TestAssembly } from '../test/harness/database.ts';
-import { alternate, median, percentile, rssMiB, timed } from './measure.ts';
+import { cpuSeries, describeCost, meanCost, statementCounter } from './engine.ts';
+import { alternate, median, percentile, rssMiB, timed, untilAtRest } from './measure.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 import { BARE_QUEUE } from './workflows/contract.ts';
 
 /** Requests at once. */
 const AT_ONCE = 32;
 const WITHIN_MS = 10_000;
+/** Runs whose histories are counted. */
+const SAMPLE = 20;
 
 /**
  * Runs from the accepted request to an active campaign, against a workflow with as many activities and nothing in it; how soon
@@ -27,18 +30,53 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log, assembly, stack } = context;
   const count = quick ? 60 : 600;
   const rounds = quick ? 1 : 3;
-  await context.helper('bare-worker');
+  const bareWorker = await context.helper('bare-worker');
   const desk = await openDesk(context);
+  const { api, worker, temporal, postgres } = stack.processes;
+  const heronCpu = cpuSeries({ api: api.pid, worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
+  const bareCpu = cpuSeries({ worker: bareWorker.pid, temporal: temporal?.pid, client: process.pid });
+  const statements = await statementCounter(context);
+  // What follows a launch (launchers, counts, reactions) is paid for by neither round, and is in the processor time of its own.
+  const rest = () => untilAtRest([api.pid, worker.pid, temporal?.pid, postgres?.pid]);
+  /** Runs per second, with the processor time until all has come to rest. */
+  const rateOf = async (cpu: typeof heronCpu, work: () => Promise<unknown>): Promise<number> => {
+    let ms = 0;
+    await cpu.during(count, async () => {
+      ms = await timed(work);
+      await rest();
+    });
+    return (count / ms) * 1000;
+  };
   await desk.launch(Math.min(count, 40));
   await bareRound(assembly.temporal, Math.min(count, 40));
+  await rest();
+  let launched: string[] = [];
+  let bare: string[] = [];
   const rates = await alternate(
     rounds,
     {
-      heron: async () => (count / (await timed(() => desk.launch(count)))) * 1000,
-      workflow: async () => (count / (await timed(() => bareRound(assembly.temporal, count)))) * 1000,
+      heron: () =>
+        statements.during(count, () =>
+          rateOf(heronCpu, async () => {
+            launched = await desk.launch(count);
+          }),
+        ),
+      workflow: () =>
+        rateOf(bareCpu, async () => {
+          bare = await bareRound(assembly.temporal, count);
+        }),
     },
     (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(1)} runs/s`),
   );
+  const costOf = (ids: readonly string[]) =>
+    meanCost(
+      ids.slice(0, SAMPLE).map((id) => assembly.temporal.workflow.getHandle(id)),
+      1,
+    );
+  const heronCost = await costOf(launched.map((id) => `run/${id}`));
+  const bareCost = await costOf(bare);
+  const topStatements = await statements.top(count);
+  log(`CPU per run: ${heronCpu.describe()}; the empty workflow: ${bareCpu.describe()}`);
   const decisions = await desk.decide(quick ? 20 : 200);
   log(`decision to active: p50 ${median(decisions).toFixed(0)} ms, p99 ${percentile(decisions, 0.99).toFixed(0)} ms`);
 
@@ -57,6 +95,11 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     figures: [
       { label: 'runs, accepted request to active campaign', value: `${median(rates.heron).toFixed(1)} /s` },
       { label: 'an empty workflow with one activity', value: `${median(rates.workflow).toFixed(1)} /s` },
+      { label: 'CPU per run, with all that follows its launch', value: heronCpu.describe() },
+      { label: 'the empty workflow, CPU', value: bareCpu.describe() },
+      { label: 'per run, from histories', value: describeCost(heronCost) },
+      { label: 'the empty workflow, from histories', value: describeCost(bareCost) },
+      { label: 'SQL statements per run, with all that follows its launch', value: median(statements.perStep).toFixed(1) },
       {
         label: 'decision to active campaign, p50 and p99',
         value: `${median(decisions).toFixed(0)} ms, ${percentile(decisions, 0.99).toFixed(0)} ms`,
@@ -87,14 +130,21 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         met: slowest < WITHIN_MS,
       },
     ],
-    raw: { rates, decisions, late },
+    raw: {
+      rates,
+      decisions,
+      late,
+      cpuMsPerRun: { heron: heronCpu.values, bare: bareCpu.values },
+      statementsPerRun: statements.perStep,
+      topStatements,
+    },
   };
 }
 
 interface Desk {
   tenant: Tenant;
-  /** Asks for runs as a person, whose launch needs no approval, and waits until all are active. */
-  launch(count: number): Promise<void>;
+  /** Asks for runs as a person, whose launch needs no approval, and waits until all are active. Returns their ids. */
+  launch(count: number): Promise<string[]>;
   /** Milliseconds from the decision to the active run, one run after the other. */
   decide(count: number): Promise<number[]>;
 }
@@ -133,6 +183,7 @@ async function openDesk({ assembly, stack }: BenchContext): Promise<Desk> {
       const limit = pLimit(AT_ONCE);
       const ids = await Promise.all(Array.from({ length: count }, () => limit(() => post(tenant.sessionToken))));
       await reach(ids, 'active', 20);
+      return ids;
     },
     async decide(count) {
       const times: number[] = [];
@@ -166,8 +217,8 @@ function requestOf(mailboxId: string) {
   };
 }
 
-/** As many activities as a run that is launched at once, with nothing in them. */
-async function bareRound(client: Client, count: number): Promise<void> {
+/** As many activities as a run that is launched at once, with nothing in them. Returns the ids of the workflows. */
+async function bareRound(client: Client, count: number): Promise<string[]> {
   const limit = pLimit(AT_ONCE);
   const group = newId();
   const handles = await Promise.all(
@@ -185,6 +236,7 @@ async function bareRound(client: Client, count: number): Promise<void> {
     ),
   );
   await Promise.all(handles.map((handle) => handle.result()));
+  return handles.map(({ workflowId }) => workflowId);
 }
 
 /** Runs that wait for a person until one moment. Returns how long after it each was denied, in ms. */

@@ -6,7 +6,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { resolveSenders } from '../engine/campaign/sender-pool.ts';
-import { readSenderDns, recentSenderDns, type SenderDns } from '../records/sender-dns.ts';
+import { readSenderDns, recalledSenderDns, recentSenderDns, type SenderDns } from '../records/sender-dns.ts';
 import {
   errorFinding,
   infoFinding,
@@ -65,6 +65,23 @@ export async function readCampaignDns(
   } finally {
     end();
   }
+}
+
+/**
+ * What {@link readCampaignDns} would say, from what this process was told `lately`; asks nothing, so it may be called inside a transaction.
+ * Undefined where a question is needed.
+ */
+export async function recallCampaignDns(
+  org: OrgScope,
+  dns: DnsRecords,
+  campaign: CampaignRow,
+): Promise<CampaignDns | undefined> {
+  if (campaign.tracking_domain !== '') return undefined;
+  const domains = await sendingDomains(org, campaign);
+  const asked = domains.slice(0, MAX_DOMAINS);
+  const senders = asked.flatMap((domain) => recalledSenderDns(dns, domain) ?? []);
+  if (senders.length < asked.length) return undefined;
+  return { senders, leftOut: domains.length - asked.length, trackingPoints: null, trackingDomain: '' };
 }
 
 /** Reads a domain for everyone who asks for it meanwhile, with a time limit of its own. */

@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { AppError } from '../../lib/errors.ts';
 import { authorizeAction } from '../approvals/authorize.ts';
-import { resolveSenders } from '../engine/campaign/sender-pool.ts';
+import { sendersToAllow } from '../engine/campaign/sender-pool.ts';
 import { isCredential } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
 
@@ -46,10 +46,9 @@ export function assertMayImportInto(byCredential: boolean, campaign: CampaignRow
 }
 
 async function assertWithinPolicy(tx: Tx, campaign: CampaignRow, recipients: number): Promise<void> {
-  const pool = await resolveSenders(tx.org, campaign);
   const authorization = await authorizeAction(tx, tx.actor, {
     capability: 'campaign.launch',
-    mailboxIds: pool.map(({ mailboxId }) => mailboxId),
+    mailboxIds: await sendersToAllow(tx.org, campaign),
     recipients,
   });
   if (authorization.decision === 'execute') return;

@@ -87,7 +87,20 @@ const SILENT_MS = 10_000;
 /** Domains after which those that are no longer recent are forgotten. */
 const MANY = 1_000;
 
-const recent = new WeakMap<object, Map<string, { until: number; answer: Promise<SenderDns> }>>();
+interface Recent {
+  until: number;
+  answer: Promise<SenderDns>;
+  /** The answer, once it is there. */
+  told?: SenderDns;
+}
+
+const recent = new WeakMap<object, Map<string, Recent>>();
+
+/** What DNS said of a domain within the last minute in this process, as far as {@link recentSenderDns} asked; asks nothing. */
+export function recalledSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain: string): SenderDns | undefined {
+  const found = recent.get(dns)?.get(domain);
+  return found && found.until > Date.now() ? found.told : undefined;
+}
 
 /**
  * What DNS said of a domain within the last minute in this process, or what `read` finds now. Who asks while it is being read waits for the same
@@ -98,17 +111,18 @@ export function recentSenderDns(
   domain: string,
   read: () => Promise<SenderDns>,
 ): Promise<SenderDns> {
-  const known = recent.get(dns) ?? new Map<string, { until: number; answer: Promise<SenderDns> }>();
+  const known = recent.get(dns) ?? new Map<string, Recent>();
   recent.set(dns, known);
   const now = Date.now();
   const found = known.get(domain);
   if (found && found.until > now) return found.answer;
   if (known.size >= MANY) for (const [name, { until }] of known) if (until <= now) known.delete(name);
-  const entry = { until: now + RECENT_MS, answer: read() };
+  const entry: Recent = { until: now + RECENT_MS, answer: read() };
   known.set(domain, entry);
   void entry.answer.then(
-    ({ unanswered }) => {
-      if (unanswered.length > 0) entry.until = Date.now() + SILENT_MS;
+    (told) => {
+      entry.told = told;
+      if (told.unanswered.length > 0) entry.until = Date.now() + SILENT_MS;
     },
     () => known.delete(domain),
   );

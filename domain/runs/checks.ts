@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { JsonObject } from '../../db/json-columns.ts';
 import { preflightFound } from '../campaigns/preflight.ts';
-import { readCampaignDns, type CampaignDns } from '../campaigns/preflight-dns.ts';
+import { readCampaignDns, recallCampaignDns, type CampaignDns } from '../campaigns/preflight-dns.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { isGone } from './gone.ts';
@@ -21,6 +21,11 @@ export interface LaunchCheck {
 /** Asks the network what the checks need of it; called before the transaction opens. */
 export function readOutside(ctx: Ctx, campaignId: string): Promise<OutsideFacts> {
   return readCampaignDns(ctx, campaignId, { lately: true }).catch(isGone);
+}
+
+/** The same without asking the network, where that was asked a moment ago: inside a transaction, of a locked campaign. Undefined where it has to be asked. */
+export function recallOutside({ dns }: Pick<Ctx, 'dns'>, tx: Tx, campaign: CampaignRow): Promise<OutsideFacts> {
+  return recallCampaignDns(tx.org, dns, campaign);
 }
 
 /** Checks a locked campaign before its launch and stores the report, in the caller's transaction. */

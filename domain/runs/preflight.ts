@@ -1,11 +1,12 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { authorizeAction } from '../approvals/authorize.ts';
+import { sendersToAllow } from '../engine/campaign/sender-pool.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { holdRun } from './approval.ts';
 import { countRecipients, type Recipients } from './audience.ts';
-import { checkLaunch, readOutside, type LaunchCheck, type OutsideFacts } from './checks.ts';
+import { checkLaunch, readOutside, recallOutside, type LaunchCheck, type OutsideFacts } from './checks.ts';
 import { deny, failChecks, failGone } from './end.ts';
 import { isGone } from './gone.ts';
 import { activate } from './launch.ts';
@@ -13,11 +14,23 @@ import { lockRun, moveRun } from './move.ts';
 import { requesterOf, refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
 
-/** Begins a run that is queued: its checks come next. @returns the run as it is now, in whatever state */
+/** Recipients up to which a run is checked as it begins: the checks read all of them. */
+const FEW_RECIPIENTS = 1_000;
+
+/**
+ * Begins a run that is queued. Where it has few recipients and DNS told this process about its senders a moment ago, its checks and what follows from them are of the same
+ * transaction, as {@link preflightRun} has them: of many runs one after the other, few have to ask the network. Otherwise its checks come next.
+ * @returns the run as it is now, in whatever state
+ */
 export async function beginRun(ctx: Ctx, runId: string): Promise<RunRow> {
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
-    return (run.state === 'queued' && (await moveRun(tx, run.id, ['queued'], 'preflighting'))) || run;
+    if (run.state !== 'queued') return run;
+    const begun = (await moveRun(tx, run.id, ['queued'], 'preflighting'))!;
+    if (begun.recipient_count > FEW_RECIPIENTS) return begun;
+    const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
+    const outside = campaign && (await recallOutside(ctx, tx, campaign));
+    return campaign && outside ? judge(ctx, tx, begun, campaign, outside) : begun;
   });
 }
 
@@ -33,13 +46,19 @@ export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const outside = await readOutside(ctx, begun.campaign_id);
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
-    return run.state === 'preflighting' ? judge(ctx, tx, run, outside) : run;
+    if (run.state !== 'preflighting') return run;
+    const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
+    return campaign && outside ? judge(ctx, tx, run, campaign, outside) : failGone(tx, run);
   });
 }
 
-async function judge(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFacts): Promise<RunRow> {
-  const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
-  if (!campaign || !outside) return failGone(tx, run);
+async function judge(
+  ctx: Ctx,
+  tx: Tx,
+  run: RunRow,
+  campaign: CampaignRow,
+  outside: NonNullable<OutsideFacts>,
+): Promise<RunRow> {
   const checked = await checkLaunch(tx, campaign, outside);
   const recipients = await countRecipients(tx.org, campaign.id);
   if (!checked.passed) return failChecks(tx, run, checked, recipients);
@@ -48,7 +67,8 @@ async function judge(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFacts): Prom
   if (refused) return deny(tx, run, refused);
   const authorization = await authorizeAction(tx, requesterOf(run), {
     capability: 'campaign.launch',
-    mailboxIds: run.frozen_sender_ids,
+    // Those of this moment: between the request and here the senders can have been replaced.
+    mailboxIds: await sendersToAllow(tx.org, campaign),
     recipients: recipients.count + campaign.cc.length + campaign.bcc.length,
   });
   if (authorization.decision === 'awaiting_approval')

@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createMailbox } from '../../test/harness/factories.ts';
 import { openRunDesk, type RunDesk } from '../../test/harness/run-desk.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -95,4 +96,18 @@ test.serial('two runs of one campaign at once: one is created', async (t) => {
   const body = desk.body({ campaign_id: first.campaign_id, name: undefined, steps: undefined });
   const answers = await Promise.all([1, 2, 3].map(() => desk.call('POST', '/runs', body)));
   t.deepEqual(answers.map(({ status }) => status).sort(), [202, 409, 409]);
+});
+
+test.serial('a policy is asked about the mailboxes that the campaign has at its launch', async (t) => {
+  await desk.policy(desk.tenant.apiKeyId);
+  const allowed = await desk.create();
+  t.is((await desk.step(allowed)).state, 'active');
+  const other = await createMailbox(world.deps, desk.tenant.organizationId, 'other@ours.test', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  const run = await desk.create();
+  const senders = { senders: [{ email_account_id: other }] };
+  t.is((await desk.call('PUT', `/campaigns/${run.campaign_id}/senders`, senders)).status, 200);
+  const held = await desk.step(run);
+  t.like(held, { state: 'awaiting_approval', policy_decision: { reasons: [{ code: 'mailbox_not_granted' }] } });
 });

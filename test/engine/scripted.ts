@@ -205,16 +205,21 @@ const launched = (wakeAt: number | null) => ({ kind: 'wait', wakeAt, launched: 1
 const finished = { kind: 'done', why: 'nothing is left' };
 const launchers: Scripted[] = [
   launcher('timer-fired', [
-    { activity: 'runLauncher', gives: launched(inMs(12_000)) },
+    { activity: 'beginLauncher', gives: launched(inMs(12_000)) },
     { activity: 'runLauncher', gives: finished },
   ]),
   launcher('lead-added-at-the-end', [
-    { activity: 'runLauncher', gives: finished, meanwhile: control('leads_added') },
+    { activity: 'beginLauncher', gives: finished, meanwhile: control('leads_added'), takesMs: LONG_MS },
+    { activity: 'runLauncher', gives: finished },
+  ]),
+  launcher('first-look-failed', [
+    { activity: 'beginLauncher', fails: AWAY },
     { activity: 'runLauncher', gives: finished },
   ]),
   launcher(
     'blocked',
     [
+      { activity: 'beginLauncher', gives: { kind: 'more' } },
       { activity: 'runLauncher', fails: gaveUp },
       { activity: 'runLauncher', gives: finished },
     ],
@@ -308,6 +313,8 @@ const runs: Scripted[] = [
     { activity: 'launchRun', fails: AWAY },
     active,
   ]),
+  // DNS had been asked a moment before, so that nothing was left to wait for.
+  agentRun('launched-at-once', [{ activity: 'beginRun', gives: report('active') }]),
   // Its workflow was lost, and started again.
   agentRun('lost-while-waiting', [
     { activity: 'beginRun', gives: report('awaiting_approval', inMs(8_000)) },

@@ -110,6 +110,13 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['warmup: a rest is not waited out', '.condition)(()=>hinted)', '.condition)(()=>true)'],
   ['warmup: never ends', "if (rest.kind === 'done' && !hinted) return rest.why;", ''],
   ['import: a failure is not recorded', 'await abandonImport(', 'void (async () => {})('],
+  [
+    'launcher: the patch is removed',
+    "(0,_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__.patched)('first-look') ? 1 : 0",
+    '1',
+  ],
+  ['launcher: every turn is a first look', 'looks-- > 0', 'looks > 0'],
+  ['launcher: a failed look is not taken up', '.catch(()=>runLauncher(turn))', ''],
   ['run: launches without the checks', 'await take(preflightRun)', 'await take(launchRun)'],
   ['run: does not wait for a decision', "case 'awaiting_approval':", "case 'neverAwaited':"],
   ['run: is not launched', "case 'launching':", "case 'neverLaunched':"],

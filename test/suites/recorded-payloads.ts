@@ -53,6 +53,10 @@ const earlierNudge = z.tuple([]);
 const nothing = z.union([z.null(), z.undefined(), z.literal('')]).transform(() => undefined);
 
 const campaignArgs = today<CampaignArgs>()(z.strictObject({ organizationId: id, campaignId: id }));
+const launchReports = [
+  z.strictObject({ kind: z.literal('wait'), wakeAt: time.nullable(), launched: z.int(), why }),
+  z.strictObject({ kind: z.literal('done'), why }),
+] as const;
 const importArgs = today<ContactImportArgs>()(z.strictObject({ organizationId: id, importId: id }));
 const enrollmentArgs = today<Enrolled.EnrollmentArgs>()(
   z.strictObject({ organizationId: id, campaignId: id, contactId: id }),
@@ -224,13 +228,15 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       retry: z.tuple([z.strictObject({ cause: z.enum(['operator', 'sweep']) })]),
     },
     activities: {
+      beginLauncher: activity<CampaignActivities>()(
+        'beginLauncher',
+        z.tuple([campaignArgs]),
+        z.discriminatedUnion('kind', [...launchReports, z.strictObject({ kind: z.literal('more') })]),
+      ),
       runLauncher: activity<CampaignActivities>()(
         'runLauncher',
         z.tuple([campaignArgs]),
-        z.discriminatedUnion('kind', [
-          z.strictObject({ kind: z.literal('wait'), wakeAt: time.nullable(), launched: z.int(), why }),
-          z.strictObject({ kind: z.literal('done'), why }),
-        ]),
+        z.discriminatedUnion('kind', [...launchReports]),
       ),
     },
   },

@@ -97,7 +97,7 @@ test.serial(
     );
     t.deepEqual(
       way.map(({ name }) => name),
-      ['request POST', 'outbox signal', 'activity runLauncher', 'outbox signal', 'activity deliverSend', 'smtp send'],
+      ['request POST', 'outbox signal', 'activity beginLauncher', 'outbox signal', 'activity deliverSend', 'smtp send'],
     );
     const ids = Object.fromEntries(way[4]!.attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
     t.is(ids['heron.workflow_id'], `enrollment/${campaignId}/${contact}`);

@@ -38,8 +38,13 @@ export type LaunchReport =
   | { kind: 'wait'; wakeAt: number | null; launched: number; why: string }
   | { kind: 'done'; why: string };
 
+/** What the first look of a launcher found: all that is to be done now is done, or there is more than a look may take. */
+export type FirstLook = LaunchReport | { kind: 'more' };
+
 /** Activities of this family, as the workflow sees them. */
 export interface CampaignActivities {
+  /** {@link runLauncher} for a moment: launches a few leads, and never waits. Most campaigns of a run have no more to launch. */
+  beginLauncher(args: CampaignArgs): Promise<FirstLook>;
   /** Launches due leads and signals runs after edits, as long as there is something to do now. */
   runLauncher(args: CampaignArgs): Promise<LaunchReport>;
 }

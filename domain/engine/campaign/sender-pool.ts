@@ -77,6 +77,18 @@ export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promi
   return rows.map((row) => ({ mailboxId: row.id, weight: row.weight, restsUntil: row.rests }));
 }
 
+/**
+ * The mailboxes that a campaign may come to send from as it is, which a policy has to allow: its senders ({@link isSender}) that are active. Held ones are
+ * among them: a hold comes and goes without a person.
+ */
+export async function sendersToAllow(org: OrgScope, campaign: PoolChoice): Promise<string[]> {
+  const rows = await org.sql<{ id: string }>(
+    `select m.id from ${POOL_TABLES} where m.organization_id = :org and m.status = 'active' and ${IS_SENDER} order by m.id`,
+    poolBindings(campaign),
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Whether the campaign's sender pool ({@link resolveSenders}) holds any mailbox. */
 export async function hasSender(org: OrgScope, campaign: PoolChoice): Promise<boolean> {
   const [row] = await org.sql(
