@@ -18,20 +18,35 @@ import type { RunRow } from './states.ts';
 const FEW_RECIPIENTS = 1_000;
 
 /**
- * Begins a run that is queued. Where it has few recipients and DNS told this process about its senders a moment ago, its checks and what follows from them are of the same
- * transaction, as {@link preflightRun} has them: of many runs one after the other, few have to ask the network. Otherwise its checks come next.
+ * Begins a run that is queued. Where it has few recipients and DNS told this process about its senders a moment ago, its checks and what follows from
+ * them are of the same transaction, as {@link preflightRun} has them: of many runs one after the other, few have to ask the network. Otherwise, and when
+ * that fails, its checks come next.
  * @returns the run as it is now, in whatever state
  */
 export async function beginRun(ctx: Ctx, runId: string): Promise<RunRow> {
+  // What fails in the checks fails in preflightRun again, which blocks the run where that can be seen.
+  return begin(ctx, runId, judgeAtOnce).catch(() => begin(ctx, runId, async (_ctx, _tx, run) => run));
+}
+
+/** Moves a queued run on, and does what comes next in the same transaction. */
+async function begin(
+  ctx: Ctx,
+  runId: string,
+  next: (ctx: Ctx, tx: Tx, run: RunRow) => Promise<RunRow>,
+): Promise<RunRow> {
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
     if (run.state !== 'queued') return run;
-    const begun = (await moveRun(tx, run.id, ['queued'], 'preflighting'))!;
-    if (begun.recipient_count > FEW_RECIPIENTS) return begun;
-    const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
-    const outside = campaign && (await recallOutside(ctx, tx, campaign));
-    return campaign && outside ? judge(ctx, tx, begun, campaign, outside) : begun;
+    return next(ctx, tx, (await moveRun(tx, run.id, ['queued'], 'preflighting'))!);
   });
+}
+
+/** Checks a run that has begun, where the network need not be asked. */
+async function judgeAtOnce(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
+  if (run.recipient_count > FEW_RECIPIENTS) return run;
+  const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
+  const outside = campaign && (await recallOutside(ctx, tx, campaign));
+  return campaign && outside ? judge(ctx, tx, run, campaign, outside) : run;
 }
 
 /**
