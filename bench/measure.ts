@@ -82,8 +82,7 @@ const AT_REST = 0.1;
 
 /** Waits until processes have next to nothing to do, so that what one measurement left behind does not fall on the next one; a minute at most. */
 export async function untilAtRest(pids: readonly (number | undefined)[]): Promise<void> {
-  const used = (): number =>
-    pids.reduce<number>((sum, pid) => sum + ((pid && cpuMs(pid, { children: true })) || 0), 0);
+  const used = (): number => pids.reduce<number>((sum, pid) => sum + ((pid && cpuMs(pid, { children: true })) || 0), 0);
   const deadline = Date.now() + 60_000;
   for (let calm = 0; calm < 3 && Date.now() < deadline;) {
     const before = used();

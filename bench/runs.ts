@@ -99,7 +99,10 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       { label: 'the empty workflow, CPU', value: bareCpu.describe() },
       { label: 'per run, from histories', value: describeCost(heronCost) },
       { label: 'the empty workflow, from histories', value: describeCost(bareCost) },
-      { label: 'SQL statements per run, with all that follows its launch', value: median(statements.perStep).toFixed(1) },
+      {
+        label: 'SQL statements per run, with all that follows its launch',
+        value: median(statements.perStep).toFixed(1),
+      },
       {
         label: 'decision to active campaign, p50 and p99',
         value: `${median(decisions).toFixed(0)} ms, ${percentile(decisions, 0.99).toFixed(0)} ms`,

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { createPolicy } from '../../test/harness/approvals.ts';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
+import { createMailbox } from '../../test/harness/factories.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
@@ -93,6 +94,25 @@ test('within its policy a key changes it, and each change counts; people need no
   t.is(over.status, 403);
   t.regex(over.body.message, /actions today/);
   for (const [method, path, body] of await changes()) t.true((await person(method, path, body)).status < 300, path);
+});
+
+test('a held mailbox of the campaign is one that the policy has to allow: a hold comes and goes without a person', async (t) => {
+  const { desk, at, person, mailboxId } = await openActive();
+  await createPolicy(world.deps, desk.tenant, { mailbox_ids: [mailboxId] });
+  const held = { hold_code: 'auth_failed', hold_reason: 'refused' };
+  await createMailbox(
+    world.deps,
+    desk.tenant.organizationId,
+    'held@ours.test',
+    { smtp: { host: '127.0.0.1', port: 1 } },
+    held,
+  );
+  const add = async () => as(desk.tenant.apiKey, ['POST', `${at}/leads`, { contact_ids: [await desk.contact()] }]);
+  const refused = await add();
+  t.is(refused.status, 403);
+  t.regex(refused.body.message, /does not allow 1 of the mailboxes/);
+  await person('PUT', `${at}/senders`, { senders: [{ email_account_id: mailboxId }] });
+  t.is((await add()).status < 300, true);
 });
 
 test('leads start a completed campaign again, so they need the policy too; a file is not imported into it', async (t) => {

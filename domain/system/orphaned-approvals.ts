@@ -32,10 +32,7 @@ const ORPHANED = `case a.subject_type
  * quote that they were for is out of time. No workflow is signalled: none waits. What a workflow still waits for is left alone.
  * @param onPage called after each page with the approvals ended so far
  */
-export async function endOrphanedApprovals(
-  deps: Deps,
-  onPage: (ended: number) => void = () => {},
-): Promise<number> {
+export async function endOrphanedApprovals(deps: Deps, onPage: (ended: number) => void = () => {}): Promise<number> {
   let ended = 0;
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {

@@ -314,7 +314,12 @@ test.serial(
     };
     await db('runs').where({ approval_id: left.cancelledRun }).update({ state: 'cancelled' });
     await db('direct_sends').where({ approval_id: left.cancelledEmail }).update({ state: 'cancelled' });
-    const healthy = { run: await held(), launching: await held(), email: await written(), quote: await quoted(QUOTE_MS - 1) };
+    const healthy = {
+      run: await held(),
+      launching: await held(),
+      email: await written(),
+      quote: await quoted(QUOTE_MS - 1),
+    };
     const launching = await db('runs').where({ approval_id: healthy.launching }).first();
     t.is((await runs.step(launching)).state, 'launching');
     const statuses = async (ids: Record<string, string>) =>
