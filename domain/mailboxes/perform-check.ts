@@ -7,6 +7,7 @@ import { reader } from '../kernel/transact.ts';
 import { type CheckRequest } from './check.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { within } from '../../lib/within.ts';
+import { withoutSecrets } from '../../lib/without-secrets.ts';
 
 /** How long (ms) one server may take. */
 const SIDE_MS = 20_000;
@@ -44,12 +45,12 @@ async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResul
       return { ok: true };
     case 'refused': {
       const stage = outcome.stage === 'auth' || outcome.stage === 'tls' ? outcome.stage : 'greeting';
-      return { ok: false, stage, message: withoutPassword(outcome.response, target) };
+      return { ok: false, stage, message: withoutSecrets(outcome.response, target) };
     }
     case 'unreachable':
-      return { ok: false, stage: outcome.stage, message: withoutPassword(outcome.detail, target) };
+      return { ok: false, stage: outcome.stage, message: withoutSecrets(outcome.detail, target) };
     case 'unknown':
-      return { ok: false, stage: 'session', message: withoutPassword(outcome.detail, target) };
+      return { ok: false, stage: 'session', message: withoutSecrets(outcome.detail, target) };
   }
 }
 
@@ -59,15 +60,6 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
     return { ok: true };
   } catch (error) {
     if (!(error instanceof ImapError)) throw error;
-    return { ok: false, stage: error.stage, message: withoutPassword(error.message, target) };
+    return { ok: false, stage: error.stage, message: withoutSecrets(error.message, target) };
   }
-}
-
-/** Removes the password, or the access token, from a server's answer, which is stored in answers and histories. */
-function withoutPassword(text: string, { username, password, accessToken = '' }: SmtpTarget): string {
-  const encoded = [password, `\0${username}\0${password}`].map((secret) =>
-    Buffer.from(secret).toString('base64').replace(/=+$/, ''),
-  );
-  const forms = [password, accessToken, ...encoded];
-  return forms.reduce((clean, form) => (form === '' ? clean : clean.replaceAll(form, '[redacted]')), text);
 }

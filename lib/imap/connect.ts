@@ -1,5 +1,6 @@
 import { ImapFlow } from 'imapflow';
 import { EgressError, resolveMailHost } from '../egress/index.ts';
+import { withoutSecrets } from '../without-secrets.ts';
 
 /** The server and the account of an IMAP connection. */
 export interface ImapTarget {
@@ -109,7 +110,7 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
   } catch (error) {
     client.close();
     if (late) throw new ImapError('unreachable', 'session', 'The server did not answer the sign-in in time');
-    throw error instanceof ImapError ? error : openingError(error);
+    throw error instanceof ImapError ? error : openingError(error, target);
   } finally {
     clearTimeout(timer);
     options.signal?.removeEventListener('abort', giveUp);
@@ -172,9 +173,9 @@ interface Fault {
 /** Answers to a sign-in that mean "not now" and say nothing about the password (RFC 5530). */
 const PASSING = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG', 'CONTACTADMIN', 'THROTTLED']);
 
-function openingError(error: unknown): ImapError {
+function openingError(error: unknown, target: ImapTarget): ImapError {
   const fault = error as Fault;
-  const said = clip(fault.responseText ?? '');
+  const said = clip(withoutSecrets(fault.responseText ?? '', target));
   if (fault.authenticationFailed) {
     if (PASSING.has(fault.serverResponseCode ?? ''))
       return new ImapError('unreachable', 'auth', said || 'The server takes no sign-in now');

@@ -88,3 +88,25 @@ test('a connection that breaks later does not end the process', async (t) => {
   await closed;
   t.false(client.usable);
 });
+
+test('a server that repeats what it was given tells nobody the password', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write('* OK [CAPABILITY IMAP4rev1 SASL-IR AUTH=PLAIN] ready\r\n');
+    socket.on('data', (chunk: Buffer) => {
+      for (const line of chunk.toString().split('\r\n').filter(Boolean)) {
+        const [tag, command] = line.split(' ');
+        const isSignIn = command === 'LOGIN' || command === 'AUTHENTICATE';
+        socket.write(isSignIn ? `${tag} NO you said: ${line} s3cret-of-sam\r\n` : `${tag} OK done\r\n`);
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const target = { host: '127.0.0.1', port, security: 'none', username: 'sam@ours.test', password: 's3cret-of-sam' };
+  const error = await t.throwsAsync(openImap(target as ImapTarget, OPTIONS), { instanceOf: ImapError });
+  t.regex(error.message, /you said: .*\[redacted\]/);
+  t.notRegex(error.message, /s3cret|c2FtQG91cnMudGVzd/);
+  t.false(error.message.includes(Buffer.from('\0sam@ours.test\0s3cret-of-sam').toString('base64').slice(0, 20)));
+});

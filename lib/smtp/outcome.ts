@@ -66,13 +66,16 @@ export function clip(text: string | undefined): string {
   return (text ?? '').replace(/\s+/g, ' ').trim().slice(0, 500);
 }
 
-/** What an error up to the sign-in means. */
-export function openingFault(error: ConversationError): SmtpFault {
+/**
+ * What an error up to the sign-in means.
+ * @param clean takes secrets out of what the server said
+ */
+export function openingFault(error: ConversationError, clean: (words: string) => string): SmtpFault {
   const code = error.responseCode ?? 0;
   if (code >= 400) {
     const stage =
       error.code === 'EAUTH' ? 'auth' : error.code === 'ETLS' || error.command === 'STARTTLS' ? 'tls' : 'connect';
-    return { kind: 'refused', stage, code, response: clip(error.response), permanent: code >= 500 };
+    return { kind: 'refused', stage, code, response: clip(clean(error.response ?? '')), permanent: code >= 500 };
   }
   if (error.code === 'EAUTH')
     return {

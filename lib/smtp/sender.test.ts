@@ -470,3 +470,15 @@ test('the Message-ID that a relay gives is read from its answer', (t) => {
   t.is(assignedIdIn('250 Ok 0102018b5c3c0a4f-ab12-000000', 'mail.example.com'), undefined);
   t.is(assignedIdIn('250 2.0.0 Ok: queued as 4F1C2A0B3D', ses), undefined);
 });
+
+test('a server that repeats what it was given tells nobody the password', async (t) => {
+  const { send } = await given(t, {
+    move: (now, line) => (now === 'auth' ? { reply: `535 wrong: ${line} of secret` } : 'ok'),
+  });
+  const outcome = await send('1');
+  t.like(outcome, { kind: 'refused', stage: 'auth' });
+  const said = JSON.stringify(outcome);
+  t.regex(said, /wrong: .*\[redacted\]/);
+  t.false(said.includes('secret'), said);
+  t.false(said.includes(Buffer.from('\0sam\0secret').toString('base64').slice(0, 14)), said);
+});

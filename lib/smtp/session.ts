@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { EgressError, resolveMailHost } from '../egress/index.ts';
+import { withoutSecrets } from '../without-secrets.ts';
 import {
   assignedIdIn,
   clip,
@@ -90,18 +91,19 @@ export class SmtpSession {
       ...(options.name ? { name: options.name } : {}),
     });
     const session = new SmtpSession(connection, connectTimeout, target.host);
+    const clean = (words: string) => withoutSecrets(words, target);
     try {
       await session.#ask((done) => connection.connect(done), Math.min(until, performance.now() + 2 * connectTimeout));
     } catch (error) {
       session.close();
-      throw new SmtpFailure(openingFault(error as ConversationError));
+      throw new SmtpFailure(openingFault(error as ConversationError, clean));
     }
     try {
       const signedIn = Math.min(until, performance.now() + Math.max(connectTimeout, options.socketTimeoutMs ?? 0));
       await session.#ask((done) => connection.login(loginOf(target), done), signedIn);
     } catch (error) {
       session.close();
-      const fault = openingFault(error as ConversationError);
+      const fault = openingFault(error as ConversationError, clean);
       throw new SmtpFailure(
         fault.kind === 'unreachable'
           ? { kind: 'unreachable', stage: 'session', detail: 'The conversation broke during the sign-in' }
