@@ -17,6 +17,7 @@ import { auditMoment, consentProvider, emailAddress, moment, outboxId, shellName
 import type { Shell } from './completion.ts';
 import { configLines } from './config-text.ts';
 import { localSettings } from './local-settings.ts';
+import { printJson, printLines } from './print.ts';
 import { factLines } from './facts-text.ts';
 import { reactionLines } from './reactions-text.ts';
 import { parkedLines, reconcileLines } from './runs-text.ts';
@@ -580,12 +581,4 @@ async function withAssembly<T>(work: (assembly: Assembly) => Promise<T>): Promis
   } finally {
     await assembly.close();
   }
-}
-
-function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-}
-
-function printLines(lines: readonly string[]): void {
-  process.stdout.write(`${lines.join('\n')}\n`);
 }
