@@ -2,7 +2,8 @@ import test from 'ava';
 import { jsonText, lineText } from './print.ts';
 
 /** Retitles a window, writes to the clipboard, clears the screen, in the forms of seven and eight bits; turns the reading direction. */
-const HOSTILE = 'Lea\u001b]0;owned\u0007\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b2J\u009d0;x\u009c\r\u202Eexe.gpj\u200b\u007f';
+const HOSTILE =
+  'Lea\u001b]0;owned\u0007\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b2J\u009d0;x\u009c\r\u202Eexe.gpj\u200b\u007f';
 
 test('what strangers wrote commands no terminal, and stays the same to programs', (t) => {
   const printed = lineText([`Enrollment of ${HOSTILE}`, '  state\tactive']);

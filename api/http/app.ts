@@ -8,6 +8,7 @@ import type { Deps } from '../../domain/kernel/context.ts';
 import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import type { UsageLog } from '../../domain/api-keys/usage-log.ts';
 import type { Config } from '../../lib/config/index.ts';
+import { discardBody } from '../../lib/discard-body.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
@@ -105,7 +106,8 @@ function parseBody(spec: AnyRoute, config: Config): Middleware {
     formLimit: limit,
     jsonStrict: true,
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
-    onError: (error) => {
+    onError: (error, koa) => {
+      discardBody(koa.req);
       throw unreadable((error as { status?: number }).status ?? 400, error);
     },
   });

@@ -8,6 +8,7 @@ import type { Hit } from '../../domain/tracking/machine.ts';
 import { recordOpen, sendOfPixel } from '../../domain/tracking/opens.ts';
 import { findOptOut, optOut } from '../../domain/tracking/opt-out.ts';
 import { openCountries } from '../../lib/countries.ts';
+import { discardBody } from '../../lib/discard-body.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { readMultipart } from '../../lib/multipart.ts';
@@ -140,7 +141,7 @@ function parseForm(): Middleware {
     text: false,
     urlencoded: true,
     formLimit: FORM_BYTES,
-    onError: () => undefined,
+    onError: (_error, koa) => discardBody(koa.req),
   });
   return async (koa, next) => {
     if (!koa.is('multipart/form-data')) return parsePlain(koa, next);
