@@ -7,7 +7,7 @@ import type { Check } from './reconcile.ts';
 const UNDER_WAY = 8;
 /** What the automations write in Heron for each event, by the name of their nodes. */
 const TASKS = ['instant', 'before', 'after', 'asked'];
-/** What the automation writes that waits first, and how long (ms) it does. */
+/** What the automation writes that waits first, and how long (ms) its node `wait` does. */
 const WAITED = 'waited';
 const WAIT_MS = 60_000;
 const DEALS = ['instant deal', 'called'];
@@ -227,18 +227,22 @@ async function writtenOnce({ options, assembly, emitted }: IntegrationStage): Pr
   };
 }
 
-/** What comes after a wait was done when the wait was over. Both automations began with the same event. */
+/** What comes after a wait was written when the wait was over, by PostgreSQL's clock. */
 async function waitedLong({ assembly, emitted }: IntegrationStage): Promise<Check> {
-  const rows: { what: string; at: Date }[] = await assembly.deps.db('fault_writes').select('what', 'at');
-  const at = new Map(rows.map((row) => [row.what, row.at.getTime()]));
-  const names = eventsOf(emitted);
+  const { rows } = await assembly.deps.db.raw(
+    `select w.what, extract(epoch from w.at - r.started_at) * 1000 as waited_ms from automation_runs r
+     join fault_writes w on w.kind = 'crm_tasks' and w.what = ? || ' ' || (r.data ->> 'subject')
+     where r.node_results @> '[{"node_id": "wait"}]'`,
+    [WAITED],
+  );
+  const waits = rows as { what: string; waited_ms: string }[];
   return {
     name: 'what comes after a wait was not done before its end',
-    seen: `${names.length} waits`,
-    faults: names.flatMap((name) => {
-      const waitedMs = (at.get(`${WAITED} ${name}`) ?? 0) - (at.get(`instant ${name}`) ?? 0);
-      return waitedMs < WAIT_MS ? [`${name}: ${waitedMs} ms`] : [];
-    }),
+    seen: `${waits.length} waits`,
+    faults: [
+      ...(waits.length === eventsOf(emitted).length ? [] : [`${waits.length} waits are over`]),
+      ...waits.filter((wait) => Number(wait.waited_ms) < WAIT_MS).map((wait) => `${wait.what}: ${wait.waited_ms} ms`),
+    ],
   };
 }
 
