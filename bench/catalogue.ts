@@ -44,6 +44,7 @@ export async function run({ assembly, stack, quick, log }: BenchContext): Promis
     const [{ people }] = (await reader.query<{ people: number }>(
       'select people::float8 as people from catalogue_facts',
     )) as [{ people: number }];
+    log('searching');
     const result = await measureCatalogue(ctx, people, quick ? 3 : ROUNDS, log);
     result.figures.unshift(
       ...loads.flatMap(({ people: loaded, seconds, cpu }) => [

@@ -204,5 +204,6 @@ async function fillCrm(deps: TestDeps, rows: number, log: (line: string) => void
   await db.raw('select crm_fold_deal_counts(?), crm_fold_task_counts(?)', [organizationId, organizationId]);
   for (const table of ['crm_deals', 'crm_tasks', 'crm_deal_counts', 'crm_task_counts'])
     await db.raw(`vacuum analyze ${table}`);
+  log('searching');
   return { organizationId, pipelineId, stageIds, memberIds, campaignIds };
 }
