@@ -35,8 +35,10 @@ function unavailable(message: string, fix: string, cause?: unknown): AppError {
   return new AppError('b2b_unavailable', message, { fix, cause });
 }
 
-/** Rows looked at in the order of the list before matches are looked for by the filters' own indexes. */
-const WALK = 8_000;
+/** Rows looked at in the order of the list, at least, before matches are looked for by the filters' own indexes. */
+const SHORTEST_WALK = 8_000;
+/** How many rows of a walk cost as much as one that an index of a filter finds: those of a walk stand together. */
+const WALKED_PER_FOUND = 5;
 
 /** A search in the order of one of the tables. */
 export interface OrderedSearch {
@@ -52,17 +54,21 @@ export interface OrderedSearch {
   /** After this position, in the columns of the order. */
   after: readonly (string | number)[] | undefined;
   limit: number;
+  /** Rows of the table. */
+  total: number;
 }
 
 /**
  * The first rows of a search. Where matches are frequent, walking along the order finds a page after few rows; where they are rare, the indexes of the
- * filters find all of them, which are then sorted. How frequent they are is not estimated but tried: a walk of bounded length comes first.
+ * filters find all of them, which are then sorted. How frequent they are is not estimated but tried: a walk of bounded length comes first. Where a share f of all rows
+ * matches, a walk finds a page after limit / f rows, and the indexes find total * f: the bound is where both cost the same.
  */
 export async function searchInOrder<Row>(
   deps: Pick<Deps, 'catalogue' | 'log'>,
-  { table, order, columns, where, fixed, isRare, after, limit }: OrderedSearch,
+  { table, order, columns, where, fixed, isRare, after, limit, total }: OrderedSearch,
 ): Promise<Row[]> {
-  const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit, walk_rows: WALK };
+  const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit };
+  bindings.walk_rows = Math.max(SHORTEST_WALK, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
   // A column that is the same in every row is no part of the order: with it, the planner sorts the whole walk anew before the first row of the page.
   const free = order.flatMap((column, index) => (column in fixed ? [] : [{ column, value: after?.[index] }]));
   const places = free.map(({ value }, index) => {

@@ -3,6 +3,7 @@ import type { Ctx } from '../kernel/context.ts';
 import type { Conditions } from '../records/conditions.ts';
 import { askCatalogue, searchInOrder } from './ask.ts';
 import { compileFilters, givenFilters, refuseSearch, type CompanyFilters } from './filters.ts';
+import { catalogueMetadata } from './metadata.ts';
 import { isCatalogueId } from './records.ts';
 
 /** A company of the catalogue. */
@@ -55,6 +56,7 @@ export async function searchCatalogueCompanies(
     isRare: filters.domain !== undefined || filters.company_id !== undefined,
     after: at,
     limit: page.limit + 1,
+    total: (await catalogueMetadata(ctx)).companies,
   });
   return pageOf(rows, page.limit, (last) =>
     encodeCursor(LIST, filters, [last.country_key, last.employees_order, last.id]),

@@ -3,6 +3,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { askCatalogue, searchInOrder } from './ask.ts';
 import { companiesById, fixedPlaces, isKey, type CatalogueCompany } from './companies.ts';
 import { compileFilters, givenFilters, refuseSearch, type PeopleFilters } from './filters.ts';
+import { catalogueMetadata } from './metadata.ts';
 import { isCatalogueId } from './records.ts';
 
 interface PersonRow {
@@ -57,6 +58,7 @@ export async function searchCataloguePeople(
     isRare: filters.domain !== undefined || filters.company_id !== undefined || (filters.q?.includes('@') ?? false),
     after: at,
     limit: page.limit + 1,
+    total: (await catalogueMetadata(ctx)).people,
   });
   const { rows: people, nextCursor } = pageOf(rows, page.limit, (last) =>
     encodeCursor(LIST, filters, [last.country_key, last.seniority, last.id]),
