@@ -13,6 +13,8 @@ import {
   type HubSpotDouble,
   type N8nDouble,
 } from '../../test/doubles/index.ts';
+import { callFor, noteReauth } from '../../domain/integrations/account.ts';
+import { ReauthRequired } from '../../domain/integrations/providers/provider.ts';
 import { checkHealth, revokeConnections } from '../../domain/integrations/upkeep.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { registerSubscribers } from '../../domain/reactions/register.ts';
@@ -201,8 +203,14 @@ test.serial(
     t.is((await push(ids)).status, 409);
     t.like((await connections(tenant.apiKey))[0], { status: 'reauth_required', health: 'down' });
     t.is((await push(ids)).status, 409);
+    const ctx = world.system(tenant.organizationId);
+    const conversation = callFor(ctx, await db('integration_connections').where({ id }).first());
+    const ask = () => conversation.call.request({ method: 'GET', path: '/crm/v3/properties/contacts' });
+    const refusal = await t.throwsAsync(ask(), { instanceOf: ReauthRequired });
     const again = await connectHubSpot(tenant, { connection_id: id });
     t.is((await again.page()).status, 200);
+    await ask();
+    t.false(await noteReauth(ctx, conversation.refused(refusal), 'late'), 'it is about the tokens from before');
     t.is((await push(ids)).status, 200);
     t.is((await connections(tenant.apiKey)).length, 1);
     t.is((await call(world, 'DELETE', `/v1/integrations/connections/${id}`, { token: tenant.apiKey })).status, 204);

@@ -41,8 +41,8 @@ export interface OpenAccount {
   call: ProviderCall;
   /** Refreshes the tokens where they are about to end. @throws ReauthRequired, Unavailable */
   renew(): Promise<void>;
-  /** The connection with the credentials that it uses now. */
-  current(): ConnectionRow;
+  /** The connection with the credentials that a refusal is about: those that could not be refreshed, else those that are in use. */
+  refused(error: ReauthRequired): Pick<ConnectionRow, 'id' | 'sealed_version'>;
 }
 
 /** Opens a conversation with a connection's provider: its credentials are read, and its tokens refreshed when they have to be. */
@@ -56,7 +56,7 @@ export function callFor(ctx: Ctx, connection: ConnectionRow): OpenAccount {
       provider,
       call: openCall(ctx, provider, { ...shared, config }),
       renew: async () => {},
-      current: () => connection,
+      refused: () => connection,
     };
   }
   let current: ConnectionRow = connection;
@@ -73,7 +73,13 @@ export function callFor(ctx: Ctx, connection: ConnectionRow): OpenAccount {
     return endsMs > ctx.clock.now().getTime() + RENEW_BEFORE_MS ? token : renewed(token);
   };
   const call = openCall(ctx, provider, { ...shared, accessToken, refresh: renewed });
-  return { provider, call, renew: async () => void (await accessToken()), current: () => current };
+  return {
+    provider,
+    call,
+    renew: async () => void (await accessToken()),
+    // Another request of this conversation may have got newer ones meanwhile, from a person who connected the account again.
+    refused: ({ version }) => ({ id: current.id, sealed_version: version ?? current.sealed_version }),
+  };
 }
 
 /** What was pasted for a connection. */
@@ -119,24 +125,25 @@ export function tokenEnd({ expires_in: seconds }: TokenFields, now: Date): Date 
  */
 async function refreshTokens(ctx: Ctx, provider: Provider, stale: ConnectionRow): Promise<ConnectionRow> {
   const tokens = openStoredTokens(ctx.keyring, stale);
-  if (!tokens.refresh_token) throw new ReauthRequired(`${provider.name} does not accept the token any more.`);
+  const { sealed_version: version } = stale;
+  if (!tokens.refresh_token) throw new ReauthRequired(`${provider.name} does not accept the token any more.`, version);
   for (;;) {
     const [mine] = await atOnce(ctx).sql<ConnectionRow>(
       `update integration_connections set refreshing_until = clock_timestamp() + :lease * interval '1 millisecond'
        where organization_id = :org and id = :id and sealed_version = :version and status <> 'reauth_required'
          and (refreshing_until is null or refreshing_until < clock_timestamp())
        returning *`,
-      { id: stale.id, version: stale.sealed_version, lease: refreshLeaseMs(ctx.config) },
+      { id: stale.id, version, lease: refreshLeaseMs(ctx.config) },
     );
     if (mine) return exchangeRefresh(ctx, provider, mine);
     const [now] = await reader(ctx).sql<ConnectionRow>(
       'select * from integration_connections where organization_id = :org and id = :id',
       { id: stale.id },
     );
-    if (!now) throw new ReauthRequired('The connection was removed.');
-    if (now.sealed_version !== stale.sealed_version) return now;
+    if (!now) throw new ReauthRequired('The connection was removed.', version);
+    if (now.sealed_version !== version) return now;
     if (now.status === 'reauth_required')
-      throw new ReauthRequired(now.last_error ?? 'The account has to be connected again.');
+      throw new ReauthRequired(now.last_error ?? 'The account has to be connected again.', version);
     await sleep(POLL_MS);
   }
 }
@@ -168,14 +175,15 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
     return stored;
   } catch (error) {
     const detail = failureSentence(ctx, error, provider);
+    const ended = error instanceof ReauthRequired;
     // First, so that nobody who waits asks with the same token once more.
-    if (error instanceof ReauthRequired) await noteReauth(ctx, connection, detail);
+    if (ended) await noteReauth(ctx, connection, detail);
     await atOnce(ctx).sql(
       'update integration_connections set refreshing_until = null where organization_id = :org and id = :id and sealed_version = :version',
       { id: connection.id, version: connection.sealed_version },
     );
     await logRun(ctx, connection.id, { kind: 'refresh', status: 'error', detail, records: 0, startedAt: now });
-    throw error;
+    throw ended ? new ReauthRequired(error.message, connection.sealed_version) : error;
   }
 }
 

@@ -158,7 +158,7 @@ async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promis
   if (error instanceof RateLimited) return { kind: 'limited', retryAfterMs: error.retryAfterMs };
   if (error instanceof Refused) return { kind: 'refused', message: error.message };
   if (error instanceof ReauthRequired) {
-    const needsPerson = await noteReauth(ctx, account.current(), error.message);
+    const needsPerson = await noteReauth(ctx, account.refused(error), error.message);
     return needsPerson ? { kind: 'reauth' } : { kind: 'limited', retryAfterMs: SHORT_WAIT_MS };
   }
   // No answer, or a fault of our own, or an answer that nobody foresaw: this delivery fails, the others go on.

@@ -49,7 +49,7 @@ const LONGEST_WAIT_MS = 20_000;
 export async function pushContacts(ctx: Ctx, connectionId: string, selection: PushSelection): Promise<PushResult> {
   const connection = await readConnection(ctx, connectionId);
   if (connection.status === 'reauth_required') throw reconnect(connection.last_error);
-  const { provider, call, current } = callFor(ctx, connection);
+  const { provider, call, refused } = callFor(ctx, connection);
   if (!provider.push)
     throw badRequest(`${provider.name} takes no contacts`, [
       { path: 'params.id', message: 'is a connection of a provider that contacts cannot be pushed to' },
@@ -62,7 +62,7 @@ export async function pushContacts(ctx: Ctx, connectionId: string, selection: Pu
     await pushAll(ctx, { connectionId: connection.id, provider, call, mappings, contacts }, results);
   } catch (error) {
     if (!(error instanceof ReauthRequired)) throw error;
-    await noteReauth(ctx, current(), error.message);
+    await noteReauth(ctx, refused(error), error.message);
     await logPush(ctx, connection.id, results, startedAt, error.message);
     throw reconnect(error.message);
   }

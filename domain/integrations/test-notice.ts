@@ -31,7 +31,7 @@ const CONTACT: ActionContact = {
  */
 export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean> {
   const connection = await readConnection(ctx, connectionId);
-  const { provider, call, current } = callFor(ctx, connection);
+  const { provider, call, refused } = callFor(ctx, connection);
   const startedAt = ctx.clock.now();
   let sent = 0;
   let problem = '';
@@ -51,7 +51,7 @@ export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean>
       sent += 1;
     } catch (error) {
       problem = failureSentence(ctx, error, provider);
-      if (error instanceof ReauthRequired) await noteReauth(ctx, current(), problem);
+      if (error instanceof ReauthRequired) await noteReauth(ctx, refused(error), problem);
     }
   }
   if (sent > 0 || problem !== '')

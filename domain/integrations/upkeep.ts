@@ -65,7 +65,7 @@ async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
     await noteHealth(ctx, connection, { health: 'healthy', status: 'connected', detail: null });
   } catch (error) {
     const detail = failureSentence(ctx, error, provider);
-    if (error instanceof ReauthRequired) await noteReauth(ctx, account?.current() ?? connection, detail);
+    if (error instanceof ReauthRequired) await noteReauth(ctx, account?.refused(error) ?? connection, detail);
     else if (error instanceof Refused)
       await noteHealth(ctx, connection, { health: 'degraded', status: 'degraded', detail });
     else await noteHealth(ctx, connection, { health: 'down', status: 'degraded', detail });

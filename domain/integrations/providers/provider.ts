@@ -283,4 +283,11 @@ export class Unavailable extends Error {
 /** The credential is not good any more: a person has to connect the account again. */
 export class ReauthRequired extends Error {
   override readonly name = 'ReauthRequired';
+  /** `sealed_version` of the tokens that could not be refreshed, where that is why. */
+  readonly version: number | undefined;
+
+  constructor(message: string, version?: number) {
+    super(message);
+    this.version = version;
+  }
 }
