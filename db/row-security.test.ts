@@ -233,7 +233,7 @@ test('a login that is no superuser and owns the tables makes the role itself; fo
 /** Tables that the tenant role may use, by what the catalogue says. */
 async function grantedTables(): Promise<string[]> {
   const { rows } = (await db.raw(
-    `select relname as name from pg_class where relkind = 'r' and relrowsecurity and has_table_privilege('heron_tenant', oid, 'insert') order by 1`,
+    `select relname as name from pg_class where relkind in ('r', 'p') and not relispartition and relrowsecurity and has_table_privilege('heron_tenant', oid, 'insert') order by 1`,
   )) as { rows: { name: string }[] };
   return rows.map(({ name }) => name);
 }

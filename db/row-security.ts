@@ -82,7 +82,7 @@ async function readStanding(trx: Knex): Promise<Standing> {
 async function ungrantedTables(trx: Knex): Promise<string[]> {
   const { rows } = (await trx.raw(
     `select c.relname as name from pg_class c
-     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and c.relrowsecurity and c.relname <> all(?)
+     where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace and c.relrowsecurity and c.relname <> all(?)
        and not (has_table_privilege('${TENANT_ROLE}', c.oid, 'select') and has_table_privilege('${TENANT_ROLE}', c.oid, 'insert')
          and has_table_privilege('${TENANT_ROLE}', c.oid, 'update') and has_table_privilege('${TENANT_ROLE}', c.oid, 'delete'))
      order by c.relname`,

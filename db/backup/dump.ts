@@ -84,7 +84,8 @@ async function dumpTable(
   folder: string,
 ): Promise<DumpedTable> {
   const file = join('tables', `${name}.copy.gz`);
-  const rows = client.query(copy.to(`copy ${quoted(name)} (${columns.map(quoted).join(', ')}) to stdout`));
+  // By a query, as PostgreSQL copies no table with partitions by its name.
+  const rows = client.query(copy.to(`copy (select ${columns.map(quoted).join(', ')} from ${quoted(name)}) to stdout`));
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const measure = new Transform({

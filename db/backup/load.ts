@@ -95,7 +95,7 @@ async function foreignKeys(client: pg.Client): Promise<ForeignKey[]> {
   const { rows } = await client.query<ForeignKey>(
     `select c.relname as table, k.conname as name, pg_get_constraintdef(k.oid) as definition
      from pg_constraint k join pg_class c on c.oid = k.conrelid
-     where k.contype = 'f' and c.relnamespace = current_schema()::regnamespace order by c.relname, k.conname`,
+     where k.contype = 'f' and k.conparentid = 0 and c.relnamespace = current_schema()::regnamespace order by c.relname, k.conname`,
   );
   return rows;
 }

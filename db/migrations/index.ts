@@ -71,6 +71,7 @@ import * as milestones from './0127_milestones.ts';
 import * as authorRights from './0129_author_rights.ts';
 import * as tasksDue from './0142_tasks_due.ts';
 import * as automationAuthors from './0143_automation_authors.ts';
+import * as eventsByMonth from './0146_events_by_month.ts';
 
 export interface Migration {
   name: string;
@@ -150,6 +151,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0129_author_rights', ...authorRights },
   { name: '0142_tasks_due', ...tasksDue },
   { name: '0143_automation_authors', ...automationAuthors },
+  { name: '0146_events_by_month', ...eventsByMonth },
 ];
 
 /**

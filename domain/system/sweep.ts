@@ -4,10 +4,9 @@ import { firstIdAt } from '../../lib/ids.ts';
 import type { Deps } from '../kernel/context.ts';
 import { removeAbandoned } from '../reactions/register.ts';
 import { SUBSCRIBERS } from '../subscribers/index.ts';
+import { keepPartitions } from './partitions.ts';
 
 const PAGE = 5_000;
-/** Rows counted for the log at most. */
-const MAX_COUNTED = 10_000;
 
 /** Tables whose rows mean nothing after a time: the column that says when, how long (ms) they are kept from then, and which alone. */
 const EXPIRING = [
@@ -38,20 +37,6 @@ const EXPIRING = [
   { table: 'integration_deliveries', column: 'failed_at', keptMs: 30 * DAY_MS, only: `state = 'failed'` },
   { table: 'reaction_parked_events', column: 'settled_at', keptMs: 30 * DAY_MS },
 ] as const satisfies readonly { table: string; column: string; keptMs: number; only?: string }[];
-
-/** Events with a position that every subscriber has applied and that are not parked. */
-const APPLIED = `position <= coalesce((select min(position) from reaction_subscribers), position)
-  and not exists (select from reaction_streams s where s.organization_id = domain_events.organization_id
-    and s.position < domain_events.position and s.head >= domain_events.position)
-  and not exists (select from reaction_parked_events p where p.event_id = domain_events.id and p.state = 'parked')`;
-
-/** Tables that are kept for EVENT_RETENTION_DAYS, and the column whose time-ordered ids say how old a row is. What refers comes first. */
-const RETAINED = [
-  { table: 'webhook_deliveries', column: 'id' },
-  { table: 'webhook_throttle_drops', column: 'id' },
-  { table: 'webhook_payloads', column: 'event_id' },
-  { table: 'domain_events', column: 'id', only: APPLIED },
-] as const satisfies readonly { table: string; column: string; only?: string }[];
 
 /** What product events leave, kept for ENGAGEMENT_RETENTION_DAYS. Conversions outlive their events, and keep their person. */
 const ENGAGEMENT = [
@@ -100,8 +85,7 @@ const RAN = [
 ] as const satisfies readonly { table: string; column: string; only: string }[];
 
 /**
- * Deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
- * Events that a subscriber has not applied are kept at any age, and the log says so.
+ * Drops the months that are past their time, and deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
  * @param onPage called after each page with the rows removed so far
  */
 export async function sweepExpired(
@@ -113,14 +97,16 @@ export async function sweepExpired(
   const abandoned = await removeAbandoned(deps, SUBSCRIBERS);
   if (abandoned.length > 0)
     log.warn({ abandoned }, 'the cursors of subscribers that no build has any more were removed');
+  await keepPartitions(deps);
   const ago = (ms: number): Date => new Date(clock.now().getTime() - ms);
   const expiries = [
     ...EXPIRING.map(({ keptMs, ...rest }) => ({ only: 'true', ...rest, before: ago(keptMs) })),
-    ...RETAINED.map((rest) => ({
+    {
+      table: 'webhook_throttle_drops',
+      column: 'id',
       only: 'true',
-      ...rest,
       before: firstIdAt(ago(config.EVENT_RETENTION_DAYS * DAY_MS)),
-    })),
+    },
     ...(config.ENGAGEMENT_RETENTION_DAYS === 0 ? [] : ENGAGEMENT).map((rest) => ({
       only: 'true',
       ...rest,
@@ -141,19 +127,5 @@ export async function sweepExpired(
       if (count < PAGE) break;
     }
   }
-  await warnOfHeldEvents(deps, firstIdAt(ago(config.EVENT_RETENTION_DAYS * DAY_MS)));
   return removed;
-}
-
-/** Logs how many events are kept past their retention because a subscriber has not applied them. */
-async function warnOfHeldEvents({ db, log }: Pick<Deps, 'db' | 'log'>, before: string): Promise<void> {
-  const [held] = await across(db, 'maintenance').sql<{ events: number }>(
-    `select count(*) as events from (select id from domain_events where id <= :before limit ${MAX_COUNTED}) held`,
-    { before },
-  );
-  if (held!.events > 0)
-    log.warn(
-      { events: held!.events, atLeast: held!.events === MAX_COUNTED },
-      'events are kept past EVENT_RETENTION_DAYS: the fan-out or a subscriber has not come to them, or they are parked (heron reactions)',
-    );
 }

@@ -146,7 +146,7 @@ async function readColumns(db: RawDb): Promise<Column[]> {
         join pg_attribute f on f.attrelid = k.confrelid and f.attnum = k.confkey[array_position(k.conkey, a.attnum)]
         where k.conrelid = c.oid and k.contype = 'f' and cardinality(k.conkey) > 1 and a.attnum = any(k.conkey) limit 1) as part
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped join pg_type t on t.oid = a.atttypid
-     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname not like 'heron\\_migrations%'
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname not like 'heron\\_migrations%'
        and a.attgenerated = '' and a.attidentity = ''
      order by c.relname, a.attnum`.replaceAll('?', '\\?'),
   )) as { rows: Column[] };

@@ -14,16 +14,19 @@ export async function measureMigration(db: RawDb, migration: Migration): Promise
   const startedAt = performance.now();
   const locks = await db.transaction(async (trx) => {
     const { rows: before } = (await trx.raw(
-      `select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
-    )) as { rows: { oid: number }[] };
+      `select oid, relname as name from pg_class
+       where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace`,
+    )) as { rows: { oid: number; name: string }[] };
     await migration.up(trx);
     const { rows } = (await trx.raw(
-      `select l.relation::regclass::text as table, l.mode from pg_locks l
+      `select l.relation as oid, l.mode from pg_locks l
        where l.pid = pg_backend_pid() and l.locktype = 'relation' and l.relation = any(?)`,
       [before.map(({ oid }) => oid)],
-    )) as { rows: { table: string; mode: string }[] };
+    )) as { rows: { oid: number; mode: string }[] };
+    // By the names they had: a migration may rename a table.
+    const names = new Map(before.map(({ oid, name }) => [oid, name]));
     await trx('heron_migrations').insert({ name: migration.name, batch: 2, migration_time: new Date() });
-    return strongest(rows);
+    return strongest(rows.map(({ oid, mode }) => ({ table: names.get(oid)!, mode })));
   });
   return { locks, durationMs: performance.now() - startedAt };
 }

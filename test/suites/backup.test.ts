@@ -164,7 +164,7 @@ async function temporaryFolder(t: ExecutionContext): Promise<string> {
 /** Of every table, how many rows and a hash over them; and the numbers of the sequences. */
 async function contents(db: RawDb): Promise<Record<string, string>> {
   const { rows: tables } = (await db.raw(
-    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`,
   )) as { rows: { name: string }[] };
   const found: Record<string, string> = {};
   for (const { name } of tables.filter((table) => !NOT_KEPT.has(table.name))) {
