@@ -290,7 +290,10 @@ export const settingsSchema = z.object({
   WEBHOOK_DISABLE_AFTER_MS: count.default(86_400_000),
   /** ... and so many times in a row at least. */
   WEBHOOK_DISABLE_AFTER_FAILURES: count.min(1).default(20),
-  /** Days events, webhook deliveries and their attempts are kept; a realtime client can resume that far back. */
+  /**
+   * Days events, webhook deliveries and their attempts are kept; they go by month, once its last day is as long ago. A realtime client can resume
+   * that far back.
+   */
   EVENT_RETENTION_DAYS: count.min(1).default(30),
   /**
    * Days that product events are kept, and people without a contact of whom nothing else is left; what they converted to stays. Longer than

@@ -108,9 +108,9 @@ function places(hits: readonly { place: string; mark: string }[]): string {
 /** Where marks stand in the database, bytes included; `table.column`. */
 async function findMarks(marks: readonly string[]): Promise<{ place: string; mark: string }[]> {
   const { db } = world.deps;
-  const tables: string[] = await db('information_schema.tables')
-    .where({ table_schema: 'public', table_type: 'BASE TABLE' })
-    .pluck('table_name');
+  const tables: string[] = await db('pg_class')
+    .whereRaw(`relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`)
+    .pluck('relname');
   const needles = marks.map((mark) => ({
     mark,
     texts: [mark.toLowerCase(), Buffer.from(mark).toString('hex'), Buffer.from(mark.toLowerCase()).toString('hex')],
