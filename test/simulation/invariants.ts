@@ -47,6 +47,8 @@ interface LeadState {
   due: number | null;
   /** Counters of the organization that differ from its emails: the same for every lead. */
   counters: object[] | null;
+  /** Mailboxes that give fewer emails, as their warmup lands in spam: the same for every lead. */
+  unwell: string[];
 }
 
 /** Every table is read by the world's own ids: other worlds in the same database make nothing slower. */
@@ -80,7 +82,8 @@ export async function checkHour(
        case when e.state = 'active' then (select extract(epoch from e.step_started_at)::float8 * 1000 + st.wait_after * 86400000.0
          from campaign_steps st where st.id = e.current_step_id and st.kind = 'email'
            and not exists (select 1 from sends s where s.enrollment_id = e.id and s.step_id = st.id)) end as due,
-       (${COUNTERS_OFF}) as counters
+       (${COUNTERS_OFF}) as counters,
+       array(select mailbox_id from warmup_standings where organization_id = :org and health_state not in ('healthy', 'watch')) as unwell
      from enrollments e join campaigns c on c.id = e.campaign_id where e.organization_id = :org and e.campaign_id = any(:campaigns::uuid[])`,
     { org: ledger.built.organizationId, campaigns, scopes: [...ledger.built.mailboxes, ...campaigns] },
   );
@@ -153,13 +156,7 @@ async function checkStarvation(
      from warmup_mails where organization_id = :org and slot_at > :from`,
     { org: built.organizationId, from: new Date(hours.from - 2 * DAY) },
   );
-  // A mailbox whose warmup lands in spam gives fewer emails.
-  const { rows: unwell } = await runStatement<{ id: string }>(
-    db,
-    `select mailbox_id as id from warmup_standings where organization_id = :org and health_state not in ('healthy', 'watch')`,
-    { org: built.organizationId },
-  );
-  const weak = new Set(unwell.map(({ id }) => id));
+  const weak = new Set(rows[0]!.unwell);
   const slots = sends.map((send): Slot => ({
     campaign: built.campaigns.findIndex(({ id }) => id === send.campaign_id),
     mailbox: built.mailboxes.indexOf(send.mailbox_id),

@@ -153,7 +153,8 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   if (room <= 0) return untilRoom(tx, situation.nextSlot);
   if (!entry.email) return openRuns(tx, campaign, graph, entry, situation);
 
-  const leads = await dueLeads(tx, campaign, entry, { limit: Math.min(room, BATCH), called: situation.called });
+  const limit = Math.min(room, BATCH);
+  const leads = await dueLeads(tx, campaign, entry, { limit, called: situation.called });
   if (leads.length === 0) return nothingDue(tx, campaign, entry);
   const open = await admit(tx, campaign, leads);
   if (open.length === 0) return { again: true, inMs: 0, launched: 0 };
@@ -180,7 +181,11 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   const own = refusals.filter(({ answer }) => answer.kind === 'never' || answer.concerns === 'contact');
   await postpone(ctx, tx, campaign, own);
   const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
-  if (!common) return { again: true, inMs: 0, launched: ready.length };
+  if (!common) {
+    // These were all that are due, so another turn would find none. Only where a ramp may just have risen does it know more than this one.
+    if (leads.length < limit && !campaign.ramp_enabled) return nothingDue(tx, campaign, entry, ready.length);
+    return { again: true, inMs: 0, launched: ready.length };
+  }
   // Where new leads may not take what is left of the day, contacts under way may.
   if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await callQueues(tx, campaign);
   return waitFor(ctx, tx, campaign, common.answer, ready.length);
@@ -359,8 +364,11 @@ async function launch(
   if (campaign.idle_since) await tx.org.table('campaigns').where({ id: campaign.id }).update({ idle_since: null });
 }
 
-/** No lead is due: some may be later, some may be under way, or the campaign is through. */
-async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry): Promise<Turn> {
+/**
+ * No lead is due: some may be later, some may be under way, or the campaign is through.
+ * @param launched leads that were due, and have been launched in this turn
+ */
+async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, launched = 0): Promise<Turn> {
   const [rest] = await tx.org.sql<{ next: Date | null; active: boolean; overdueAt: Date | null }>(
     `select least(
          (select entered_at + :delay * interval '1 minute' + :wait * interval '1 millisecond' from enrollments
@@ -384,7 +392,7 @@ async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry): Pr
     },
   );
   const { next, active, overdueAt } = rest!;
-  const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched: 0, why } });
+  const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched, why } });
   if (active) await callQueues(tx, campaign);
   // Runs end by themselves and say so; the look is for one that cannot, and for a day on which nobody in a queue asks by himself.
   const late = Math.max(overdueAt?.getTime() ?? 0, tx.now.getTime() + OVERDUE_MS);
