@@ -385,15 +385,19 @@ class Simulation {
     const { organizationId } = this.#built;
     const now = this.#clock.now();
     const rows = leads.map((index) => this.#built.leads[index]!);
-    await this.#deps.db('enrollments').insert(
-      rows.map((lead) => ({
-        id: lead.enrollment,
-        organization_id: organizationId,
-        campaign_id: lead.campaign,
-        contact_id: lead.contact,
-        entered_at: now,
-        last_activity_at: now,
-      })),
+    // As a constant text, whose plan is kept.
+    await runStatement(
+      this.#deps.db,
+      `insert into enrollments (id, organization_id, campaign_id, contact_id, entered_at, last_activity_at)
+       select t.id, :org, t.campaign, t.contact, :now::timestamptz, :now::timestamptz
+       from unnest(:ids::uuid[], :campaigns::uuid[], :contacts::uuid[]) as t(id, campaign, contact)`,
+      {
+        org: organizationId,
+        now,
+        ids: rows.map((lead) => lead.enrollment),
+        campaigns: rows.map((lead) => lead.campaign),
+        contacts: rows.map((lead) => lead.contact),
+      },
     );
     await transact(this.#ctx, async (tx) => {
       for (const campaign of new Set(rows.map((row) => row.campaign))) signalLauncher(tx, campaign, 'leads_added');
