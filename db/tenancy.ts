@@ -73,11 +73,13 @@ export class OrgScope {
    * Waits for the lock of a name, which is held until the transaction ends. Sent at once, like {@link OrgScope.sql}.
    * @param keepPlans has the rest of the transaction use the kept plans of its statements whatever their bindings: PostgreSQL would plan
    *   many anew where a binding is a list. For hot paths whose statements are written for it.
+   * @param isShared waits only for those who hold the lock alone, as it is without this, and keeps them waiting
    */
-  lock(name: string, { keepPlans = false } = {}): Promise<void> {
+  lock(name: string, { keepPlans = false, isShared = false } = {}): Promise<void> {
+    const lock = `pg_advisory_xact_lock${isShared ? '_shared' : ''}(hashtextextended(:name, 0))`;
     const text = keepPlans
-      ? `select pg_advisory_xact_lock(hashtextextended(:name, 0)), set_config('plan_cache_mode', 'force_generic_plan', true)`
-      : 'select pg_advisory_xact_lock(hashtextextended(:name, 0))';
+      ? `select ${lock}, set_config('plan_cache_mode', 'force_generic_plan', true)`
+      : `select ${lock}`;
     return runStatement(this.#trx, text, { name }).then(() => undefined);
   }
 

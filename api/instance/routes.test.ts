@@ -9,6 +9,7 @@ import { FINDINGS, type FindingCode } from '../../domain/instance/findings.ts';
 import { lookAtFleet } from '../../domain/instance/fleet.ts';
 import { lookAtParts } from '../../domain/instance/reach.ts';
 import { lookAtSettings } from '../../domain/instance/settings.ts';
+import { rebuildFacts } from '../../domain/facts/rebuild.ts';
 import { lookAtStored } from '../../domain/instance/stored.ts';
 import { readUpdate } from '../../domain/instance/update.ts';
 import { openBlobStores } from '../../lib/blobs/index.ts';
@@ -48,7 +49,7 @@ const PROMISED =
   );
 
 /** Codes that this release has beside them. */
-const OWN = ['automation_author_unknown'];
+const OWN = ['automation_author_unknown', 'facts_incomplete'];
 
 /** Codes that a case of this file has made appear and go. */
 const covered = new Set<string>();
@@ -130,6 +131,8 @@ test.serial('what the database says: accounts, invitations, warmup', async (t) =
     const write = { name: 'Old', enabled: true, trigger_event: 'email.replied', filter: {}, graph: starting };
     await replaceAutomation(world.system(org), old, write);
   });
+  await db('stale_groups').insert({ organization_id: org });
+  await appearsAndGoes(t, 'facts_incomplete', ask, () => rebuildFacts(deps, org));
   const [last] = (await db.raw('select * from heron_migrations order by id desc limit 1')).rows as { name: string }[];
   await db.raw('delete from heron_migrations where name = ?', [last!.name]);
   await appearsAndGoes(t, 'migrations_dirty', ask, () =>

@@ -69,6 +69,7 @@ import * as campaignFlow from './0125_campaign_flow.ts';
 import * as prospectsByLastSend from './0126_prospects_by_last_send.ts';
 import * as milestones from './0127_milestones.ts';
 import * as authorRights from './0129_author_rights.ts';
+import * as sendGroups from './0138_send_groups.ts';
 import * as tasksDue from './0142_tasks_due.ts';
 import * as automationAuthors from './0143_automation_authors.ts';
 import * as eventsByMonth from './0146_events_by_month.ts';
@@ -149,6 +150,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0126_prospects_by_last_send', ...prospectsByLastSend },
   { name: '0127_milestones', ...milestones },
   { name: '0129_author_rights', ...authorRights },
+  { name: '0138_send_groups', ...sendGroups },
   { name: '0142_tasks_due', ...tasksDue },
   { name: '0143_automation_authors', ...automationAuthors },
   { name: '0146_events_by_month', ...eventsByMonth },

@@ -2,9 +2,9 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { ALL_CAMPAIGNS } from '../facts/prospects.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { groupingKeyOf, joinsOf, KEYS, namesOf, type Dimension } from './dimensions.ts';
+import { countKeptSends } from './kept-sends.ts';
 import { primaryGoals, revenueGoal, type PrimaryGoals } from './primary-goals.ts';
 import { spendOf, type Spend } from './spend.ts';
 
@@ -140,7 +140,8 @@ export function bindingsOf(now: Date, { from, to, windowDays, campaignId }: Coho
 }
 
 type Key = { key: string | null };
-type SendCounts = Key & { confirmed: number; mature: number; prospects: number };
+/** Confirmed sends of a group, those whose window has closed, and the contacts they went to. */
+export type SendCounts = Key & { confirmed: number; mature: number; prospects: number };
 type ReplyCounts = Key & Record<'replied' | 'replied_mature' | 'positive' | 'positive_mature', number>;
 type GoalCounts = Key & { goal_id: string; people: number; mature: number };
 type Revenue = Key & { currency: string; amount: number; conversions: number };
@@ -206,16 +207,15 @@ function emptyRow(goals: PrimaryGoals): CohortRow {
   };
 }
 
-/** Ranges that end this long ago (ms) or later are counted by the last send to each prospect. */
-const RECENT_MS = DAY_MS;
 /** Memory (MiB) for the places of a month's sends, and for telling their prospects apart; with less PostgreSQL prefers to read all sends there are. */
 const DISTINCT_MIB = 64;
 
-function countSends(ctx: Ctx, now: Date, cohort: Cohort, dimension: Dimension): Promise<SendCounts[]> {
+/** From kept counts; where those cannot tell, from the emails. */
+async function countSends(ctx: Ctx, now: Date, cohort: Cohort, dimension: Dimension): Promise<SendCounts[]> {
+  const kept = await countKeptSends(ctx, now, cohort, dimension);
+  if (kept) return kept;
   return transact(ctx, async ({ org }) => {
     await org.allowMemory(DISTINCT_MIB);
-    if ((dimension === 'all' || dimension === 'campaign') && cohort.to.getTime() > now.getTime() - RECENT_MS)
-      return countRecentSends(org, now, cohort, dimension);
     return org.sql<SendCounts>(
       `select key::text, sum(sends)::int as confirmed, sum(mature)::int as mature, count(contact_id)::int as prospects
        from (
@@ -227,44 +227,17 @@ function countSends(ctx: Ctx, now: Date, cohort: Cohort, dimension: Dimension): 
   });
 }
 
-/**
- * The same without telling prospects apart: those whose last send lies in the range are counted from an index, and the few who got another one since
- * are looked up.
- */
-function countRecentSends(
-  org: OrgScope,
-  now: Date,
-  cohort: Cohort,
-  dimension: 'all' | 'campaign',
-): Promise<SendCounts[]> {
-  const scope = dimension === 'campaign' ? 's.key' : cohort.campaignId ? ':campaign::uuid' : `'${ALL_CAMPAIGNS}'::uuid`;
-  const ofScope = `p.organization_id = :org and p.campaign_id = ${scope}`;
-  const sent = `f.contact_id = p.contact_id and f.organization_id = :org and f.sent_at >= :from and f.sent_at < :to`;
-  return org.sql<SendCounts>(
-    `with s as materialized (
-       select ${groupingKeyOf(dimension)} as key, count(*)::int as confirmed, count(*) filter (where ${MATURE})::int as mature
-       from send_facts f where ${inCohort(cohort)} group by 1
-     )
-     select s.key::text, s.confirmed, s.mature,
-       ((select count(*) from prospect_facts p where ${ofScope} and p.last_sent_at >= :from and p.last_sent_at < :to)
-        + (select count(*) from prospect_facts p where ${ofScope} and p.last_sent_at >= :to and p.first_sent_at < :to
-             and exists (select 1 from send_facts f where ${sent} and (p.campaign_id = '${ALL_CAMPAIGNS}' or f.campaign_id = p.campaign_id))))::int as prospects
-     from s`,
-    bindingsOf(now, cohort),
-  );
-}
-
 function countReplies(org: OrgScope, now: Date, cohort: Cohort, dimension: Dimension): Promise<ReplyCounts[]> {
   const replied = inWindow('f.replied_at');
   const positive = inWindow('f.positive_at');
   return org.sql<ReplyCounts>(
-    `select ${KEYS[dimension]} as key,
-       count(distinct f.contact_id) filter (where ${replied})::int as replied,
-       count(distinct f.contact_id) filter (where ${replied} and ${MATURE})::int as replied_mature,
-       count(distinct f.contact_id) filter (where ${positive})::int as positive,
-       count(distinct f.contact_id) filter (where ${positive} and ${MATURE})::int as positive_mature
-     from send_facts f ${joinsOf(dimension)}
-     where ${inCohort(cohort)} and f.replied_at is not null and :org::uuid is not null group by 1`,
+    `select key::text, ${(['replied', 'replied_mature', 'positive', 'positive_mature'] as const).map((name) => `count(contact_id) filter (where ${name})::int as ${name}`).join(', ')}
+     from (
+       select ${groupingKeyOf(dimension)} as key, f.contact_id, bool_or(${replied}) as replied, bool_or(${replied} and ${MATURE}) as replied_mature,
+         bool_or(${positive}) as positive, bool_or(${positive} and ${MATURE}) as positive_mature
+       from send_facts f ${joinsOf(dimension)}
+       where ${inCohort(cohort)} and f.replied_at is not null and :org::uuid is not null group by 1, 2
+     ) of_contacts group by key`,
     bindingsOf(now, cohort),
   );
 }

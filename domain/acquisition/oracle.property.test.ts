@@ -14,6 +14,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { react } from '../../test/harness/reactions.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { DAY_MS } from '../../lib/clock.ts';
+import { rebuildGroups } from '../facts/groups.ts';
 import { verifyFacts } from '../facts/verify.ts';
 import { registerSubscribers } from '../reactions/register.ts';
 import { readAttributionBreakdown, readAttributionSummary, type AttributionDimension } from './attribution.ts';
@@ -202,21 +203,21 @@ function expectedCustomers(office: Office, raw: Raw) {
   });
 }
 
-async function compareCohorts(t: any, office: Office, raw: Raw, cohort: Cohort): Promise<void> {
+async function compareCohorts(t: any, office: Office, raw: Raw, cohort: Cohort, isWalked = true): Promise<void> {
   const ctx = world.system(office.org);
   const where = JSON.stringify(cohort);
   for (const dimension of DIMENSIONS) {
     const { rows } = await readBreakdown(ctx, cohort, dimension);
     const expected = expectedFigures(office, raw, cohort, dimension);
     t.deepEqual(rows.map(comparable).sort(byKey), expected.sort(byKey), `${dimension} ${where}`);
-    if (dimension !== 'category') continue;
+    if (dimension !== 'category' || !isWalked) continue;
     for (const row of rows) await walk(t, office, cohort, dimension, row);
   }
   const [all] = expectedFigures(office, raw, cohort, 'all');
   const summary = await readSummary(ctx, cohort);
   if (all) t.deepEqual(comparable(summary), all, where);
   else t.is(summary.confirmedSends, 0);
-  await walk(t, office, cohort, undefined, summary);
+  if (isWalked) await walk(t, office, cohort, undefined, summary);
 }
 
 /** Looks behind every number of a row: as many are listed as it says, page by page, each once. */
@@ -347,6 +348,12 @@ test('every number of summary, breakdown, attribution, prospects, funnels and sp
         { from: long, to: edge, windowDays: 10, campaignId: standing },
       ];
       for (const cohort of cohorts) await compareCohorts(t, office, raw, cohort);
+      await compareCohorts(t, office, raw, { from: long, to: edge, windowDays: 10 }, false);
+      // While the counts by group are not complete, the emails are counted.
+      await world.deps.db('stale_groups').insert({ organization_id: office.org });
+      await compareCohorts(t, office, raw, cohorts[0]!, false);
+      await rebuildGroups(world.deps, office.org);
+      t.is((await verifyFacts(world.deps, office.org))[0]!.total, 0);
       await compareCredits(t, office, raw, long, end);
       const acquired = expectedCustomers(office, raw)[0]?.at;
       if (acquired) await compareCredits(t, office, raw, acquired, end, standing);

@@ -428,6 +428,7 @@ test.serial('verify names what is wrong, rebuild mends it, and neither changes w
   await db('fact_mailbox_days').where({ organization_id: office.org }).delete();
   await db('send_facts').where({ send_id: office.emails[1]!.id }).delete();
   await db('send_facts').where({ send_id: office.emails[0]!.id }).update({ opened_at: null });
+  await db('send_groups').where({ send_id: office.emails[2]!.id }).update({ next_days: '{2026-03-29}' });
   await db('visit_facts').where({ organization_id: office.org, part: 'countries' }).delete();
   await db('visit_facts').where({ organization_id: office.org, part: 'clients' }).update({ key: 'Another' });
   await db('fact_visits').where({ organization_id: office.org, part: 'devices' }).update({ visitors: 9 });
@@ -444,12 +445,14 @@ test.serial('verify names what is wrong, rebuild mends it, and neither changes w
   t.deepEqual([...new Set(report!.differences.map(({ table }) => table))].sort(), [
     'fact_campaign_days',
     'fact_campaign_hours',
+    'fact_groups',
     'fact_mailbox_days',
     'fact_mailbox_hours',
     'fact_steps',
     'fact_visits',
     'prospect_facts',
     'send_facts',
+    'send_groups',
     'visit_facts',
   ]);
   await rebuildFacts(world.deps, office.org);

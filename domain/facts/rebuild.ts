@@ -1,6 +1,7 @@
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { recountCampaignFlow } from './campaign-flow.ts';
+import { rebuildGroups } from './groups.ts';
 import { recountLeadCompanies } from './lead-companies.ts';
 import { FACT_TABLES, METRICS, MOMENTS } from './metrics.ts';
 import { recordPeople } from './record-people.ts';
@@ -34,6 +35,7 @@ export async function rebuildFacts(
     for await (const personIds of peoplePages(deps, id)) await transact(ctx, (tx) => recordPeople(tx, { personIds }));
     for (const part of ['campaign_id', 'mailbox_id'] as const)
       for (const value of await partsOf(deps, id, part)) await transact(ctx, (tx) => recount(tx, part, value));
+    await rebuildGroups(deps, id);
     await transact(ctx, recountLeadCompanies);
     await transact(ctx, recountCampaignFlow);
     done.push({ organization_id: id, changed });

@@ -1,4 +1,5 @@
 import type { Tx } from '../kernel/transact.ts';
+import { recordGroups } from './groups.ts';
 import { MILESTONES } from './prospects.ts';
 import { DIMENSIONS, FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 
@@ -26,7 +27,7 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
   const named = [...new Map(emails.map((email) => [email.sendId, email])).values()];
   if (named.length === 0) return { emails: 0, prospectIds: [] };
   await tx.org.lock(`facts/${tx.org.organizationId}`);
-  const [row] = await tx.org.sql<{ emails: number; prospect_ids: string[] }>(
+  const [row] = await tx.org.sql<{ emails: number; prospect_ids: string[]; left_ids: string[] }>(
     `with wanted as materialized (
        select * from unnest(:ids::uuid[], :campaigns::uuid[], :steps::uuid[], :mailboxes::uuid[])
          as w(id, campaign_id, step_id, mailbox_id)
@@ -39,7 +40,8 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
          case when b.send_id is null then m.variant_id else b.variant_id end as variant_id,
          case when b.send_id is null then coalesce(m.mailbox_id, w.mailbox_id) else b.mailbox_id end as mailbox_id,
          m.contact_id, ${DIMENSIONS.map(([column, from]) => `${from} as ${column}`).join(', ')}, ${list(MEASURES, 'm.')},
-         (${list(OF_PROSPECTS, 'b.')}) is distinct from (${list(OF_PROSPECTS, 'm.')}) as has_moved
+         (${list(OF_PROSPECTS, 'b.')}) is distinct from (${list(OF_PROSPECTS, 'm.')}) as has_moved,
+         b.sent_at is distinct from m.sent_at as has_left
        from measured m join wanted w on w.id = m.send_id left join before b on b.send_id = m.send_id
        where coalesce(b.campaign_id, m.campaign_id, w.campaign_id) is not null
          and (b.send_id is null or (${list(MEASURES, 'b.')}) is distinct from (${list(MEASURES, 'm.')}))
@@ -57,7 +59,8 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
        group by 1, 2, 3, 4, 5, 6 having sum(count) <> 0
      ), ${FACT_TABLES.map(added).join(', ')}
      select (select count(*) from after)::int as emails,
-       array(select distinct contact_id from after where has_moved and contact_id is not null) as prospect_ids`,
+       array(select distinct contact_id from after where has_moved and contact_id is not null) as prospect_ids,
+       array(select send_id from after where has_left) as left_ids`,
     {
       ids: named.map(({ sendId }) => sendId),
       campaigns: named.map(({ campaignId }) => campaignId),
@@ -65,6 +68,7 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
       mailboxes: named.map(({ mailboxId }) => mailboxId ?? null),
     },
   );
+  await recordGroups(tx, row!.left_ids);
   return { emails: row!.emails, prospectIds: row!.prospect_ids };
 }
 

@@ -3,6 +3,8 @@ import { systemCtx, type Deps } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { ACQUISITION_MEASURES, ACQUISITIONS, companyDomains } from './acquisitions.ts';
 import { COUNTED_FLOW, FLOW_KEY, KEPT_FLOW } from './campaign-flow.ts';
+import { COUNTED_GROUPS, GROUPS_OF, KEPT_GROUPS } from './groups.ts';
+
 import { COMPANY_MEASURES, COUNTED_COMPANIES, KEPT_COMPANIES } from './lead-companies.ts';
 import { FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 import { PROSPECT_MEASURES, PROSPECTS } from './prospects.ts';
@@ -99,6 +101,8 @@ async function verifyOne(deps: Deps, organizationId: string): Promise<FactsRepor
     add('send_facts', rows.slice(0, NAMED), rows.length);
     const prospects = await differingProspects(ctx, ids);
     add('prospect_facts', prospects.slice(0, NAMED), prospects.length);
+    const groups = await differingGroups(ctx, ids);
+    add('send_groups', groups.slice(0, NAMED), groups.length);
     const visits = await differingVisits(ctx, ids);
     add('visit_facts', visits.slice(0, NAMED), visits.length);
   }
@@ -112,6 +116,8 @@ async function verifyOne(deps: Deps, organizationId: string): Promise<FactsRepor
   }
   const visitors = await differingVisitors(ctx);
   add('fact_visits', visitors.slice(0, NAMED), visitors.length);
+  const grouped = await differingGroupCounts(ctx);
+  add('fact_groups', grouped.slice(0, NAMED), grouped.length);
   const companies = await differingCompanies(ctx);
   add('lead_company_counts', companies.slice(0, NAMED), companies.length);
   const flow = await differingFlow(ctx);
@@ -197,6 +203,30 @@ function differingVisitors(ctx: ReadCtx): Promise<Found[]> {
   return reader(ctx).sql<Found>(
     `with now as (${COUNTED_VISITS}), stored as (select * from fact_visits where organization_id = :org and visitors <> 0)
      ${differing(['campaign_id', 'part', 'key'], ['visitors'])}`,
+  );
+}
+
+/** In which groups an email is the contact's last one, or until when it was. */
+function differingGroups(ctx: ReadCtx, sendIds: readonly string[]): Promise<Found[]> {
+  const json = (at: string, days: string) =>
+    `case when ${at} is not null then jsonb_build_object('sent_at', ${at}, 'next_days', ${days}) end`;
+  return reader(ctx).sql<Found>(
+    `with ${GROUPS_OF}
+     select jsonb_build_object('send_id', send_id) as key, ${json('counted_at', 'counted')} as stored, ${json('sent_at', 'next_days')} as expected, 0 as total
+     from grouped where :org::uuid is not null and (counted_at is distinct from sent_at or (sent_at is not null and counted is distinct from next_days))`,
+    { ids: sendIds },
+  );
+}
+
+function differingGroupCounts(ctx: ReadCtx): Promise<Found[]> {
+  return reader(ctx).sql<Found>(
+    `select jsonb_build_object('dimension', dimension, 'key', key, 'day', day, 'next_day', next_day) as key,
+       jsonb_build_object('sends', stored) as stored, jsonb_build_object('sends', expected) as expected, 0 as total from (
+       select dimension, key, day, next_day, sum(stored)::int as stored, sum(expected)::int as expected from (
+         select dimension, key, day, next_day, sends as stored, 0 as expected from (${KEPT_GROUPS}) kept
+         union all select dimension, key, day, next_day, 0, sends from (${COUNTED_GROUPS}) counted
+       ) both_sides group by 1, 2, 3, 4 having sum(stored) <> sum(expected)
+     ) differing where :org::uuid is not null`,
   );
 }
 

@@ -266,6 +266,12 @@ export const FINDINGS = {
     fix: 'Have somebody who may do all that the automations do that are started save them again: until then those that need a right are not started.',
     docs: 'docs/automations.md#what-a-run-does',
   },
+  facts_incomplete: {
+    title: 'Reports count emails one by one',
+    severity: 'warning',
+    fix: 'Run `heron facts rebuild` once after the upgrade: figures are right without it, and reports of many emails slow.',
+    docs: 'docs/reporting.md#how-these-are-kept',
+  },
   redis_unreachable: {
     title: 'Redis does not answer',
     severity: 'error',

@@ -16,10 +16,11 @@ export async function lookAtStored({ db, clock }: Pick<Deps, 'db' | 'clock'>): P
             (select count(*) from setup_links where used_at is null and expires_at > :now) as links,
             (select count(*) from invitations where accepted_at is null and cancelled_at is null and expires_at <= :now) as invitations,
             (select count(*) from (select from mailboxes where warmup is not null and warmup_paused_at is null and status = 'active'
-                                   group by organization_id having count(*) = 1) alone) as alone`,
+                                   group by organization_id having count(*) = 1) alone) as alone,
+            (select count(*) from stale_groups) as stale`,
     { now: clock.now() },
   );
-  const { accounts, admins, given, links, invitations, alone } = row!;
+  const { accounts, admins, given, links, invitations, alone, stale } = row!;
   const authorless = await across(db, 'operator').sql<Authorless>(
     `select a.name, o.name as workspace, count(*) over () as total from automations a join organizations o on o.id = a.organization_id
      where a.enabled and a.author_rights is null
@@ -35,6 +36,10 @@ export async function lookAtStored({ db, clock }: Pick<Deps, 'db' | 'clock'>): P
     expired_invitations:
       invitations > 0 ? `${plural(invitations, 'open invitation')} past the time to accept` : undefined,
     warmup_pools_missing: alone > 0 ? `${plural(alone, 'workspace')} with a single mailbox that warms up` : undefined,
+    facts_incomplete:
+      stale > 0
+        ? `${plural(stale, 'workspace')} with emails from before this release that are not counted by group`
+        : undefined,
     automation_author_unknown: authorless[0] && saysAuthorless(authorless),
   };
 }
@@ -61,6 +66,7 @@ interface Counts {
   links: number;
   invitations: number;
   alone: number;
+  stale: number;
 }
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

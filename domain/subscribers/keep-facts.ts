@@ -1,3 +1,4 @@
+import { foldGroups } from '../facts/groups.ts';
 import { recordPeople } from '../facts/record-people.ts';
 import { recordFacts } from '../facts/record.ts';
 import { recordVisits } from '../facts/visits.ts';
@@ -42,6 +43,7 @@ export const keepFacts = declareSubscriber({
       tx,
       events.flatMap(({ type, data }) => (VISITS.has(type) && 'task_id' in data && data.task_id ? [data.task_id] : [])),
     );
+    const isContactGone = events.some(({ type }) => type === 'contact.deleted');
     await recordPeople(tx, {
       prospectIds,
       sendIds: events.flatMap(({ type, data }) =>
@@ -51,8 +53,9 @@ export const keepFacts = declareSubscriber({
       contactIds: events.flatMap(({ type, data }) =>
         type === 'contact.updated' && 'entity_id' in data ? [data.entity_id] : [],
       ),
-      isContactGone: events.some(({ type }) => type === 'contact.deleted'),
+      isContactGone,
     });
+    if (isContactGone) await foldGroups(tx);
   },
 });
 

@@ -117,6 +117,8 @@ function valueOf({ table, column, type, nullable, unique, primary, check, target
       return `array['a' || n]`;
     case '_int8':
       return `array[n::bigint]`;
+    case '_date':
+      return `array[current_date + n]`;
     case '_uuid':
       return `array[md5(n::text)::uuid]`;
     case 'bool':
