@@ -2,16 +2,8 @@ import { decodeIdCursor, encodeCursor, type Page, type PageRequest } from '../..
 import { readCountedRows } from '../facts/counted-rows.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import {
-  bindingsOf,
-  CONVERTED,
-  inCohort,
-  inWindow,
-  MATURE,
-  MAY_COUNT,
-  ofKnownCampaign,
-  type Cohort,
-} from './cohort.ts';
+import { bindingsOf, inCohort, inWindow, MATURE, type Cohort } from './cohort-conditions.ts';
+import { CONVERTED, MAY_COUNT, ofKnownCampaign } from './cohort.ts';
 import { joinsOf, KEYS, type Dimension } from './dimensions.ts';
 import { primaryGoals, revenueGoal } from './primary-goals.ts';
 

@@ -2,7 +2,7 @@ import { DAY_MS, utcDay } from '../../lib/clock.ts';
 import { GROUP_PLACES, groupsOf } from '../facts/groups.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import { bindingsOf, inCohort, MATURE, type Cohort, type SendCounts } from './cohort.ts';
+import { bindingsOf, inCohort, MATURE, type Cohort, type SendCounts } from './cohort-conditions.ts';
 import { KEYS, type Dimension } from './dimensions.ts';
 
 /**
