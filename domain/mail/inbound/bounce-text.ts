@@ -24,7 +24,8 @@ const FAILURE_SUBJECT = anyOf(
     String.raw`zustellung (?:fehlgeschlagen|nicht möglich)|nicht zugestellt|non remis|échec de la remise`,
     String.raw`non distribuable|no se puede entregar|no entregado|devuelto|non recapitabile`,
     String.raw`mancato recapito|não é possível entregar|não entregue|onbestelbaar|niedostarczalne`,
-    String.raw`nie można dostarczyć|nem kézbesíthető|kézbesíthetetlen`,
+    String.raw`nie można dostarczyć|nem kézbesíthető|kézbesíthetetlen|не доставлен|недоставлен|невозможно доставить|не вдалося доставити|teslim edilemedi`,
+    String.raw`nedoručiteln|kunne ikke leveres|kan ikke leveres|kunde inte levereras|olevererbart|perille toimittamaton|ei voitu toimittaa|配信できません|配信に失敗|送信できませんでした|不達|配達不能|退信|无法投递|無法投遞|投递失败`,
   ],
   'i',
 );
@@ -40,7 +41,7 @@ const FAILURE_OPENING = anyOf(
     String.raw`your message[^.\n]{0,60}(?:could|was|can) ?not (?:be )?delivered|(?:could|can) ?not be delivered (?:to|because|for)`,
     String.raw`you are not (?:a )?(?:member|subscribe[rd])|not allowed to post|your (?:post|posting|message)[^.\n]{0,60} (?:has been|was) (?:automatically )?rejected`,
     String.raw`had permanent fatal errors|delivery to the following recipients? (?:has )?failed`,
-    String.raw`couldn['’]t be delivered|(?:unable|not able|failed) to deliver (?:your |the |this )?(?:message|mail|e-?mail)|(?:could|can) ?not deliver (?:your|the|this) (?:message|mail)|-{3,} ?failure reasons|has been returned (?:to you )?because|(?:message|mail) (?:is|was) undeliverable|delivery failed[;:]`,
+    String.raw`couldn['’]t be delivered|(?:unable|(?:not|n['’]t) able|failed) to deliver (?:your |the |this )?(?:message|mail|e-?mail)|(?:could|can) ?not deliver (?:your|the|this) (?:message|mail)|-{3,} ?failure reasons|has been returned (?:to you )?because|(?:message|mail) (?:is|was) undeliverable|delivery failed[;:]`,
     String.raw`did not reach the following recipient|there was an error delivering your (?:mail|message)`,
     String.raw`error has occurred while attempting to deliver|recipient addresses that were incorrectly constructed`,
     String.raw`trouble delivering your message|addresses had (?:permanent )?(?:fatal |delivery )(?:errors|problems)`,
@@ -49,7 +50,7 @@ const FAILURE_OPENING = anyOf(
 );
 /** Subjects that only a mail system begins so, whoever it says it is; an away message has words of its own before ours. */
 const FAILURE_START =
-  /^(?:undeliver(?:able|ed)|delivery (?:failure|status notification)|delivery notification: delivery has failed|returned mail|failure notice|mail delivery (?:failed|failure|error)|non-?delivery|unzustellbar)/i;
+  /^(?:\[bounce\]|there was an error sending your mail|mail could not be delivered|notice: mail delivery status|undeliver(?:able|ed)|delivery (?:failure|status notification)|delivery notification: delivery has failed|returned mail|failure notice|mail delivery (?:failed|failure|error)|non-?delivery|unzustellbar)/i;
 const DELAY = anyOf(
   [
     String.raw`delivery status notification.{0,5}(?:delay|warning)|delayed \d+ hours?`,
@@ -67,6 +68,19 @@ const MAX_RECIPIENTS = 50;
 /** A server's answer in a form that people do not write by chance: a reply code of class 5 with words, or with a status. */
 const REFUSAL =
   /(?:^|[\s:;"'[(<])5[0-5]\d(?:[ -]#?5\.\d\.\d{1,3}\b|[ -][^\n]{0,60}(?:user|recipient|mailbox|address|denied|reject))/im;
+
+/**
+ * Whether a message announces a failed delivery as only programs do, whoever it says it is from: by its subject and by a
+ * refusal or a usual beginning in its text.
+ */
+export function announcesFailure({ subject, text, headers }: InboundMessage): boolean {
+  if (headers['x-failed-recipients'] !== undefined) return true;
+  const words = proseOf(text);
+  const opens = FAILURE_OPENING.test(words.slice(0, 2000));
+  if (FAILURE_START.test(subject) && (opens || REFUSAL.test(words) || /^\s{0,8}error: /im.test(words))) return true;
+  const submitted = headers['auto-submitted'] ?? 'no';
+  return opens && /^auto-generated/i.test(submitted) && FAILURE_SUBJECT.test(subject);
+}
 
 /** Reads a bounce written as prose, or null when the message doesn't read like one. */
 export function parseTextBounce(message: InboundMessage): DeliveryReport | null {

@@ -1,4 +1,4 @@
-import { parseTextBounce } from './bounce-text.ts';
+import { announcesFailure, parseTextBounce } from './bounce-text.ts';
 import { fromListManager, fromMailSystem, returnedMessageId, returnedRecipients } from './delivery-report.ts';
 import type { DeliveryReport, DsnAction, DsnRecipient } from './delivery-report.ts';
 import { addressInField, fieldValue, parseFields } from './fields.ts';
@@ -16,9 +16,9 @@ const ACTIONS: ReadonlySet<string> = new Set(['failed', 'delayed', 'delivered', 
  * none.
  */
 export function parseDsn(message: InboundMessage): DeliveryReport | null {
-  const byMachine = fromMailSystem(message) || fromListManager(message);
+  const byMachine = fromMailSystem(message) || fromListManager(message) || announcesFailure(message);
   const found = parseStandardDsn(message) ?? (byMachine ? parseTextBounce(message) : null);
-  if (found !== null || message.rawBody === '' || !fromMailSystem(message)) return found;
+  if (found !== null || message.rawBody === '' || !byMachine) return found;
   // Wrong boundaries and types hide parts from a MIME parser that a person would still read.
   const asItCame = { ...message, text: message.rawBody };
   return parseStandardDsn(asItCame) ?? parseTextBounce(asItCame);
@@ -26,7 +26,7 @@ export function parseDsn(message: InboundMessage): DeliveryReport | null {
 
 function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
   // A person may forward a bounce; the parts of that are inside a message of another type and author.
-  if (message.contentType !== 'multipart/report' && !fromMailSystem(message)) return null;
+  if (message.contentType !== 'multipart/report' && !fromMailSystem(message) && !announcesFailure(message)) return null;
   const part = message.reports.find((each) => /^message\/(?:global-)?delivery-status$/.test(each.contentType));
   const body = part?.body ?? inlineReport(message.text);
   if (body === null) return null;
@@ -41,7 +41,7 @@ function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
   return {
     source: 'rfc3464',
     reportingMta: reporter === null ? null : afterType(reporter),
-    recipients: recipients.map((fields) => withRefusal(fields, addresses, prose)),
+    recipients: recipients.map((fields) => withRefusal(fields, addresses, prose, reporter)),
     originalMessageId: returnedMessageId(message, first),
   };
 }
@@ -76,7 +76,12 @@ function readRecipient(fields: Fields, returned: readonly string[]): RecipientFi
   };
 }
 
-function withRefusal({ reported, ...known }: RecipientFields, all: readonly string[], prose: string): DsnRecipient {
+function withRefusal(
+  { reported, ...known }: RecipientFields,
+  all: readonly string[],
+  prose: string,
+  reporter: string | null,
+): DsnRecipient {
   if (known.action !== 'failed') return { ...known, refusal: null, bounceType: null };
   const section = sectionFor(known.finalRecipient, all, prose);
   const refusal = readRefusal({
@@ -85,13 +90,15 @@ function withRefusal({ reported, ...known }: RecipientFields, all: readonly stri
     diagnostic: known.diagnosticCode ?? '',
     section,
     prose: all.length === 1 ? prose : section,
+    hosts: [known.remoteMta, reporter === null ? null : afterType(reporter)],
   });
   return { ...known, refusal, bounceType: bounceTypeOf(refusal) };
 }
 
 function readAction(value: string | null, status: string | null): DsnAction {
   const word = /^[a-z]+/.exec(value?.toLowerCase() ?? '')?.[0] ?? '';
-  if (ACTIONS.has(word)) return word as DsnAction;
+  // What was refused was not delivered, whatever a careless system calls it.
+  if (ACTIONS.has(word) && !(status?.startsWith('5') && word !== 'failed')) return word as DsnAction;
   if (status?.startsWith('2')) return 'delivered';
   return status?.startsWith('4') ? 'delayed' : 'failed';
 }

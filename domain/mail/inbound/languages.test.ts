@@ -302,7 +302,7 @@ test('above a quote of any form in any language every own line stays, and nothin
         minLength: 4,
         maxLength: 12,
       })
-      .map((words) => `${words.join(' ')}.`),
+      .map((words) => `Then ${words.join(' ')}.`),
   );
   const text = fc.array(fc.tuple(line, fc.constantFrom('\n', '\n\n')), { minLength: 1, maxLength: 8 });
   const quote = fc.constantFrom(...values(LANGUAGES).flatMap(quotesOf));

@@ -6,6 +6,8 @@ import { readRefusal } from './report-words.ts';
 /** A notification of Amazon SES, as its notification service mails it. */
 interface SesNotice {
   notificationType?: unknown;
+  /** The same in events that are published instead of notified. */
+  eventType?: unknown;
   bounce?: { bounceType?: unknown; bouncedRecipients?: unknown };
   complaint?: { complainedRecipients?: unknown; complaintFeedbackType?: unknown };
   delivery?: { recipients?: unknown };
@@ -23,26 +25,29 @@ const MAX_RECIPIENTS = 50;
  * notification service; null for anything else.
  */
 export function parseProviderNotice(message: InboundMessage): ProviderNotice | null {
-  if (!message.text.trimStart().startsWith('{') || !/"notificationType\b|\\"notificationType\\"/.test(message.text))
+  if (!message.text.trimStart().startsWith('{') || !/"(?:notification|event)Type\b|\\"(?:notification|event)Type\\"/.test(message.text))
     return null;
   const notice = noticeIn(message.text);
-  if (notice?.notificationType === 'Complaint') {
-    const type = notice.complaint?.complaintFeedbackType;
+  const type = notice?.notificationType ?? notice?.eventType;
+  if (notice !== null && type === 'Complaint') {
+    const feedback = notice.complaint?.complaintFeedbackType;
     return {
       kind: 'complaint',
       recipient: addressesOf(notice.complaint?.complainedRecipients)[0]?.address ?? null,
-      feedbackType: typeof type === 'string' ? type.toLowerCase().slice(0, 50) : 'abuse',
+      feedbackType: typeof feedback === 'string' ? feedback.toLowerCase().slice(0, 50) : 'abuse',
     };
   }
   const recipients =
-    notice?.notificationType === 'Bounce'
+    notice !== null && type === 'Bounce'
       ? addressesOf(notice.bounce?.bouncedRecipients).map((each) => failed(each))
       : addressesOf(notice?.delivery?.recipients).map(({ address }) => delivered(address));
   if (recipients.length === 0) return null;
   return { kind: 'report', report: { source: 'rfc3464', reportingMta: null, recipients, originalMessageId: null } };
 }
 
-function noticeIn(text: string): SesNotice | null {
+function noticeIn(raw: string): SesNotice | null {
+  // Sendmail breaks lines of more than 990 characters with an exclamation mark.
+  const text = raw.replace(/!\r?\n[ \t]/g, '');
   // Mail systems wrap the long line and begin the next one with a space.
   const outer =
     parsed(text.replace(/\r?\n(?=[ \t])/g, ' ').replace(/(?<!\s)\s{2,}--\s[\s\S]*$/, '')) ?? parsed(firstObject(text));

@@ -137,6 +137,8 @@ function introductionAt(lines: readonly string[], at: number): Introduction | nu
     if (line === '' || isQuoteLine(line) || joined.length > MAX_LINE) return null;
     const before = taken.join(' ');
     if (count === 2 && !INTRODUCTION_START.test(before) && !/<[^<>\s]+@/.test(before)) return null;
+    // The first of several lines has a part of the date, or the author.
+    if (count === 2 && !/[\d@]/.test(before) && !LEAD_IN.test(before)) return null;
     taken.push(line);
     // Some programs leave the colon out; then nothing but a verb after date and address will do.
     const ends = /[:：]$/.test(line)

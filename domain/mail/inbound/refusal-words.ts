@@ -73,8 +73,9 @@ const REPUTATION = anyOf(
     String.raw`invalid dns|dns mx or a|reputation|blocked (?:using|by|for|due|because|-|from)|(?:is|are|been|was|were) (?:currently )?(?:blocked|banned)|has been blocked|\bbanned\b|access denied[^.\n]{0,30}(?:ip|host|sender)|dul\b|dynamic (?:ip|host|pool)|residential`,
     String.raw`\bptr\b|reverse[- ]?(?:dns|lookup|address|resolution|mapping|hostname)|\brdns\b|cannot find your (?:reverse )?hostname|find your hostname|(?:ip|host) (?:name|address) lookup|resolve your (?:host|ip|address)|invalid hostname|hostname[^.\n]{0,30}(?:not (?:resolve|match)|unresolv|does not)`,
     String.raw`\b(?:ip|host|server|client|connection|mta|domain|network|address)\b[^.\n]{0,60}(?:\bis\b|was|been|are)?[^.\n]{0,20}(?:blocked|banned|rejected due|refused due|suspicious|forbidden|not allowed|not permitted|not welcome)`,
-    String.raw`(?:bad|poor|invalid|blocked|unknown|dynamic) (?:helo|ehlo|ip|host|client)|(?:helo|ehlo)[^.\n]{0,40}(?:reject|invalid|not|need|must|mismatch)|invalid ip|client host[^\n]{0,80}rejected|\bmail from [\d.]+ (?:rejected|refused|blocked)|messages from [\d.]+ were`,
+    String.raw`(?:bad|poor|invalid|blocked|dynamic) (?:helo|ehlo|ip|host|client)|unknown (?:helo|ehlo|ip|client)|(?:helo|ehlo)[^.\n]{0,40}(?:reject|invalid|not|need|must|mismatch)|invalid ip|client host[^\n]{0,80}rejected|\bmail from [\d.]+ (?:rejected|refused|blocked)|messages from [\d.]+ were`,
     String.raw`\bspf\b|\bdkim\b|\bdmarc\b|\bdomainkeys?\b|unauthenticated|sender policy framework|sender id|fails? (?:to pass )?authentication|authentication checks`,
+    String.raw`go away|not (?:currently )?accepting (?:mail from|connections)|no access from|nameserver query|smtp server of your isp|refused\W{1,4}see http|(?:mta|sender|server) (?:[a-z]+ ){0,4}(?:has )?not passed|open proxy|unwanted messages|(?:server|sender|mail server) requires confirmation|confirm this mail server|:blocked\)|your (?:access )?ip\b[^.\n]{0,40}rejected|no valid recipients? from|(?:part of|their) [^.\n]{0,20}network|bad sender ip|dnsbl:|ip profile|generic (?:dns )?ptr|veuillez essayer plus tard`,
     String.raw`(?:\bs3140|\b(?:sc|ou|dy|cs|tss?)-?0\d{1,2}\b|\b(?:ts|bl)\d{2}\b)`,
   ],
   'i',
@@ -85,7 +86,7 @@ const SENDER_REFUSED = anyOf(
     String.raw`(?:sender|return[- ]?path|mail[- ]?from|envelope[- ]?from|originator|reverse[- ]path|from address)\b[^.\n]{0,60}(?:reject|refus|denied|unknown|block|invalid|not (?:exist|accepted|found|allowed|valid|permitted)|does(?: not|n['’]t)|unrout|verif|unresolv|mismatch|must|malformed|required|misconfigured|fail|bad)`,
     String.raw`(?:unrout(?:e?able|able)|invalid|unknown|bad|forged|fake|rejected|no such|unverifiable|unresolvable|unauthori[sz]ed) (?:sender|from|return|envelope|originator)`,
     String.raw`sender (?:domain|address|verify|verification|is|not)|my name was rejected|domain of sender|your domain|you are not (?:allowed|authori[sz]ed|a member|permitted)|not accept(?:ed|ing)?[^.\n]{0,30} from (?:you|this|your)`,
-    String.raw`only (?:accepts?|members|allowed|authori[sz]ed)[^.\n]{0,60}(?:from|senders?|post)|restricted[^.\n]{0,20}(?:sender|group|list)|from domain`,
+    String.raw`only (?:accepts?|members|allowed|authori[sz]ed)[^.\n]{0,60}(?:from|senders?|post)|restricted[^.\n]{0,20}(?:sender|group|list)|from:? domain|invalid domain, see|mail from [^.\n]{0,60}(?:refused|not owned)|null sender|empty (?:envelope )?sender|batv|unsigned dsn|returned mail not accepted|third-party dsns|(?:[eé]metteur|exp[eé]diteur) invalide`,
   ],
   'i',
 );
@@ -94,7 +95,7 @@ const FULL = anyOf(
   [
     String.raw`(?:mail ?box|inbox|account|user|recipient|folder|storage|maildir|home)[^.\n]{0,60}(?:\bfull\b|over[- ]?quota|out of (?:storage|space)|over (?:the |its )?(?:limit|quota|size)|exceed|too (?:large|big))`,
     String.raw`(?:over|exceed(?:s|ed|ing)?|insufficient|out of|not enough|no)[^.\n]{0,40}(?:quota|storage|disk ?space|space left|mail ?box size)`,
-    String.raw`quota[^.\n]{0,30}(?:exceed|full|over|violat)|over ?quota|quotaexceeded|would (?:be )?over|storage (?:space|limit)|mail ?box size|full mail ?box|disk (?:quota|full)|maximum (?:allowed )?(?:mail ?box|capacity)`,
+    String.raw`quota[^.\n]{0,30}(?:exceed|full|over|violat)|over ?quota|quotaexceeded|would (?:be )?over|bo[iî]te du destinataire pleine|enough (?:disk )?space|space has been used up|too much mail data|disk ?space quota|disc quota|exceeded the local limit|storage (?:space|limit)|mail ?box size|full mail ?box|disk (?:quota|full)|maximum (?:allowed )?(?:mail ?box|capacity)`,
   ],
   'i',
 );
@@ -104,8 +105,8 @@ const PROGRAM =
 const SYSTEM_FULL = /system storage|(?:file ?system|server|system|queue)[^.\n]{0,20} full|insufficient system/i;
 const DISABLED = anyOf(
   [
-    String.raw`${WHO}[^.\n]{0,60}(?:disabled|suspended|inactive|locked|deactivated|discontinued|on hold|not active|temporarily unavailable|expired|frozen|dormant|restricted|over limit)`,
-    String.raw`(?:disabled|suspended|inactive|locked|deactivated|expired) (?:user|mailbox|account|recipient|address)|disableduser|not been used for|not logged in`,
+    String.raw`${WHO}[^.\n]{0,60}(?:disabled|suspended|temporary locked|archived|is terminated|no longer accepts (?:e-?)?mail|inactive|locked|deactivated|discontinued|on hold|not active|temporarily unavailable|expired|frozen|dormant|restricted|over limit)`,
+    String.raw`(?:disabled|suspended|inactive|locked|deactivated|expired|archived) (?:user|mailbox|account|recipient|address)|destinataire archiv|\bis currently suspended|has been suspended|invalid\/inactive user|recipient suspend|refuses? to (?:accept|receive)|recipient preferences|user rules|only accepting mail from specific|recipient id refuse|is not accepting any mail|disableduser|not been used for|not logged in`,
     String.raw`mailbox (?:currently )?(?:is )?(?:unavailable|not available) (?:or|for|at|temporar)|delivery to this (?:user|mailbox|address) (?:is )?(?:restricted|refused)|account that you tried to reach is (?:disabled|inactive|over)`,
   ],
   'i',
@@ -162,20 +163,23 @@ const CONFIGURATION = anyOf(
 
 const MOVED = anyOf(
   [
-    String.raw`(?<!owner |priority |password )(?:has|have|was) (?:been )?(?:moved|changed|replaced)\b|user (?:has )?moved|moved to|new (?:e-?mail )?address(?: is)?|no longer (?:at|with) this|forward(?:ing)? (?:path|address|to)|user not local; please try|address (?:has )?changed|please (?:try|use) <`,
+    String.raw`(?:${WHO}|person|employee|owner of this|he|she|they)\b[^.\n]{0,60}(?:has|have|was|is)(?: been)? (?:moved|changed|replaced)\b|has been replaced by|(?:has|have) moved(?: to|,)|moved to (?:a |another )?(?:new|<)|new (?:e-?mail )?address(?: is)?|no longer (?:at|with) this (?:company|organi[sz]ation|address)|no forwarding address|user not local; please try|please (?:try|use) <|recipient no longer on server`,
   ],
   'i',
 );
+/** What was changed here is not the address. */
+const OTHER_CHANGE =
+  /(?:owner|priority|password|policy|policies|configuration|mx|record)s? (?:has|have|was) (?:been )?(?:moved|changed|replaced)/i;
 const UNKNOWN_DOMAIN = anyOf(
   [
-    String.raw`\b(?:host|domain|hostname)(?: or domain)?(?: name)?s?(?: [\w-]+(?:\.[\w-]+)+)?[^.\n:]{0,24}(?:unknown|not found|could not be found|couldn['’]t be found|not exist|does ?n[o'’]t exist|non-?existent|not (?:be )?resolve|isn['’]t valid|is invalid)|(?:unknown|no such|invalid|non-?existent|bad|illegal) (?:(?:destination|recipient|mail) )?(?:host|domain)\b(?! name of)|nxdomain`,
-    String.raw`unrout(?:e?able|able) (?:mail )?(?:address|domain)|illegal host\/domain|point to non-existent|name or service not known|(?:cannot|can't|could(?:n['’]t| not)|unable to) find (?:any |an? |the )?(?:mx|hosts?\b|mail exchanger|mail server|domain)|not known in (?:the )?(?:dns|internet)|no mx (?:record|host)?s? ?(?:found )?for|no (?:mx|mail exchanger|a) records?|host found but no data record|(?:no|has no) valid mx|unable to (?:resolve|find) (?:the )?(?:mx|mail (?:host|server|exchanger)|domain)|no (?:mx|mail exchanger)s? or a|domain[^.\n]{0,30}(?:no longer|not) (?:registered|in service|hosted)|not a valid (?:internet )?domain`,
+    String.raw`\b(?:host|domain|hostname)(?: or domain)?(?: name)?s?(?: [\w-]+(?:\.[\w-]+)+)?[^.\n:]{0,24}(?:unknown|not found|could not be found|couldn['’]t be found|not exist|does ?n[o'’]t exist|non-?existent|not (?:be )?resolve|isn['’]t valid|is invalid)|(?:unknown|no such|invalid|non-?existent|bad|illegal) (?:(?:destination|recipient|mail) )?(?:host|domain)\b(?! name of|, see)|nxdomain|(?:recipient |destination )?domain must exist|domain is not reachable|mail domain mentioned[^.\n]{0,40}unknown|remote domain does ?n['’]?t exist`,
+    String.raw`unrout(?:e?able|able) (?:address|domain)|illegal host\/domain|point to non-existent|name or service not known|(?:cannot|can't|could(?:n['’]t| not)|unable to) find (?:any |an? |the )?(?:mx|hosts?\b|mail exchanger|mail server|domain)|not known in (?:the )?(?:dns|internet)|no mx (?:record|host)?s? ?(?:found )?for|no (?:mx|mail exchanger|a) records?|host found but no data record|(?:no|has no) valid mx|unable to (?:resolve|find) (?:the )?(?:mx|mail (?:host|server|exchanger)|domain)|no (?:mx|mail exchanger)s? or a|domain[^.\n]{0,30}(?:no longer|not) (?:registered|in service|hosted)|not a valid (?:internet )?domain`,
   ],
   'i',
 );
 const REFUSES_ALL_MAIL = anyOf(
   [
-    String.raw`null ?mx|malformed or unexpected name server reply|(?:does not|doesn['’]t|do not|not|never|no longer) (?:accepts?|receives?|accepting|receiving)(?: any| network| incoming)* (?:mail|e-?mail|messages)(?! from)|no(?:t accepting)? network messages|reject all mails?|no smtp service|smtp service (?:is )?not|nullmx|indicated no smtp|only listens?|accepts no mail|not receive (?:any )?e?-?mail`,
+    String.raw`null ?mx|(?:host|domain|server|system|mx)\b[^.\n]{0,40}(?:${NOT}|never|is not) (?:accepts?|receives?|accepting|receiving)(?: any| network| incoming)* (?:mail|e-?mail|messages)(?! (?:from|with|contain|over|that|due|because|for|until|at th|right now|currently))|reject all mails?|no smtp service|smtp service (?:is )?not (?:offered|provided)|indicated no smtp|only listens?|accepts no mail|name server: \.: host not found`,
   ],
   'i',
 );
@@ -187,16 +191,16 @@ const SWITCHED_OFF =
 /** What only the directory of the recipient's own system says; filters do not use these words. */
 const NOT_IN_DIRECTORY = anyOf(
   [
-    String.raw`not (?:listed|found|known) in (?:the |public |domino |our |this )*(?:name (?:& |and )address|address book|directory|domino)|recipient name is not recogni[sz]ed|(?:mail\.local|procmail|deliver|maildrop): unknown user|unknown user: |invalid final delivery userid|(?:unrecogni[sz]ed|unknown|invalid) (?:o\/r|originator\/recipient) (?:name|address)|no longer accepts (?:e-?)?mail\W*$`,
+    String.raw`not (?:listed|found|known) in (?:the |public |domino |our |this )*(?:name (?:& |and )address|address book|directory|domino)|recipient name is not recogni[sz]ed|(?:mail\.local|procmail|deliver|maildrop): unknown user|unknown user: |invalid final delivery userid|(?:unrecogni[sz]ed|unknown|invalid) (?:o\/r|originator\/recipient) (?:name|address)|no [^.\n]{1,80} in name directory|no se encuentra en el directorio|pertori[^.\n]{0,4} dans l['’]annuaire|(?:mail\.local|vdeliver): [^.\n]{0,60}(?:invalid mailbox path|unknown|user missing home directory)|invalid or unknown (?:virtual|base) user|cannot find system user|mailbox does ?n['’]t exist: `,
     String.raw`couldn['’]t be found or is unable to receive|because the address couldn['’]t be found|wasn['’]t found at|email address (?:you entered )?(?:couldn['’]t|could not) be found|recip(?:ient)?notfound|nosuchuser|no mailbox here by that name|user[^.\n]{0,60} not listed in|name was not found at the remote site|does not exist at the organization|address could not be found\. perhaps the recipient moved|recipient name[^.\n]{0,20} not (?:found|recogni[sz]ed)`,
-    String.raw`requested action not taken: mailbox unavailable\W{0,3}(?:[([]|\d\.|$|for explanation|invalid recipient)|requested mail action aborted, mailbox not found`,
+    String.raw`requested action not taken: mailbox unavailable\W{0,3}(?:for explanation|invalid recipient)|requested mail action aborted, mailbox not found|\b000c05a6\b`,
   ],
   'i',
 );
 const UNKNOWN_USER = anyOf(
   [
     String.raw`user[^.\n;]{0,40}unknown|unknown (?:user|recipient|address|account|local[- ]part|mail ?box|e-?mail address|to address)|recipient (?:address )?(?:unknown|invalid|rejected: (?:unknown|undeliverable|user|no such|invalid|access denied|not found|.{0,20}not exist))|${WHO} rejected: .{0,30}unknown`,
-    String.raw`no (?:such|valid|matching)\b[^.\n]{0,20}(?:user|recipient|address|mail ?box|person|account|name|alias|mail drop|inbox)|no (?:mail ?box|user|account|one|record)[^.\n]{0,20}(?:here|by that name|with that|of that|found|there)`,
+    String.raw`no (?:such|valid(?! recipients? from)|matching)\b[^.\n]{0,20}(?:user|recipient|address|mail ?box|person|account|name|alias|mail drop|inbox)|no (?:mail ?box|user|account|one|record)[^.\n]{0,20}(?:here|by that name|with that|of that|found|there)`,
     String.raw`${WHO}s?\b[^.\n]{0,80}(?:not (?:be )?found|${NOT} (?:exists?|have|known|recogni[sz]ed|listed|hosted|valid|registered|receive|match)|unknown|wasn['’]t found|isn['’]t found|could ?n[o'’]t be found|non-?existent|invalid|gone|terminated|deleted|removed|closed|cancell?ed|no longer (?:available|in use|valid|active|exist|on|with|used|accept|work))`,
     String.raw`(?:invalid|bad|incorrect|non-?existent|nonexistent|undeliverable|wrong|illegal) (?:recipient|address|user|mail ?box|e-?mail|destination|local|rcpt|username)|not (?:a )?(?:valid|known|our) (?:user|recipient|mail ?box|address|customer|account|local)|is not a (?:valid )?(?:user|mailbox|known|local)|not (?:listed|found) in|not a member of|does ?n[o'’]t have an? [^.\n]{0,60}account|recipientnotfound|recipnotfound|nosuchuser|no longer (?:employed|with)`,
     String.raw`mail ?box (?:unavailable|not found|does ?n[o'’]t|disabled or)|requested action not taken: mailbox unavailable|unavailable or access denied|there is no (?:user|one|such|account|mailbox)|can ?n[o'’]?t (?:find|verify|resolve) (?:the )?(?:user|recipient|address|mailbox|account|alias)|does not exist|no mailbox|not our customer|recipient (?:is )?not in directory|(?:recipient|address|user) (?:can ?not|could not|can['’]t) be (?:verified|found|resolved)|does not live here|unable to (?:find|locate|verify) (?:the )?(?:user|recipient|mailbox|address)|non-local user`,
@@ -204,6 +208,9 @@ const UNKNOWN_USER = anyOf(
     String.raw`(?:empf[aä]nger|benutzer|nutzer|adresse|postfach|mailbox|konto)[^.\n]{0,30} (?:unbekannt|nicht (?:gefunden|bekannt|vorhanden|existent|g[uü]ltig)|existiert nicht|ung[uü]ltig)|unbekannte[rs]? (?:empf[aä]nger|benutzer|nutzer|adresse)|(?:kein|ung[uü]ltige[rs]?) (?:solcher |solches )?(?:empf[aä]nger|benutzer|nutzer|postfach)`,
     String.raw`(?:destinat[aá]ri[oa]|usu[aá]rio|utente|casella|buz[oó]n|cuenta|conta|caixa|indirizzo|endere[cç]o|direcci[oó]n)[^.\n]{0,30} (?:descono(?:cid[oa])|desconhecid[oa]|sconosciut[oa]|ine[sx]istente|no existe|n[aã]o existe|non esiste|inv[aá]lid[oa]|non valid[oa]|no encontrad[oa]|n[aã]o encontrad[oa]|non trovat[oa])|(?:gebruiker|ontvanger|postvak|adres)[^.\n]{0,20} (?:onbekend|bestaat niet|niet gevonden|ongeldig)|onbekende (?:gebruiker|ontvanger)`,
     String.raw`(?:nieznany|niepoprawny|nie ma takiego|brak (?:takiego )?) ?(?:u[zż]ytkownika?|adresata|odbiorc[ay]|konta)|(?:u[zż]ytkownik|adresat|odbiorca|konto|skrzynka)[^.\n]{0,20} nie istnieje|(?:пользовател|получател|адресат|ящик|абонент)[^.\n]{0,30}(?:не найден|не существует|не зарегистрирован|неизвест)|нет такого (?:пользовател|адрес|получател)|неизвестный (?:пользователь|получатель|адресат)|(?:mottagaren|modtageren|mottakeren|anv[aä]ndaren|brugeren)[^.\n]{0,20} (?:finns inte|findes ikke|finnes ikke|[aä]r ok[aä]nd|ukendt|ukjent)|(?:ok[aä]nd|ukendt|ukjent) (?:mottagare|modtager|mottaker|anv[aä]ndare|bruger)|tuntematon (?:vastaanottaja|k[aä]ytt[aä]j[aä])|nezn[aá]m[yý] (?:u[zž]ivatel|p[rř][ií]jemce)|ismeretlen (?:c[ií]mzett|felhaszn[aá]l[oó])|kullan[ıi]c[ıi] (?:bulunamad[ıi]|yok)|(?:宛先|ユーザ|メールアドレス|あて先)[^。\n]{0,30}(?:存在しま|見つかりま|ありません|不明)|(?:用户|用戶|收件人|邮箱|郵箱)[^。\n]{0,12}(?:不存在|无效|不正确)`,
+    String.raw`(?:address|mailbox|account) (?:is )?not present|(?:can['’]t|cannot|does not|doesn['’]t) accept (?:user|recipient)|destination (?:addresses|server)[^.\n]{0,30}(?:unknown|rejected recipients)|(?:not|inactive|no) (?:an? )?(?:active )?(?:e-?mail )?address(?:es)? (?:at|on|here|in)|inactive e-?mail address|mail ?box is unavailable|mailbox unavaiable|account (?:is )?unavailable|not e-?mail addresses`,
+    String.raw`recipient (?:is )?not (?:accepted|local|ok|found)|no(?:t)? (?:existing|existent) (?:user|recipient)|non existent user|bad(?:rcptto|recipientto)|validrcptto|(?:following )?recipients? (?:was|were|is) undeliverable|bad (?:destination )?(?:mailbox )?recipient|rcpt [(<][^.\n]{0,80}(?:does not|t) exist|> not found|(?:invalid|unknown) (?:virtual|base) user|unknown or illegal alias|missing home directory|no mail ?box available`,
+    String.raw`nessun utente simile|no existe (?:dicha|ese|esa|el|la|este|esta) (?:persona|usuari[oa]|cuenta|destinatari[oa]|buz[oó]n)|adresse d['’ ]?au moins un destinataire invalide|(?:tal|tel|aucun) (?:usuario|utilisateur|destinataire)|invalid or unknown user`,
     // Nothing but that the recipient was rejected, or with the domain alone.
     String.raw`(?:recipient|rcpt|mail ?box|user|address)(?: address)? (?:was |is |has been |got )?(?:rejected|refused|denied)(?::? [\w-]+(?:\.[\w-]+)+)?[\s.!()[\]"'<>-]*(?:\(state \d+\))?\W*$`,
     String.raw`(?:not|no) (?:a |an |the )?(?:such |valid |known |existing |real |local )+(?:${WHO}|recipients?|person|customer|employee|member|destination|login|subscriber|entry|object)|(?:unknown|invalid|illegal|unresolvable|non-?existent|obsolete|dead|bogus) (?:or (?:illegal|invalid|unknown) )?(?:${WHO}|alias|login|username|customer|subscriber|destination|rcpt|final delivery userid)`,
@@ -213,11 +220,11 @@ const UNKNOWN_USER = anyOf(
 );
 
 /** A server that is asked to pass mail on: the recipient's mail goes elsewhere, or we are not signed in. */
-const RELAY =
-  /relay(?:ing)?[^.\n]{0,20}(?:denied|not (?:allowed|permitted)|prohibited|refused|rejected)|(?:unable|not permitted|not configured|not allowed) to relay|(?:does not|won't|no) relay/i;
+export const RELAY =
+  /relay(?:ing)?[^.\n]{0,20}(?:denied|not (?:allowed|permitted)|prohibited|refused|rejected)|(?:unable|not permitted|not configured|not allowed|authentication) to relay|(?:does not|won't|no|not an open|insecure mail|as an?|mail) relay|relaying mail to|not a (?:registered )?gateway|not local host|(?:list of|in my) allowed rcpthosts?|do(?:es)?(?: not|n['’]t) handle mail for|non-local e-?mail address|specified domain is not allowed/i;
 
 /** Codes that Facebook's mail servers write behind the status, by the letters of their subject. */
-const FACEBOOK_POLICY = /\b(?:pol|con|msg|aut|spm|int|dns|blk|tls)-[pt]\d\b/i;
+const FACEBOOK_POLICY = /\b(?:pol|con|msg|aut|spm|dns|blk|tls)-[pt]\d\b|\bint-p2\b/i;
 
 /** Words by reason, in the order in which they decide where a server says several things. */
 export const WORDS: readonly (readonly [RefusalReason, RegExp])[] = [
@@ -235,6 +242,7 @@ export const WORDS: readonly (readonly [RefusalReason, RegExp])[] = [
   ['refuses_all_mail', REFUSES_ALL_MAIL],
   ['reputation', REPUTATION],
   ['sender_refused', SENDER_REFUSED],
+  ['unconfirmed', OTHER_CHANGE],
   ['moved', MOVED],
   ['not_in_directory', NOT_IN_DIRECTORY],
   ['disabled', DISABLED],

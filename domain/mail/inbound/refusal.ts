@@ -3,7 +3,7 @@
  * failed) is sorted into one of five classes; only the first of them ends the use of an address.
  */
 
-import { WORDS, type RefusalReason } from './refusal-words.ts';
+import { RELAY, WORDS, type RefusalReason } from './refusal-words.ts';
 
 export type { RefusalReason } from './refusal-words.ts';
 
@@ -36,6 +36,8 @@ export interface Evidence {
   readonly quoted?: boolean;
   /** The status was given by the system that reports, not by the server in its answer. */
   readonly statusByReporter?: boolean;
+  /** The system that reports has given up, whatever the class of the status. */
+  readonly final?: boolean;
 }
 
 export interface Refusal {
@@ -128,7 +130,11 @@ const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
  * question open: neither ever ends the use of an address. What cannot be read counts as a mailbox that did not work today.
  */
 export function classifyRefusal(evidence: Evidence): Refusal {
-  const reason = reasonOf(evidence);
+  return refusalFor(reasonOf(evidence));
+}
+
+/** A reason with the class it belongs to. */
+export function refusalFor(reason: RefusalReason): Refusal {
   return { class: CLASS_OF[reason], reason };
 }
 
@@ -148,19 +154,22 @@ export function bounceTypeOf(refusal: Refusal): BounceType {
   return refusal.class === 'recipient_gone' ? 'hard' : 'soft';
 }
 
-function reasonOf({ status, code, stage, words, quoted = false, statusByReporter = false }: Evidence): RefusalReason {
+function reasonOf(evidence: Evidence): RefusalReason {
+  const { status, code, stage, words, quoted = false, statusByReporter = false, final = false } = evidence;
   const text = readable(words);
   const said = saidIn(text);
   const isGone = said !== null && CLASS_OF[said] === 'recipient_gone';
   const plain = PLAIN_STATUS.find(([pattern]) => pattern.test(status ?? ''))?.[1] ?? null;
   if (isTemporary(status, code)) {
-    // Tried until the sender's queue gave up, and always the same: the address.
+    // Tried until the sender's queue gave up, and always the same: the address, or its domain.
     if (quoted && status === '4.1.1' && isGone) return said;
+    if (final && said === 'unknown_domain' && !/look-?up of|dns error/.test(text)) return said;
     if (said !== null && !isGone) return said;
     return plain ?? (isGone ? 'unconfirmed' : 'slow');
   }
   const named = ADDRESS_STATUS.get(status ?? '') ?? null;
   if (named !== null) {
+    if (RELAY.test(text)) return 'configuration';
     // sendmail reports 5.1.1 for any answer of 550 to RCPT: the status is not the server's where it gave none itself.
     return said === null || isGone || (!statusByReporter && CONFIRMED_BY_STATUS.has(said)) ? named : said;
   }
@@ -168,6 +177,11 @@ function reasonOf({ status, code, stage, words, quoted = false, statusByReporter
   if (code === 521 || code === 556) return isGone || said === null ? 'refuses_all_mail' : said;
   // RFC 5321: the person is not here, try there.
   if (code === 551 && status === '5.0.0' && isGone) return 'moved';
+  // Nothing but "address rejected", in answer to RCPT: gateways that ask the recipient's directory.
+  if (status === '5.1.0' && stage === 'rcpt' && /(?:address|recipient) (?:was )?(?:rejected|refused|denied)/.test(text))
+    return said === null || said === 'policy' || said === 'configuration' ? 'unknown_user' : said;
+  // The domain has no server in the DNS: found by the system that reports, not said by a server that was asked.
+  if (status === '5.4.4' && code === null && (said === null || said === 'unknown_domain')) return 'unknown_domain';
   // Exchange Online answers RCPT so for an address that its directory does not have.
   if (status === '5.4.1' && stage !== 'data' && /access denied/.test(text)) return 'unknown_user';
   if (plain !== null && !(isGone && stage === 'rcpt') && said !== 'not_in_directory') return plain;
@@ -186,7 +200,10 @@ function isConfirmed(
   { status, stage, quoted }: { status: string | null; stage: Stage | null; quoted: boolean },
 ): boolean {
   if (PROVIDER_VERDICT.test(text) && (quoted || /delivery error|\b55\d\b/.test(text))) return true;
-  if (stage === 'data' || stage === 'mail') return false;
+  if (stage === 'mail') return false;
+  // A relay says so of the domain whenever it finds out.
+  if (said === 'unknown_domain' || said === 'refuses_all_mail') return true;
+  if (stage === 'data') return false;
   if (said !== 'unknown_user') return true;
   return stage === 'rcpt' || status === '5.1.0' || status === '5.1.3';
 }
@@ -201,7 +218,7 @@ function saidIn(text: string): RefusalReason | null {
 }
 
 /** Words too general to speak against a status that names the address. */
-const CONFIRMED_BY_STATUS: ReadonlySet<RefusalReason> = new Set(['policy', 'configuration', 'disabled', 'slow']);
+const CONFIRMED_BY_STATUS: ReadonlySet<RefusalReason> = new Set(['policy', 'configuration', 'slow']);
 
 function isTemporary(status: string | null, code: number | null): boolean {
   if (status !== null && !/^5\.0\.0$/.test(status)) return status.startsWith('4');

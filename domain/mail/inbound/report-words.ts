@@ -1,4 +1,5 @@
-import { classifyRefusal, obstacleIn, saysWhy } from './refusal.ts';
+import { providerAnswer } from './provider-answers.ts';
+import { classifyRefusal, obstacleIn, refusalFor, saysWhy } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { answerIn, bestStatus, isPipelined, replyCode, stageIn } from './smtp-words.ts';
 
@@ -74,19 +75,41 @@ export interface ReportedRefusal {
   /** The prose about this recipient; may be empty. */
   readonly section: string;
   readonly prose: string;
+  /** The servers that the report names as the one that answered and the one that reports. */
+  readonly hosts?: readonly (string | null)[];
+}
+
+/** Names of the servers that may have answered: as the report states them, as its prose does, and the recipient's domain. */
+function hostsOf(recipient: string, stated: readonly (string | null)[], text: string): string[] {
+  const named = Array.from(
+    text.slice(0, MAX_SECTION).matchAll(/\b(?:host|server|mx)\s{1,3}<?([\w-]{1,63}(?:\.[\w-]{1,63}){1,8})/gi),
+    (match) => match[1] ?? '',
+  );
+  const all = [...stated, recipient.slice(recipient.lastIndexOf('@') + 1), ...named.slice(0, 10)];
+  return all.flatMap(
+    (host) =>
+      host
+        ?.toLowerCase()
+        .split(/[\s;,(]/, 1)[0]
+        ?.replace(/\.$/, '') ?? [],
+  );
 }
 
 /**
  * Sorts the refusal of one recipient by the best words there are: the diagnostic, else the section of the prose about it,
  * else all of the prose. The stage is often named in the prose alone.
  */
-export function readRefusal({ recipient, reported, diagnostic, section, prose }: ReportedRefusal): Refusal {
+export function readRefusal(report: ReportedRefusal): Refusal {
+  const { recipient, reported, diagnostic, section, prose, hosts = [] } = report;
   const words =
     [diagnostic, answerIn(section), section, answerIn(prose), prose].find(saysWhy) ?? (diagnostic || section || prose);
   const status = bestStatus(bestStatus(reported, diagnostic), words);
   const seen = `${diagnostic}\n${section === '' ? prose : section}`;
   const stage = stageIn(seen) ?? stageIn(prose);
-  const refusal = classifyRefusal({
+  const known = status?.startsWith('4.')
+    ? null
+    : providerAnswer(hostsOf(recipient, hosts, `${diagnostic}\n${section}`), `${diagnostic}\n${words}`);
+  const read = classifyRefusal({
     status,
     code: replyCode(diagnostic) ?? replyCode(words),
     // That RCPT was answered is only inferred there, and a status about security speaks against it.
@@ -94,7 +117,9 @@ export function readRefusal({ recipient, reported, diagnostic, section, prose }:
     words,
     statusByReporter: replyCode(diagnostic) !== null && bestStatus(null, words) !== status,
     quoted: replyCode(diagnostic) !== null && !FILTERING_CARRIERS.test(recipient),
+    final: true,
   });
+  const refusal = known === null ? read : refusalFor(known);
   if (refusal.class !== 'recipient_gone') return refusal;
   // Some systems put a general code into the fields and what it really means into the prose.
   const obstacle = obstacleIn(certain(section)) ?? obstacleIn(certain(prose));
