@@ -4,7 +4,7 @@ import type { DeliveryReport, DsnAction, DsnRecipient } from './delivery-report.
 import { addressInField, fieldValue, parseFields } from './fields.ts';
 import type { Fields } from './fields.ts';
 import type { InboundMessage } from './parse.ts';
-import { bounceTypeOf } from './refusal.ts';
+import { bounceTypeOf, refusalFor } from './refusal.ts';
 import { proseOf, readRefusal, sectionFor } from './report-words.ts';
 import { bestStatus } from './smtp-words.ts';
 
@@ -16,6 +16,20 @@ const ACTIONS: ReadonlySet<string> = new Set(['failed', 'delayed', 'delivered', 
  * none.
  */
 export function parseDsn(message: InboundMessage): DeliveryReport | null {
+  const report = readDsn(message);
+  return report !== null && /^ng$/i.test(message.headers['x-spasign']?.trim() ?? '') ? filtered(report) : report;
+}
+
+/** The mark with which KDDI says that the recipient's spam settings refused, whatever the answer was. */
+function filtered(report: DeliveryReport): DeliveryReport {
+  const refusal = refusalFor('spam');
+  const recipients = report.recipients.map((each): DsnRecipient =>
+    each.action === 'failed' ? { ...each, refusal, bounceType: bounceTypeOf(refusal) } : each,
+  );
+  return { ...report, recipients };
+}
+
+function readDsn(message: InboundMessage): DeliveryReport | null {
   const byMachine = fromMailSystem(message) || fromListManager(message) || announcesFailure(message);
   const found = parseStandardDsn(message) ?? (byMachine ? parseTextBounce(message) : null);
   if (found !== null || message.rawBody === '' || !byMachine) return found;

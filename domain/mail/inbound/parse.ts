@@ -38,6 +38,7 @@ const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'x-mlserver',
   'x-mailman-version',
   'feedback-id',
+  'x-spasign',
 ]);
 
 const REPORT_TYPES: ReadonlySet<string> = new Set([

@@ -20,6 +20,12 @@ const ANSWERS: readonly ProviderAnswer[] = [
   { host: of('ezweb.ne.jp', 'au.com'), words: />\W{1,3}user unknown/i, reason: 'unknown_user' },
   { host: of('facebook.com'), words: /\b(?:rcp-p1|int-p[134])\b/i, reason: 'unknown_user' },
   { host: of('facebook.com'), words: /\b(?:rcp-p[23]|rcp-t4)\b/i, reason: 'unconfirmed' },
+  // Mail.ru names the mailbox that it does not have only after it has seen the message.
+  {
+    host: of('mail.ru', 'bk.ru', 'inbox.ru', 'list.ru'),
+    words: /is unavailable: user not found|invalid mailbox\b/i,
+    reason: 'unknown_user',
+  },
   // i.ua and email.ua explain each answer on a page of its own.
   { host: /./, words: /mail\.i\.ua\/err\/2\b/i, reason: 'unknown_user' },
   { host: /./, words: /mail\.i\.ua\/err\/(?:3|10)\b/i, reason: 'disabled' },

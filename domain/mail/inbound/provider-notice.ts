@@ -25,7 +25,10 @@ const MAX_RECIPIENTS = 50;
  * notification service; null for anything else.
  */
 export function parseProviderNotice(message: InboundMessage): ProviderNotice | null {
-  if (!message.text.trimStart().startsWith('{') || !/"(?:notification|event)Type\b|\\"(?:notification|event)Type\\"/.test(message.text))
+  if (
+    !message.text.trimStart().startsWith('{') ||
+    !/"(?:notification|event)Type\b|\\"(?:notification|event)Type\\"/.test(message.text)
+  )
     return null;
   const notice = noticeIn(message.text);
   const type = notice?.notificationType ?? notice?.eventType;

@@ -169,7 +169,7 @@ const MOVED = anyOf(
 );
 /** What was changed here is not the address. */
 const OTHER_CHANGE =
-  /(?:owner|priority|password|policy|policies|configuration|mx|record)s? (?:has|have|was) (?:been )?(?:moved|changed|replaced)/i;
+  /(?:owner|priority|password|configuration|mx|record)s? (?:has|have|was) (?:been )?(?:moved|changed|replaced)/i;
 const UNKNOWN_DOMAIN = anyOf(
   [
     String.raw`\b(?:host|domain|hostname)(?: or domain)?(?: name)?s?(?: [\w-]+(?:\.[\w-]+)+)?[^.\n:]{0,24}(?:unknown|not found|could not be found|couldn['’]t be found|not exist|does ?n[o'’]t exist|non-?existent|not (?:be )?resolve|isn['’]t valid|is invalid)|(?:unknown|no such|invalid|non-?existent|bad|illegal) (?:(?:destination|recipient|mail) )?(?:host|domain)\b(?! name of|, see)|nxdomain|(?:recipient |destination )?domain must exist|domain is not reachable|mail domain mentioned[^.\n]{0,40}unknown|remote domain does ?n['’]?t exist`,

@@ -36,8 +36,6 @@ export interface Evidence {
   readonly quoted?: boolean;
   /** The status was given by the system that reports, not by the server in its answer. */
   readonly statusByReporter?: boolean;
-  /** The system that reports has given up, whatever the class of the status. */
-  readonly final?: boolean;
 }
 
 export interface Refusal {
@@ -155,15 +153,14 @@ export function bounceTypeOf(refusal: Refusal): BounceType {
 }
 
 function reasonOf(evidence: Evidence): RefusalReason {
-  const { status, code, stage, words, quoted = false, statusByReporter = false, final = false } = evidence;
+  const { status, code, stage, words, quoted = false, statusByReporter = false } = evidence;
   const text = readable(words);
   const said = saidIn(text);
   const isGone = said !== null && CLASS_OF[said] === 'recipient_gone';
   const plain = PLAIN_STATUS.find(([pattern]) => pattern.test(status ?? ''))?.[1] ?? null;
   if (isTemporary(status, code)) {
-    // Tried until the sender's queue gave up, and always the same: the address, or its domain.
+    // Tried until the sender's queue gave up, and always the same: the address.
     if (quoted && status === '4.1.1' && isGone) return said;
-    if (final && said === 'unknown_domain' && !/look-?up of|dns error/.test(text)) return said;
     if (said !== null && !isGone) return said;
     return plain ?? (isGone ? 'unconfirmed' : 'slow');
   }
@@ -178,10 +175,16 @@ function reasonOf(evidence: Evidence): RefusalReason {
   // RFC 5321: the person is not here, try there.
   if (code === 551 && status === '5.0.0' && isGone) return 'moved';
   // Nothing but "address rejected", in answer to RCPT: gateways that ask the recipient's directory.
-  if (status === '5.1.0' && stage === 'rcpt' && /(?:address|recipient) (?:was )?(?:rejected|refused|denied)/.test(text))
+  if (
+    status === '5.1.0' &&
+    stage !== 'mail' &&
+    stage !== 'data' &&
+    /(?:address|recipient) (?:was )?(?:rejected|refused|denied)/.test(text)
+  )
     return said === null || said === 'policy' || said === 'configuration' ? 'unknown_user' : said;
   // The domain has no server in the DNS: found by the system that reports, not said by a server that was asked.
-  if (status === '5.4.4' && code === null && (said === null || said === 'unknown_domain')) return 'unknown_domain';
+  if (status === '5.4.4' && (/domain look-?up failed/.test(text) || (code === null && said === null)))
+    return 'unknown_domain';
   // Exchange Online answers RCPT so for an address that its directory does not have.
   if (status === '5.4.1' && stage !== 'data' && /access denied/.test(text)) return 'unknown_user';
   if (plain !== null && !(isGone && stage === 'rcpt') && said !== 'not_in_directory') return plain;

@@ -117,7 +117,6 @@ export function readRefusal(report: ReportedRefusal): Refusal {
     words,
     statusByReporter: replyCode(diagnostic) !== null && bestStatus(null, words) !== status,
     quoted: replyCode(diagnostic) !== null && !FILTERING_CARRIERS.test(recipient),
-    final: true,
   });
   const refusal = known === null ? read : refusalFor(known);
   if (refusal.class !== 'recipient_gone') return refusal;
