@@ -166,8 +166,7 @@ function Why({ lead, isRunning }: { lead: Lead; isRunning: boolean }) {
       </>
     );
   if (lead.blocked) return t('campaign.lead.blocked');
-  if (lead.finished_at) return null;
-  if (!lead.waiting_for) return t(isRunning ? 'waiting.turn' : 'waiting.idle');
+  if (!lead.waiting_for) return lead.status === 'pending' ? t(isRunning ? 'waiting.turn' : 'waiting.idle') : null;
   return (
     <>
       {inWords(lead.waiting_for)}
