@@ -80,8 +80,8 @@ async function scene() {
       at: when,
       ...more,
     });
-  const ask = (method: string, path: string, body?: unknown) =>
-    call(world, method, `/v1/acquisition${path}`, { token: tenant.apiKey, ...(body ? { body } : {}) });
+  const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    call(world, method, `/v1/acquisition${path}`, { token: tenant.apiKey, headers, ...(body ? { body } : {}) });
   const settle = () => react(world.deps, [keepFacts]);
   await settle();
   return { org, goals, campaignId, contacts, sends, event, ask, settle };
@@ -184,7 +184,12 @@ test.serial('funnels: four kinds of steps, in order and within the window, each 
   const taken = await ask('POST', '/funnels/people', { steps, step: 3, ...range });
   t.is(taken.body.pagination.total, 1);
   t.like(taken.body.data[0], { contact_id: contacts[0]!.id, at: at(1).toISOString() });
-  const lost = await ask('POST', '/funnels/people', { steps, step: 2, lost: true, ...range });
+  const lost = await ask(
+    'POST',
+    '/funnels/people',
+    { steps, step: 2, lost: true, ...range },
+    { 'x-heron-example': 'lost' },
+  );
   t.is(lost.body.pagination.total, 1, 'as many as the drop-off');
   t.is(lost.body.data[0].contact_id, contacts[1]!.id);
   const unlost = await ask('POST', '/funnels/people', { steps, step: 1, lost: true, ...range });

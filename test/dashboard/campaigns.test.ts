@@ -1,11 +1,10 @@
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { browserTests, findChromium } from '../harness/browser.ts';
-import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { createDashboardWorld, createSendingTenant, type DashboardWorld } from '../harness/dashboard.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
-import { createContact, createMailbox, type Tenant } from '../harness/factories.ts';
+import { createContact, type Tenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
-import { call } from '../harness/world.ts';
 
 /** One stack for the file: dashboard, workflows, mail servers. */
 const browserTest = browserTests(test);
@@ -15,20 +14,13 @@ let world: DashboardWorld;
 let mail: MailWorld;
 let engine: Engine;
 let tenant: Tenant;
+let api: Awaited<ReturnType<typeof createSendingTenant>>['api'];
 
 test.before(async () => {
   if (!findChromium()) return;
   [world, mail] = await Promise.all([createDashboardWorld(), startMailWorld()]);
   engine = await startEngine(world);
-  tenant = await world.tenant('Northwind');
-  const box = await mail.addMailbox({ email: OURS, password: 'secret' });
-  await createMailbox(
-    world.deps,
-    tenant.organizationId,
-    OURS,
-    { smtp: box.smtp, imap: box.imap },
-    { min_wait_time: 0 },
-  );
+  ({ tenant, api } = await createSendingTenant(world, mail, OURS));
 });
 test.after.always(async () => {
   await engine?.stop();
@@ -36,11 +28,6 @@ test.after.always(async () => {
   await world?.close();
 });
 
-const api = async (method: string, path: string, body?: unknown) => {
-  const answer = await call(world, method, `/v1${path}`, { token: tenant.sessionToken, body });
-  if (answer.status >= 300) throw new Error(answer.text);
-  return answer.body;
-};
 const lead = async (campaignId: string, email: string) =>
   api('POST', `/campaigns/${campaignId}/leads`, {
     contact_ids: [

@@ -6,13 +6,12 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { freePort } from '../../local/servers.ts';
 import { startSync, type Sync } from '../../workers/sync.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
-import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { createDashboardWorld, createSendingTenant, type DashboardWorld } from '../harness/dashboard.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';
-import { createContact, createMailbox, type Tenant } from '../harness/factories.ts';
+import { createContact, type Tenant } from '../harness/factories.ts';
 import { replyTo } from '../harness/inbound.ts';
 import { startMailWorld, type MailWorld, type MailWorldMailbox, type ReceivedMessage } from '../harness/mail.ts';
 import { startRelay, type Relay } from '../harness/relay.ts';
-import { call } from '../harness/world.ts';
 
 /** One stack for the file: dashboard, event stream behind a line that can be cut, tracking, workflows, IMAP watch, mail servers. */
 const browserTest = browserTests(test);
@@ -30,6 +29,7 @@ let engine: Engine;
 let sync: Sync;
 let tenant: Tenant;
 let box: MailWorldMailbox;
+let api: Awaited<ReturnType<typeof createSendingTenant>>['api'];
 
 test.before(async () => {
   if (!findChromium()) return;
@@ -45,10 +45,7 @@ test.before(async () => {
   gateway = await startRealtime(world.deps, createMetrics(), { port: streamPort });
   tracking = await startTracking(world.deps, createMetrics(), { port: trackingPort });
   engine = await startEngine(world);
-  tenant = await world.tenant('Northwind');
-  box = await mail.addMailbox({ email: OURS, password: 'secret' });
-  const servers = { smtp: box.smtp, imap: box.imap };
-  await createMailbox(world.deps, tenant.organizationId, OURS, servers, { min_wait_time: 0 });
+  ({ tenant, box, api } = await createSendingTenant(world, mail, OURS));
   sync = await startSync(world.deps, { leaseMs: 5_000, sweepMs: 100, retryMs: 100 });
 });
 test.after.always(async () => {
@@ -61,11 +58,6 @@ test.after.always(async () => {
   await world?.close();
 });
 
-const api = async (method: string, path: string, body?: unknown) => {
-  const answer = await call(world, method, `/v1${path}`, { token: tenant.sessionToken, body });
-  if (answer.status >= 300) throw new Error(answer.text);
-  return answer.body;
-};
 /** Adds somebody to the campaign, and waits for the letter to them. */
 async function letterTo(campaignId: string, email: string): Promise<ReceivedMessage> {
   const contact = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId, { email });

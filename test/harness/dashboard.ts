@@ -3,8 +3,9 @@ import { createRequire } from 'node:module';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ensureDashboard } from '../../web/build.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
-import { createVisitorCookie, type Tenant } from './factories.ts';
-import { createWorld, type World, type WorldOptions } from './world.ts';
+import { createMailbox, createVisitorCookie, type Tenant } from './factories.ts';
+import type { MailWorld, MailWorldMailbox } from './mail.ts';
+import { call, createWorld, type World, type WorldOptions } from './world.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -43,6 +44,29 @@ export async function createDashboardWorld(options: WorldOptions = {}): Promise<
       await world.close();
     },
   };
+}
+
+/** A workspace that sends from a mailbox of the test's mail servers, without pauses between its emails. */
+export async function createSendingTenant(
+  world: World,
+  mail: MailWorld,
+  email: string,
+): Promise<{
+  tenant: Tenant;
+  box: MailWorldMailbox;
+  /** Calls the API as the owner; throws unless it succeeds. */
+  api: (method: string, path: string, body?: unknown) => Promise<any>;
+}> {
+  const tenant = await world.tenant('Northwind');
+  const box = await mail.addMailbox({ email, password: 'secret' });
+  const servers = { smtp: box.smtp, imap: box.imap };
+  await createMailbox(world.deps, tenant.organizationId, email, servers, { min_wait_time: 0 });
+  const api = async (method: string, path: string, body?: unknown) => {
+    const answer = await call(world, method, `/v1${path}`, { token: tenant.sessionToken, body });
+    if (answer.status >= 300) throw new Error(answer.text);
+    return answer.body;
+  };
+  return { tenant, box, api };
 }
 
 /** Waits until a page shows what it asked for: nothing is under way, and no shape of what is to come is left. */

@@ -28,7 +28,7 @@ import {
 } from 'react';
 import { ListSkeleton } from '../parts/states.tsx';
 import { nameOf } from '../parts/name.ts';
-import { toNumber, useText } from '../text/index.ts';
+import { textOf, toNumber, useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
 import { followEvents, useIsLive } from './live.ts';
 import { usePerson } from './person.ts';
@@ -162,7 +162,7 @@ function WorkspaceButton() {
               {workspace?.name ?? t('shell.noWorkspace')}
             </Text>
             <Text size="xs" c="dimmed" className="clip">
-              {workspace?.role.name ?? ''}
+              {textOf('role', workspace?.role.name ?? '')}
             </Text>
           </Box>
           <IconSelector size={16} />

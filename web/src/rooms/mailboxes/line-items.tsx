@@ -12,8 +12,9 @@ export function LineItems({
   const t = useText();
   const money = (cents: number) => toMoneyOfMinor(cents, priced.currency.toUpperCase());
   return (
-    <Table.ScrollContainer minWidth={420}>
-      <Table>
+    // A phone has room for what a line costs in all; how that comes about is said below its name.
+    <Table.ScrollContainer minWidth={420} className="drops">
+      <Table className="drop-2 drop-3">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('orders.item')}</Table.Th>
@@ -26,8 +27,11 @@ export function LineItems({
           {priced.line_items.map((item) => (
             <Table.Tr key={item.key}>
               <Table.Td>
-                {item.label}
-                <Text span size="xs" c="dimmed" display="block">
+                <span className="wrap-anywhere">{item.label}</span>
+                <Text size="xs" c="dimmed">
+                  <Text span inherit hiddenFrom="sm">
+                    {toNumber(item.quantity)} × {money(item.unit_cents)}{' '}
+                  </Text>
                   {t(`orders.interval.${item.interval}`)}
                 </Text>
               </Table.Td>
@@ -45,8 +49,12 @@ export function LineItems({
             ] as const
           ).map(([label, cents]) => (
             <Table.Tr key={label}>
-              <Table.Th colSpan={3}>{t(label)}</Table.Th>
-              <Table.Th ta="right">{money(cents)}</Table.Th>
+              <Table.Td fw={700}>{t(label)}</Table.Td>
+              <Table.Td />
+              <Table.Td />
+              <Table.Td fw={700} ta="right">
+                {money(cents)}
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tfoot>

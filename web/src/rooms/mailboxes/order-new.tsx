@@ -85,7 +85,8 @@ function Wishes({ offers }: { offers: readonly Offer[] }) {
                 .map(toName),
             }),
       }),
-    { isShown: true },
+    // The price stands where what is wanted stood: it is read from its top.
+    { isShown: true, onDone: () => window.scrollTo({ top: 0 }) },
   );
   if (price.data) return <Priced quote={price.data} onBack={price.reset} />;
   return (

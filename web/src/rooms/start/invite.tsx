@@ -4,7 +4,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
-import { useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 
 /** Invites somebody by mail. */
 export default function Invite({ roles, onClose }: { roles: { id: string; name: string }[]; onClose: () => void }) {
@@ -33,7 +33,7 @@ export default function Invite({ roles, onClose }: { roles: { id: string; name: 
         />
         <Select
           label={t('team.role')}
-          data={roles.map(({ id, name }) => ({ value: id, label: name }))}
+          data={roles.map(({ id, name }) => ({ value: id, label: textOf('role', name) }))}
           value={role}
           onChange={setRole}
           allowDeselect={false}

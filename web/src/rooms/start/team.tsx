@@ -7,7 +7,7 @@ import { useAct } from '../../parts/act.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { nameOf } from '../../parts/name.ts';
-import { useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 
 const Invite = lazy(() => import('./invite.tsx'));
 
@@ -45,7 +45,12 @@ export function Team() {
           <>
             <Stack component="ul" gap="xs" p={0} m={0}>
               {members.map((member) => (
-                <Row key={member.user_id} who={nameOf(member)} email={member.email} role={member.role.name} />
+                <Row
+                  key={member.user_id}
+                  who={nameOf(member)}
+                  email={member.email}
+                  role={textOf('role', member.role.name)}
+                />
               ))}
               {invitations.map((one) => (
                 <Row
@@ -56,7 +61,7 @@ export function Team() {
                     </Badge>
                   }
                   email={one.email}
-                  role={one.role.name}
+                  role={textOf('role', one.role.name)}
                   action={
                     <Button size="compact-xs" variant="subtle" color="red" onClick={() => cancel.mutate(one.id)}>
                       {t('team.cancel')}
