@@ -66,7 +66,7 @@ export function OrderProgress({ order }: { order: Order }) {
         <Alert color="blue" variant="light" role="note">
           <Stack gap={4}>
             {order.checkout_url ? (
-              <Anchor href={order.checkout_url} size="sm" fw={600}>
+              <Anchor href={order.checkout_url} size="sm" fw={600} c="inherit" underline="always">
                 {t('orders.pay', { amount: due })}
               </Anchor>
             ) : (
@@ -122,7 +122,7 @@ export function OrderMailboxes({ order }: { order: Order }) {
   if (order.mailboxes.length === 0)
     return <Text size="sm">{t('orders.requested', { count: order.mailboxes_requested })}</Text>;
   return (
-    <List size="sm" listStyleType="none">
+    <List size="sm" listStyleType="none" spacing={8}>
       {order.mailboxes.map(({ email, email_account_id: id, external_status: state }) => (
         <List.Item key={email}>
           <Group gap="xs">
