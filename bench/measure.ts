@@ -78,12 +78,12 @@ export function openSeries(rounds: number, figures: BenchResult['figures'], log:
 
 /** How often (ms) processes are looked at until they rest, and the share of that time they may use then. */
 const LOOK_MS = 500;
-const AT_REST = 0.1;
+const AT_REST = 0.4;
 
-/** Waits until processes have next to nothing to do, so that what one measurement left behind does not fall on the next one; a minute at most. */
+/** Waits until processes have next to nothing to do, so that what one measurement left behind does not fall on the next one; 20 s at most. */
 export async function untilAtRest(pids: readonly (number | undefined)[]): Promise<void> {
   const used = (): number => pids.reduce<number>((sum, pid) => sum + ((pid && cpuMs(pid, { children: true })) || 0), 0);
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 20_000;
   for (let calm = 0; calm < 3 && Date.now() < deadline;) {
     const before = used();
     await sleep(LOOK_MS);
