@@ -44,11 +44,12 @@ function settingOf({ name, kind, isNeeded }: ActionField, value: unknown, choice
     return isNeeded ? text('automations.missing', { field: textOf('automations.field', name) }) : '';
   if (name === 'wait_minutes') return toSpan(Number(value));
   if (name === 'due_in_days') return text('automations.dueIn', { count: Number(value) });
-  if (kind === 'priority') return textOf('automations.priority', String(value));
+  if (typeof value !== 'string' && typeof value !== 'number') return shown(value);
+  if (kind === 'priority') return textOf('automations.priority', `${value}`);
   // The name of a stage begins with that of its pipeline.
   if (kind === 'pipeline') return '';
   if (kind === 'text' || kind === 'long' || kind === 'number') return shown(value);
-  return nameIn(choices, kind, String(value));
+  return nameIn(choices, kind, `${value}`);
 }
 
 function nameIn(choices: Choices, kind: keyof Choices, id: string): string {

@@ -97,5 +97,5 @@ function shown(value: unknown): ReactNode {
     const isList = Array.isArray(value) && value.every((one) => typeof one !== 'object');
     return isList ? value.join(', ') : <Code>{JSON.stringify(value)}</Code>;
   }
-  return String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
