@@ -587,8 +587,7 @@ function approvalMail(name: string, answers: Answer[], later: Scripted['later'] 
 }
 
 function weeklyReport(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
-  const args = { organizationId, reportId: newId() };
-  return scripted(weeklyReportWorkflow, args, 'weekly-report', name, answers, later);
+  return scripted(weeklyReportWorkflow, { organizationId, reportId: newId() }, 'weekly-report', name, answers, later);
 }
 
 function provided(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
