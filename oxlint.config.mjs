@@ -27,7 +27,6 @@ const HOUSE = {
     'local',
     'temporal',
     'test',
-    'web',
     'workers',
     'workflows',
   ],

@@ -60,7 +60,7 @@ export function Shell() {
       <AppShell.Header>
         <Group h="100%" px="md" gap="sm" wrap="nowrap">
           <Burger opened={isMenuOpen} onClick={menu.toggle} hiddenFrom="sm" size="sm" aria-label={t('shell.menu')} />
-          <Link to={'/' as never} className="brand" aria-label={t('shell.home')}>
+          <Link to="/" className="brand" aria-label={t('shell.home')}>
             <img src="/heron.svg" alt="" width={24} height={24} />
             <Text fw={650} visibleFrom="xs">
               Heron

@@ -1,5 +1,4 @@
 import { Text, type TextProps } from '@mantine/core';
-import { once } from '../app/once.ts';
 import { language, region } from '../app/preferences.ts';
 import { useText } from '../text/index.ts';
 import { DAY_MS } from './day.ts';
@@ -12,24 +11,13 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60_000],
 ];
 
-const MOMENT = { dateStyle: 'medium', timeStyle: 'short' } as const;
-
-/** A time as people say it ("3 hours ago"), with the exact one, in the viewer's zone, on hover. */
+/** A time as people say it ("3 hours ago"), with the exact one, in the viewer's zone, on hover. Lists have hundreds of them. */
 export function Ago({ at, ...props }: { at: string } & TextProps) {
-  return (
-    <Text span inherit {...props}>
-      <Moment at={at} />
-    </Text>
-  );
-}
-
-/** The same without a look of its own, for lists of hundreds of them. */
-export function Moment({ at }: { at: string }) {
   useText();
   return (
-    <time dateTime={at} title={toDateTime(at)}>
+    <Text component="time" dateTime={at} title={toDateTime(at)} span inherit {...props}>
       {toAgo(at)}
-    </time>
+    </Text>
   );
 }
 
@@ -46,16 +34,10 @@ export function At({ at, zone }: { at: string; zone: string }) {
   );
 }
 
-/** Formats cost far more to make than to use, and lists use them in every row: one of each kind is kept, by language or region. */
-const agoFormat = once((of: string) => new Intl.RelativeTimeFormat(of, { numeric: 'auto' }));
-const momentFormat = once(
-  (of: string, timeZone?: string) => new Intl.DateTimeFormat(of, { ...MOMENT, ...(timeZone && { timeZone }) }),
-);
-
 /** How long ago, or until when, in words. */
 function toAgo(at: string): string {
   const difference = Date.parse(at) - Date.now();
-  const format = agoFormat(language());
+  const format = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' });
   for (const [unit, ms] of STEPS)
     if (Math.abs(difference) >= ms) return format.format(Math.round(difference / ms), unit);
   return format.format(0, 'minute');
@@ -63,7 +45,11 @@ function toAgo(at: string): string {
 
 /** A date and time, short; in the viewer's zone unless another is named. */
 export function toDateTime(at: string, timeZone?: string): string {
-  return momentFormat(region(), timeZone).format(new Date(at));
+  return new Intl.DateTimeFormat(region(), {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    ...(timeZone ? { timeZone } : {}),
+  }).format(new Date(at));
 }
 
 /**
