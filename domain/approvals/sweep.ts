@@ -1,6 +1,8 @@
 import { across } from '../../db/across.ts';
+import type { Bindings } from '../../db/statement.ts';
+import { ZERO_UUID } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
-import { transact } from '../kernel/transact.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
 import { expireApproval } from './expire.ts';
 
 const PAGE = 500;
@@ -9,18 +11,38 @@ const PAGE = 500;
  * Ends approvals whose time has passed and that no workflow ended, of the whole installation; their workflows are signalled.
  * @param onPage called after each page with the approvals ended so far
  */
-export async function sweepApprovals(deps: Deps, onPage: (ended: number) => void = () => {}): Promise<number> {
+export function sweepApprovals(deps: Deps, onPage?: (ended: number) => void): Promise<number> {
+  const due = {
+    rows: `approvals a where a.status = 'pending' and a.expires_at <= :now`,
+    bindings: { now: deps.clock.now() },
+  };
+  return endInPages(deps, due, expireApproval, onPage);
+}
+
+/**
+ * Ends approvals of the whole installation, in the order of their ids, each in a transaction of its own.
+ * @param due the rows `a` and their conditions, as after `from`, and the bindings of these
+ * @param end whether it ended the approval: somebody else may have meanwhile
+ * @param onPage called after each page with the approvals ended so far
+ * @returns how many were ended
+ */
+export async function endInPages(
+  deps: Deps,
+  { rows, bindings }: { rows: string; bindings: Bindings },
+  end: (tx: Tx, approvalId: string) => Promise<boolean>,
+  onPage: (ended: number) => void = () => {},
+): Promise<number> {
   let ended = 0;
-  let after = '00000000-0000-0000-0000-000000000000';
+  let after = ZERO_UUID;
   for (;;) {
-    const due = await across(deps.db, 'maintenance').sql<{ id: string; organization_id: string }>(
-      `select id, organization_id from approvals where status = 'pending' and expires_at <= :now and id > :after order by id limit ${PAGE}`,
-      { now: deps.clock.now(), after },
+    const page = await across(deps.db, 'maintenance').sql<{ id: string; organization_id: string }>(
+      `select a.id, a.organization_id from ${rows} and a.id > :after order by a.id limit ${PAGE}`,
+      { ...bindings, after },
     );
-    for (const { id, organization_id: organizationId } of due)
-      if (await transact(systemCtx(deps, organizationId, 'sweep'), (tx) => expireApproval(tx, id))) ended += 1;
+    for (const { id, organization_id: organizationId } of page)
+      if (await transact(systemCtx(deps, organizationId, 'sweep'), (tx) => end(tx, id))) ended += 1;
     onPage(ended);
-    if (due.length < PAGE) return ended;
-    after = due.at(-1)!.id;
+    if (page.length < PAGE) return ended;
+    after = page.at(-1)!.id;
   }
 }

@@ -1,10 +1,7 @@
-import { across } from '../../db/across.ts';
 import { endApproval } from '../approvals/expire.ts';
-import { systemCtx, type Deps } from '../kernel/context.ts';
-import { transact } from '../kernel/transact.ts';
+import { endInPages } from '../approvals/sweep.ts';
+import type { Deps } from '../kernel/context.ts';
 import { QUOTE_MS } from '../mailbox-orders/quote.ts';
-
-const PAGE = 500;
 
 /** Why such an approval ended, as its record and its event say. */
 const NOT_CARRIED_OUT = 'What was approved ended before it was carried out';
@@ -32,22 +29,14 @@ const ORPHANED = `case a.subject_type
  * quote that they were for is out of time. No workflow is signalled: none waits. What a workflow still waits for is left alone.
  * @param onPage called after each page with the approvals ended so far
  */
-export async function endOrphanedApprovals(deps: Deps, onPage: (ended: number) => void = () => {}): Promise<number> {
-  let ended = 0;
-  let after = '00000000-0000-0000-0000-000000000000';
-  for (;;) {
-    // By workspace, as the index of one state is: approvals that were decided long ago are many, approved ones few.
-    const orphans = await across(deps.db, 'maintenance').sql<{ id: string; organization_id: string }>(
-      `select a.id, a.organization_id from organizations o join approvals a on a.organization_id = o.id and a.status = 'approved'
-       where a.id > :after and ${ORPHANED} order by a.id limit ${PAGE}`,
-      { after, now: deps.clock.now(), quoteMs: QUOTE_MS },
-    );
-    for (const { id, organization_id: organizationId } of orphans) {
-      const ctx = systemCtx(deps, organizationId, 'sweep');
-      if (await transact(ctx, (tx) => endApproval(tx, id, NOT_CARRIED_OUT, { signalled: false }))) ended += 1;
-    }
-    onPage(ended);
-    if (orphans.length < PAGE) return ended;
-    after = orphans.at(-1)!.id;
-  }
+export function endOrphanedApprovals(deps: Deps, onPage?: (ended: number) => void): Promise<number> {
+  // By workspace, as the index of one state is: approvals that were decided long ago are many, approved ones few.
+  const rows = `organizations o join approvals a on a.organization_id = o.id and a.status = 'approved' where ${ORPHANED}`;
+  const bindings = { now: deps.clock.now(), quoteMs: QUOTE_MS };
+  return endInPages(
+    deps,
+    { rows, bindings },
+    (tx, id) => endApproval(tx, id, NOT_CARRIED_OUT, { signalled: false }),
+    onPage,
+  );
 }
