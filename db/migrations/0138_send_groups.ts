@@ -5,6 +5,7 @@ export const impact: MigrationImpact = {
   locks: {
     organizations: 'ShareRowExclusiveLock',
     contacts: 'ShareRowExclusiveLock',
+    prospect_facts: 'AccessExclusiveLock',
     send_facts: 'ShareRowExclusiveLock',
   },
   secondsAtMillionRows: 1,
@@ -82,6 +83,8 @@ export async function up(knex: Knex): Promise<void> {
       from send_facts f where f.contact_id = old.id and s.send_id = f.send_id;
       return old;
     end $$;
+    -- Prospects were told by it.
+    drop index prospect_facts_last_sent;
     create trigger contacts_uncount_prospect before delete on contacts for each row execute function heron_uncount_prospect();
   `);
 }

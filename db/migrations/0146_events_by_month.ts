@@ -15,8 +15,8 @@ export const impact: MigrationImpact = {
 
 /**
  * What is kept for EVENT_RETENTION_DAYS is divided by month, by the time in its ids, so that a month goes by dropping its partition instead of deleting its rows. The table that was there
- * becomes the partition of all that is before next month, as it is: its rows are read once, to see that they belong there. Another partition takes what comes after; the nightly
- * maintenance takes months from it.
+ * becomes the partition of all that is before next month, as it is: its rows are read once, to see that they belong there. Another partition takes what comes after; the sweep
+ * takes months from it.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

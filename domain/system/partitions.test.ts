@@ -103,7 +103,7 @@ test.serial('after months without a run the rest is divided, and nothing of it i
   t.deepEqual(await stored(), {});
 });
 
-test.serial('tables that are in use are left for the next night', async (t) => {
+test.serial('tables that are in use are left for the next sweep', async (t) => {
   const event = await eventOf(clock.now());
   const holder = await world.deps.db.transaction();
   try {

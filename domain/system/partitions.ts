@@ -10,9 +10,9 @@ import type { Deps } from '../kernel/context.ts';
  * partitions, `…_before` and `…_rest`, for all ids before and after them, so that no row is refused whatever its id.
  */
 const DIVIDED = [['domain_events'], ['webhook_payloads'], ['webhook_deliveries', 'webhook_attempts']] as const;
-/** How long everybody else may wait while a month is made or dropped (ms); what does not get the tables in this time is left for the next night. */
+/** How long everybody else may wait while a month is made or dropped (ms); what does not get the tables in this time is left for the next sweep. */
 const MAX_WAIT_MS = 2_000;
-/** Any number: of two nightly runs one waits for the other. */
+/** Any number: of two sweeps one waits for the other. */
 const PARTITIONS_LOCK = 7_201_949;
 
 interface Partition {
@@ -32,24 +32,25 @@ interface Partition {
 export async function keepPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<void> {
   for (const tables of DIVIDED) {
     try {
-      await inTransaction(deps.db, (trx) => keepMonths(across(trx, 'maintenance'), tables, deps));
+      const changed = await inTransaction(deps.db, (trx) => keepMonths(across(trx, 'maintenance'), tables, deps));
       // PostgreSQL keeps the statistics of partitions by itself, and not those of the whole.
-      for (const table of tables) await across(deps.db, 'maintenance').sql(`analyze ${table}`);
+      for (const table of changed ? tables : []) await across(deps.db, 'maintenance').sql(`analyze ${table}`);
     } catch (error) {
       if (!isOverTime(error)) throw error;
       deps.log.warn(
         { tables, err: error },
-        'the months of these tables are left for the next night: the tables were in use',
+        'the months of these tables are left for the next sweep: the tables were in use',
       );
     }
   }
 }
 
+/** @returns whether anything had to be made or dropped */
 async function keepMonths(
   scope: AcrossScope,
   tables: readonly string[],
   { clock, config, log }: Pick<Deps, 'clock' | 'config' | 'log'>,
-): Promise<void> {
+): Promise<boolean> {
   await scope.sql(
     `select pg_advisory_xact_lock(${PARTITIONS_LOCK}), set_config('lock_timeout', '${MAX_WAIT_MS}', true)`,
   );
@@ -58,18 +59,22 @@ async function keepMonths(
   const partitions = await partitionsOf(scope, tables[0]!);
   const rest = partitions.at(-1)!;
   const isNextMissing = rest.from! <= firstIdAt(startOfMonth(now, 1));
-  const ended = partitions.filter(({ to }) => to !== null && to <= past);
+  const over = await unneeded(
+    scope,
+    partitions.filter(({ to }) => to !== null && to <= past),
+    log,
+  );
   // An empty `…_before` alone is what the last drop left.
-  const isOver = ended.length > 1 || (ended.length === 1 && (await hasRows(scope, ended[0]!)));
-  if (!isNextMissing && !isOver) return;
+  const isOver = over.length > 1 || (over.length === 1 && (await hasRows(scope, over[0]!)));
+  if (!isNextMissing && !isOver) return false;
   await scope.sql(`lock table ${tables.join(', ')} in access exclusive mode`);
-  const over = isOver ? await unneeded(scope, ended, log) : [];
-  for (const { suffix } of over) await dropPartition(scope, tables, suffix);
-  if (over.length > 0) {
+  if (isOver) {
+    for (const { suffix } of over) await dropPartition(scope, tables, suffix);
     await addPartition(scope, tables, '_before', 'minvalue', `'${over.at(-1)!.to}'`);
     log.info({ tables, partitions: over.map(({ suffix }) => suffix) }, 'months past EVENT_RETENTION_DAYS were dropped');
   }
   if (isNextMissing) await divideRest(scope, tables, rest.from!, firstIdAt(startOfMonth(now, 2)));
+  return true;
 }
 
 /** Of partitions, oldest first, those before the first with an event that is still needed. */
