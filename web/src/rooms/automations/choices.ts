@@ -1,11 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
+import { askAutomations, askTags, choicesOf, type Choice } from '../../parts/choices.ts';
 import type { FieldKind } from './actions.ts';
-
-interface Choice {
-  value: string;
-  label: string;
-}
 
 /** What can be named, by the kind of the field; nothing until it is known. */
 export type Choices = Partial<Record<FieldKind, Choice[]>> & {
@@ -19,18 +15,12 @@ export function useChoices(): Choices {
     queryKey: ['automations', 'choices'],
     staleTime: 60_000,
     queryFn: async () => {
-      const named = <T extends { id: string; name: string }>(rows: readonly T[]) =>
-        rows.map(({ id, name }) => ({ value: id, label: name }));
       const orNone = <T>(asked: Promise<T[]>) => asked.catch((): T[] => []);
       const [tag, campaign, pipelines, member, automation, connected, catalog] = await Promise.all([
-        orNone(
-          dataOf(heron.GET('/v1/categories')).then(({ data: rows }) =>
-            rows.map(({ id, title }) => ({ value: id, label: title })),
-          ),
-        ),
+        orNone(askTags()),
         orNone(
           dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })).then(({ data: rows }) =>
-            named(rows),
+            choicesOf(rows),
           ),
         ),
         orNone(dataOf(heron.GET('/v1/crm/pipelines'))),
@@ -39,7 +29,7 @@ export function useChoices(): Choices {
             ({ data: rows }) => rows.map(({ user_id, email }) => ({ value: user_id, label: email })),
           ),
         ),
-        orNone(dataOf(heron.GET('/v1/automations')).then(({ automations }) => named(automations))),
+        orNone(askAutomations()),
         orNone(
           dataOf(heron.GET('/v1/integrations/connections')).then(({ connections }) =>
             connections.map(({ id, provider, label, external_account_name }) => ({
@@ -54,7 +44,7 @@ export function useChoices(): Choices {
       return {
         tag,
         campaign,
-        pipeline: named(pipelines),
+        pipeline: choicesOf(pipelines),
         stage: pipelines.flatMap(({ name, stages }) =>
           stages.map((stage) => ({ value: stage.id, label: `${name}: ${stage.name}` })),
         ),

@@ -1,21 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
+import { askAutomations, askTags, choicesOf, type Choice } from '../../parts/choices.ts';
 import { text } from '../../text/index.ts';
 import { textIn, typeOf, type Action, type Step } from './flow.ts';
 
-interface Choice {
-  value: string;
-  label: string;
-}
-
 /** What steps name of the workspace, by what it is. */
 const ASK = {
-  tags: async () =>
-    (await dataOf(heron.GET('/v1/categories', {}))).data.map(({ id, title }) => ({ value: id, label: title })),
-  automations: async () =>
-    (await dataOf(heron.GET('/v1/automations', {}))).automations.map(({ id, name }) => ({ value: id, label: name })),
-  apps: async () =>
-    (await dataOf(heron.GET('/v1/app-connections', {}))).data.map(({ id, name }) => ({ value: id, label: name })),
+  tags: askTags,
+  automations: askAutomations,
+  apps: async () => choicesOf((await dataOf(heron.GET('/v1/app-connections', {}))).data),
 } satisfies Record<string, () => Promise<Choice[]>>;
 export type Choices = keyof typeof ASK;
 
