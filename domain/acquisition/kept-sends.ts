@@ -52,7 +52,8 @@ export async function countKeptSends(
        select ${key()}, count(*), count(*) filter (where ${MATURE}), count(*) filter (where s.next_days[${place}] >= u.day)
        from ${emails} and ${within(':from', ':begin')} group by 1
        union all
-       select ${key()}, 0, count(*), 0 from ${emails} and ${within(':closing', `least(:matured::timestamptz + interval '1 microsecond', ${lastDay})`)} group by 1
+       -- By bounds that PostgreSQL knows beforehand: it would take the day above for a third of all emails.
+       select ${key()}, 0, count(*), 0 from ${emails} and ${within(':closing', lastDay)} and ${MATURE} and s.sent_at <= :matured group by 1
        union all
        select e.key, count(*), count(*) filter (where e.is_mature), count(distinct e.contact_id) filter (where not exists (
          select from send_facts b cross join lateral ${groupsOf('b')} g
