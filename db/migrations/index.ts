@@ -73,6 +73,7 @@ import * as sendGroups from './0138_send_groups.ts';
 import * as tasksDue from './0142_tasks_due.ts';
 import * as automationAuthors from './0143_automation_authors.ts';
 import * as eventsByMonth from './0146_events_by_month.ts';
+import * as repliesIndex from './0147_replies_index.ts';
 
 export interface Migration {
   name: string;
@@ -154,6 +155,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0142_tasks_due', ...tasksDue },
   { name: '0143_automation_authors', ...automationAuthors },
   { name: '0146_events_by_month', ...eventsByMonth },
+  { name: '0147_replies_index', ...repliesIndex },
 ];
 
 /**

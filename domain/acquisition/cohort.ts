@@ -106,18 +106,17 @@ export async function ofKnownCampaign<T extends { campaignId?: string | undefine
 
 type Key = { key: string | null };
 type ReplyCounts = Key & Record<'replied' | 'replied_mature' | 'positive' | 'positive_mature', number>;
-type GoalCounts = Key & { goal_id: string; people: number; mature: number };
+type GoalCounts = Key & { goal_id: string; people: number; mature: number; currency: null };
 type Revenue = Key & { currency: string; amount: number; conversions: number };
 
 async function readGroups(ctx: Ctx, cohort: Cohort, dimension: Dimension): Promise<CohortRow[]> {
   const org = reader(ctx);
   const now = ctx.clock.now();
   const goals = await primaryGoals(org);
-  const [sends, replies, reached, revenue] = await Promise.all([
+  const [sends, replies, { reached, revenue }] = await Promise.all([
     countSends(ctx, now, cohort, dimension),
     countReplies(org, now, cohort, dimension),
     countConverted(org, now, cohort, dimension, goals),
-    sumRevenue(org, now, cohort, dimension, revenueGoal(goals)),
   ]);
   const repliesOf = new Map(replies.map((row) => [row.key, row]));
   return sends
@@ -212,39 +211,36 @@ export const CONVERTED = `conversions c join people p on p.id = c.person_id
 /** Conversions that can count for a send of the cohort. */
 export const MAY_COUNT = 'c.organization_id = :org and c.occurred_at >= :from and c.occurred_at < :until';
 
+/**
+ * Prospects who reached each goal, and the worth of the conversions of the goal with the amounts, each once however many sends it came after: both
+ * from one look at the conversions.
+ */
 async function countConverted(
   org: OrgScope,
   now: Date,
   cohort: Cohort,
   dimension: Dimension,
   goals: PrimaryGoals,
-): Promise<GoalCounts[]> {
-  const ids = GOAL_STAGES.flatMap((stage) => goals[stage] ?? []);
-  if (ids.length === 0) return [];
-  return org.sql<GoalCounts>(
-    `select ${KEYS[dimension]} as key, c.goal_id, count(distinct f.contact_id)::int as people,
-       count(distinct f.contact_id) filter (where ${MATURE})::int as mature
-     from ${CONVERTED} ${joinsOf(dimension)}
-     where ${inCohort(cohort)} and ${MAY_COUNT} and c.goal_id = any(:goals::uuid[]) and :org::uuid is not null group by 1, 2`,
-    { ...bindingsOf(now, cohort), goals: ids },
-  );
-}
-
-/** The worth of the conversions after sends of a cohort, each once however many sends it came after. */
-async function sumRevenue(
-  org: OrgScope,
-  now: Date,
-  cohort: Cohort,
-  dimension: Dimension,
-  goalId: string | null,
-): Promise<Revenue[]> {
-  if (!goalId) return [];
-  return org.sql<Revenue>(
-    `select key, currency, sum(value_minor)::float8 as amount, count(*)::int as conversions from (
-       select distinct ${KEYS[dimension]} as key, c.id, c.currency, c.value_minor
+): Promise<{ reached: GoalCounts[]; revenue: Revenue[] }> {
+  const worth = revenueGoal(goals);
+  const ids = [...GOAL_STAGES.flatMap((stage) => goals[stage] ?? []), ...(worth ? [worth] : [])];
+  if (ids.length === 0) return { reached: [], revenue: [] };
+  const rows = await org.sql<GoalCounts | Revenue>(
+    `with counted as materialized (
+       select ${KEYS[dimension]} as key, c.goal_id, f.contact_id, ${MATURE} as is_mature, c.id, c.currency, c.value_minor
        from ${CONVERTED} ${joinsOf(dimension)}
-       where ${inCohort(cohort)} and ${MAY_COUNT} and c.goal_id = :goal and c.value_minor is not null and :org::uuid is not null
-     ) once group by key, currency order by currency`,
-    { ...bindingsOf(now, cohort), goal: goalId },
+       where ${inCohort(cohort)} and ${MAY_COUNT} and c.goal_id = any(:goals::uuid[]) and :org::uuid is not null
+     )
+     select key, goal_id, count(distinct contact_id)::int as people, count(distinct contact_id) filter (where is_mature)::int as mature,
+       null::text as currency, null::float8 as amount, null::int as conversions
+     from counted group by key, goal_id
+     union all
+     select key, null, null, null, currency, sum(value_minor)::float8, count(*)::int
+     from (select distinct key, id, currency, value_minor from counted where goal_id = :worth::uuid and value_minor is not null) once
+     group by key, currency
+     order by currency`,
+    { ...bindingsOf(now, cohort), goals: ids, worth },
   );
+  const isCount = (row: GoalCounts | Revenue): row is GoalCounts => row.currency === null;
+  return { reached: rows.filter(isCount), revenue: rows.filter((row): row is Revenue => !isCount(row)) };
 }
