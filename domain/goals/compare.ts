@@ -166,8 +166,8 @@ function toMatch(row: OutcomeRow): Match {
 
 /**
  * One row for each event that a replay would do something about, and one row `page` with the counts and the last place. What stays as it is
- * does not leave the database. Events and conversions find each other by their indexes, which costs the same whatever PostgreSQL expects of tables that
- * it has not analyzed. Conversions whose event is not among those of the definition's name do not meet it: their
+ * does not leave the database. Events and conversions find each other by standing side by side when both are sorted, which costs the same whatever PostgreSQL
+ * expects of tables that it has not analyzed. Conversions whose event is not among those of the definition's name do not meet it: their
  * event has another name, or was pruned.
  */
 function comparisonSql(definition: GoalDefinition) {
@@ -183,22 +183,25 @@ function comparisonSql(definition: GoalDefinition) {
       where c.organization_id = :org and c.goal_id = :goal and c.occurred_at >= :from and c.occurred_at < :to
         and (c.occurred_at, c.event_id) > (cast(:afterAt as timestamptz), cast(:afterId as uuid))
       order by c.occurred_at, c.event_id limit :limit),
-    keys as (
-      select occurred_at, id from (select occurred_at, id from events union select occurred_at, event_id from standing) k
-      order by occurred_at, id limit :limit),
-    last as materialized (select occurred_at, id, (select count(*) from keys) as keys from keys order by occurred_at desc, id desc limit 1),
-    paged as materialized (
-      select e.*, s.event_id is not null as stands, s.goal_revision as standing_revision, ${compiled.matches} as matches
-      from events e join last on (e.occurred_at, e.id) <= (last.occurred_at, last.id)
-        left join conversions s on s.organization_id = :org and s.goal_id = :goal and s.event_id = e.id),
+    paired as (
+      select k.*, lead(k.id) over ordered as next_id, lead(k.goal_revision) over ordered as next_revision, lag(k.id) over ordered as previous_id
+      from (
+        select occurred_at, id, person_id, contact_id, data, true as is_event, null::int as goal_revision from events
+        union all select occurred_at, event_id, null, null, null, false, goal_revision from standing) k
+      window ordered as (order by k.occurred_at, k.id, k.is_event desc)),
+    page as materialized (
+      select occurred_at, id, person_id, contact_id, data, is_event, next_id is not distinct from id as stands,
+        case when next_id = id then next_revision end as standing_revision
+      from paired where previous_id is distinct from id order by occurred_at, id limit :limit),
+    last as (select occurred_at, id, (select count(*) from page) as keys from page order by occurred_at desc, id desc limit 1),
+    paged as materialized (select e.*, ${compiled.matches} as matches from page e where e.is_event),
     valued as materialized (
       select e.*, ${compiled.currency} as code from paged e
       where e.matches and (not e.stands or e.standing_revision <> :revision)),
     elsewhere as materialized (
-      select s.event_id, p.id is not null as is_stored
-      from standing s join last on (s.occurred_at, s.event_id) <= (last.occurred_at, last.id)
-        left join product_events p on p.organization_id = :org and p.id = s.event_id
-      where p.id is null or p.name <> :name)
+      select s.id as event_id, p.id is not null as is_stored
+      from page s left join product_events p on p.organization_id = :org and p.id = s.id
+      where not s.is_event and (p.id is null or p.name <> :name))
     select case when stands then 'change' else 'add' end as outcome, id as event_id, cast(occurred_at as text) as occurred_at, person_id, contact_id,
       ${compiled.valueMinor('e.code')} as value_minor, code as currency, null::jsonb as data, standing_revision,
       0::bigint as scanned, 0::bigint as kept, 0::bigint as retained, false as is_last
