@@ -2,14 +2,13 @@ import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAppConnection } from '../domain/app-connections/connections.ts';
 import { systemCtx } from '../domain/kernel/context.ts';
-import { createCampaign, createMailbox, type Tenant } from '../test/harness/factories.ts';
+import { createCampaign, createMailbox } from '../test/harness/factories.ts';
 import { createEndpoint } from '../test/harness/webhooks.ts';
 import type { BenchContext, BenchResult, Helper } from './context.ts';
 import { launchCampaign, makeCampaign } from './data.ts';
+import { describeLateness, lateness, TENANTS } from './lateness.ts';
 import { percentile } from './measure.ts';
 
-const OTHERS = 19;
-const GAP_SECONDS = 4;
 const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week?';
 /** The noisy tenant: mailboxes that send, one email each per gap, and mailboxes whose IMAP hangs. */
 const NOISY = { mailboxes: 20, gapSeconds: 8, imap: 10 };
@@ -17,8 +16,6 @@ const NOISY = { mailboxes: 20, gapSeconds: 8, imap: 10 };
 const HEAD_START_MS = 10_000;
 /** More processes than this wait for each core: what is measured is the rest of the machine, not Heron. */
 const BUSY_PER_CORE = 4;
-/** An email that has not left this long (ms) after its slot counts as that late. */
-const PATIENCE_MS = 120_000;
 
 /**
  * How late the emails of 19 tenants leave after their slots: first while no other tenant does anything, then while a
@@ -31,23 +28,23 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const sink = await context.helper('sink');
   const hang = await context.helper('hang');
 
-  await others(context, sink, 3);
-  const quiet = await others(context, sink, leads);
+  await lateness(context, sink, 3);
+  const quiet = await lateness(context, sink, leads);
   const quietLoad = loadavg()[0]!;
-  context.log(`quiet: ${describe(quiet)}`);
+  context.log(`quiet: ${describeLateness(quiet)}`);
   await makeNoise(context, sink, hang, crowd, calls);
   await sleep(HEAD_START_MS);
   const { open: hanging } = await hang.ask<{ open: number }>('open');
-  const noisy = await others(context, sink, leads);
+  const noisy = await lateness(context, sink, leads);
   const noisyLoad = loadavg()[0]!;
-  context.log(`noisy: ${describe(noisy)}, ${hanging} connections hung as it began`);
+  context.log(`noisy: ${describeLateness(noisy)}, ${hanging} connections hung as it began`);
 
   const isBusy = Math.max(quietLoad, noisyLoad) > BUSY_PER_CORE * cpus().length;
   const ratio = percentile(noisy, 0.99) / percentile(quiet, 0.99);
   return {
     figures: [
-      { label: `slot to sent, ${OTHERS} tenants with ${leads} leads each, quiet`, value: describe(quiet) },
-      { label: `the same while a twentieth hangs and launches ${crowd} leads`, value: describe(noisy) },
+      { label: `slot to sent, ${TENANTS} tenants with ${leads} leads each, quiet`, value: describeLateness(quiet) },
+      { label: `the same while a twentieth hangs and launches ${crowd} leads`, value: describeLateness(noisy) },
       { label: 'connections that hung as it began', value: String(hanging) },
       {
         label: 'load of the machine at the end, quiet and noisy',
@@ -64,39 +61,6 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     ],
     raw: { leads, crowd, calls, quiet, noisy, hanging, quietLoad, noisyLoad },
   };
-}
-
-/** Runs a campaign of every other tenant at once. Returns how late (ms) each email left. */
-async function others(context: BenchContext, sink: Helper, leads: number): Promise<number[]> {
-  const { assembly } = context;
-  const { db } = assembly.deps;
-  const campaigns: { tenant: Tenant; campaignId: string }[] = [];
-  for (let n = 0; n < OTHERS; n += 1)
-    campaigns.push(
-      await makeCampaign(assembly, {
-        contacts: leads,
-        mailboxes: 1,
-        gapSeconds: GAP_SECONDS,
-        smtpPort: sink.port,
-        steps: [{ subject: 'A question for {{.Company}}', body_plain: BODY }],
-      }),
-    );
-  for (const { tenant, campaignId } of campaigns) await launchCampaign(assembly, tenant, campaignId);
-  const ids = campaigns.map(({ campaignId }) => campaignId);
-  const deadline = Date.now() + leads * GAP_SECONDS * 1_000 + PATIENCE_MS;
-  const left = async () =>
-    Number(
-      (await db('enrollments').whereIn('campaign_id', ids).whereIn('state', ['pending', 'active']).count().first())!
-        .count,
-    );
-  while ((await left()) > 0 && Date.now() < deadline) await sleep(500);
-  const rows: { slot_at: Date; sent_at: Date | null }[] = await db('sends')
-    .whereIn('campaign_id', ids)
-    .select('slot_at', 'sent_at');
-  const late = rows.map(({ slot_at, sent_at }) => Math.max(0, (sent_at?.getTime() ?? Date.now()) - slot_at.getTime()));
-  // A lead that has no slot yet is as late as can be.
-  while (late.length < leads * OTHERS) late.push(PATIENCE_MS);
-  return late;
 }
 
 /** Lets the twentieth tenant hang everything it has, and starts its campaigns. */
@@ -142,9 +106,4 @@ async function makeNoise(context: BenchContext, sink: Helper, hang: Helper, crow
   );
   await launchCampaign(assembly, big.tenant, campaignId);
   await launchCampaign(assembly, big.tenant, big.campaignId);
-}
-
-function describe(late: readonly number[]): string {
-  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => percentile(late, share).toFixed(0));
-  return `p50 ${p50} ms, p90 ${p90} ms, p99 ${p99} ms (${late.length} emails)`;
 }

@@ -204,13 +204,18 @@ async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaig
   });
 }
 
-/** The counters of those emails, and the free times that the allocator would have kept. */
+/** The counters of those emails and of where leads stand, and the free times that the allocator would have kept. */
 async function fillCounts(db: RawDb, org: string): Promise<void> {
   await db.raw(
     `insert into daily_counters (organization_id, scope, scope_id, day, count)
      select :org::uuid, 'mailbox', mailbox_id, (slot_at at time zone 'utc')::date, count(*) from sends where organization_id = :org group by 3, 4
      union all select :org::uuid, 'campaign', campaign_id, slot_day, count(*) from sends where organization_id = :org group by 3, 4
      union all select :org::uuid, 'campaign_new', campaign_id, slot_day, count(*) from sends where organization_id = :org and is_first group by 3, 4`,
+    { org },
+  );
+  await db.raw(
+    `insert into campaign_flow_counts (organization_id, campaign_id, step_id, state, leads, is_folded)
+     select organization_id, campaign_id, current_step_id, state, count(*), true from enrollments where organization_id = :org group by 1, 2, 3, 4`,
     { org },
   );
   await db.raw(
