@@ -79,7 +79,10 @@ const PLACES: [Queue, string, object][] = [
 ];
 
 /** Activities that no release without these queues had. */
-const LATER: typeof PLACES = [['mail', 'keepWarm', { mailboxId: newId() }]];
+const LATER: typeof PLACES = [
+  ['mail', 'keepWarm', { mailboxId: newId() }],
+  ['batch', 'doChore', { chore: 'sweepExpired' }],
+];
 
 test('every activity is served on the queue of its resource, and on the one where earlier releases scheduled it', async (t) => {
   const { organizationId } = await world.tenant();

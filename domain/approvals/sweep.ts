@@ -7,30 +7,25 @@ import { expireApproval } from './expire.ts';
 
 const PAGE = 500;
 
-/**
- * Ends approvals whose time has passed and that no workflow ended, of the whole installation; their workflows are signalled.
- * @param onPage called after each page with the approvals ended so far
- */
-export function sweepApprovals(deps: Deps, onPage?: (ended: number) => void): Promise<number> {
+/** Ends approvals whose time has passed and that no workflow ended, of the whole installation; their workflows are signalled. Returns how many. */
+export function sweepApprovals(deps: Deps): Promise<number> {
   const due = {
     rows: `approvals a where a.status = 'pending' and a.expires_at <= :now`,
     bindings: { now: deps.clock.now() },
   };
-  return endInPages(deps, due, expireApproval, onPage);
+  return endInPages(deps, due, expireApproval);
 }
 
 /**
  * Ends approvals of the whole installation, in the order of their ids, each in a transaction of its own.
  * @param due the rows `a` and their conditions, as after `from`, and the bindings of these
  * @param end whether it ended the approval: somebody else may have meanwhile
- * @param onPage called after each page with the approvals ended so far
  * @returns how many were ended
  */
 export async function endInPages(
   deps: Deps,
   { rows, bindings }: { rows: string; bindings: Bindings },
   end: (tx: Tx, approvalId: string) => Promise<boolean>,
-  onPage: (ended: number) => void = () => {},
 ): Promise<number> {
   let ended = 0;
   let after = ZERO_UUID;
@@ -41,7 +36,6 @@ export async function endInPages(
     );
     for (const { id, organization_id: organizationId } of page)
       if (await transact(systemCtx(deps, organizationId, 'sweep'), (tx) => end(tx, id))) ended += 1;
-    onPage(ended);
     if (page.length < PAGE) return ended;
     after = page.at(-1)!.id;
   }

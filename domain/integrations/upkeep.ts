@@ -32,7 +32,7 @@ const MAX_ATTEMPTS = 30;
  * end are refreshed by the way.
  * @returns accounts that were asked
  */
-export async function checkHealth(deps: Deps, onEach: (count: number) => void = () => {}): Promise<number> {
+export async function checkHealth(deps: Deps): Promise<number> {
   const endsAt = Date.now() + ROUND_MS;
   let asked = 0;
   while (Date.now() < endsAt) {
@@ -48,7 +48,6 @@ export async function checkHealth(deps: Deps, onEach: (count: number) => void = 
     for (const connection of due) {
       await checkOne(systemCtx(deps, connection.organization_id, 'integration-health'), connection);
       asked += 1;
-      onEach(asked);
     }
   }
   return asked;

@@ -12,13 +12,13 @@ const MAX_CONTACTS = 50_000;
 /**
  * Gives their people to events that have none, from releases before there were people, and contacts to people that an event and the
  * contact's creation made at the same moment. In pages, each its own transaction.
- * @param onPage called after each page with the events and contacts so far
+ * @returns how many events and contacts
  */
-export async function settlePeople(deps: Deps, onPage: (done: number) => void = () => {}): Promise<number> {
+export async function settlePeople(deps: Deps): Promise<number> {
   let done = 0;
   for (;;) {
     const { rowCount } = await across(deps.db, 'maintenance').run(FOLLOW, {});
-    onPage((done += rowCount));
+    done += rowCount;
     if (rowCount < EVENTS_PER_PAGE) break;
   }
   for (const select of [UNKNOWN, APART])
@@ -29,7 +29,7 @@ export async function settlePeople(deps: Deps, onPage: (done: number) => void = 
           (error: unknown) => ignoreDeleted(error),
         );
       contacts += due.length;
-      onPage((done += due.length));
+      done += due.length;
       if (due.length === 0) break;
     }
   return done;

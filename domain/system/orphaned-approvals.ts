@@ -27,16 +27,11 @@ const ORPHANED = `case a.subject_type
 /**
  * Ends approvals of the whole installation that a person gave and that nothing will carry out: their subject ended without them, or the
  * quote that they were for is out of time. No workflow is signalled: none waits. What a workflow still waits for is left alone.
- * @param onPage called after each page with the approvals ended so far
+ * @returns how many
  */
-export function endOrphanedApprovals(deps: Deps, onPage?: (ended: number) => void): Promise<number> {
+export function endOrphanedApprovals(deps: Deps): Promise<number> {
   // By workspace, as the index of one state is: approvals that were decided long ago are many, approved ones few.
   const rows = `organizations o join approvals a on a.organization_id = o.id and a.status = 'approved' where ${ORPHANED}`;
   const bindings = { now: deps.clock.now(), quoteMs: QUOTE_MS };
-  return endInPages(
-    deps,
-    { rows, bindings },
-    (tx, id) => endApproval(tx, id, NOT_CARRIED_OUT, { signalled: false }),
-    onPage,
-  );
+  return endInPages(deps, { rows, bindings }, (tx, id) => endApproval(tx, id, NOT_CARRIED_OUT, { signalled: false }));
 }

@@ -86,12 +86,9 @@ const RAN = [
 
 /**
  * Drops the months that are past their time, and deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
- * @param onPage called after each page with the rows removed so far
+ * @returns how many rows
  */
-export async function sweepExpired(
-  deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>,
-  onPage: (removed: number) => void = () => {},
-): Promise<number> {
+export async function sweepExpired(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<number> {
   const { db, clock, config, log } = deps;
   let removed = 0;
   const abandoned = await removeAbandoned(deps, SUBSCRIBERS);
@@ -123,7 +120,6 @@ export async function sweepExpired(
         { before },
       );
       removed += count;
-      onPage(removed);
       if (count < PAGE) break;
     }
   }

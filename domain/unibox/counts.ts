@@ -15,13 +15,9 @@ export const COUNTS = `
 /**
  * Adds up what has changed since, so that a read of the counts finds few rows. In pages, each one statement: whoever reads meanwhile
  * finds a change either in one table or in the other.
- * @param onPage called after each page with the changes so far
  * @returns how many changes were added up
  */
-export async function addUpCounts(
-  { db }: Pick<Deps, 'db'>,
-  onPage: (done: number) => void = () => {},
-): Promise<number> {
+export async function addUpCounts({ db }: Pick<Deps, 'db'>): Promise<number> {
   for (let done = 0; ;) {
     const [page] = await across(db, 'maintenance').sql<{ changes: number }>(
       `with page as materialized (
@@ -39,7 +35,6 @@ export async function addUpCounts(
       {},
     );
     done += page!.changes;
-    onPage(done);
     if (page!.changes < PAGE) return done;
   }
 }

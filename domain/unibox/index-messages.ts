@@ -5,13 +5,9 @@ const PAGE = 500;
 
 /**
  * Makes messages searchable that were there before searching was: newest first, in pages, each its own transaction. Their numbers go down
- * from zero, so that they stand behind all that came since.
- * @param onPage called after each page with the messages so far
+ * from zero, so that they stand behind all that came since. Returns how many.
  */
-export async function indexMessages(
-  { db }: Pick<Deps, 'db'>,
-  onPage: (done: number) => void = () => {},
-): Promise<number> {
+export async function indexMessages({ db }: Pick<Deps, 'db'>): Promise<number> {
   for (let done = 0; ;) {
     const { rowCount } = await across(db, 'maintenance').run(
       `with page as materialized (
@@ -23,7 +19,6 @@ export async function indexMessages(
       {},
     );
     done += rowCount;
-    onPage(done);
     if (rowCount < PAGE) return done;
   }
 }

@@ -7,12 +7,9 @@ const PAGE = 100;
 /**
  * Deletes the bytes of files that came with messages, or left with emails, ATTACHMENT_RETENTION_DAYS ago; their names stay in the conversation. A draft
  * that was not changed for that long loses its files. In pages, each its own transaction. An email that has not left keeps its files.
- * @param onPage called after each page with the messages so far
+ * @returns messages and drafts that lost files
  */
-export async function expireFiles(
-  { db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>,
-  onPage: (done: number) => void = () => {},
-): Promise<number> {
+export async function expireFiles({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Promise<number> {
   if (config.ATTACHMENT_RETENTION_DAYS === 0) return 0;
   const before = new Date(clock.now().getTime() - config.ATTACHMENT_RETENTION_DAYS * DAY_MS);
   let done = 0;
@@ -20,7 +17,6 @@ export async function expireFiles(
     for (;;) {
       const { rowCount } = await across(db, 'maintenance').run(statement, { before });
       done += rowCount;
-      onPage(done);
       if (rowCount < PAGE) break;
     }
   return done;

@@ -27,9 +27,8 @@ interface Due {
 /**
  * Verifies addresses that are due, oldest first, no more per minute than EMAIL_VERIFICATIONS_PER_MINUTE. What gives no answer is asked again later, after
  * longer and longer times. Returns how many got a verdict.
- * @param onPage called after each set with the verdicts so far
  */
-export async function verifyDueAddresses(deps: Deps, onPage: (done: number) => void = () => {}): Promise<number> {
+export async function verifyDueAddresses(deps: Deps): Promise<number> {
   const check = addressChecker(deps);
   if (!check) return 0;
   const paceMs = (AT_ONCE * 60_000) / deps.config.EMAIL_VERIFICATIONS_PER_MINUTE;
@@ -39,7 +38,6 @@ export async function verifyDueAddresses(deps: Deps, onPage: (done: number) => v
     const due = await takeDue(deps);
     const outcomes = await Promise.all(due.map((address) => verify(deps, check, address)));
     done += outcomes.filter(Boolean).length;
-    onPage(done);
     if (due.length < AT_ONCE || performance.now() > until) return done;
     await sleep(Math.max(0, paceMs - (performance.now() - began)));
   }

@@ -57,7 +57,7 @@ async function answer(): Promise<unknown> {
   return next.gives;
 }
 
-async function record({ family, name, workflowId, spec, answers, later }: Scripted): Promise<void> {
+async function record({ family, name, workflowId, spec, answers, later, ends = 'COMPLETED' }: Scripted): Promise<void> {
   scripts.set(workflowId, [...answers]);
   const handle = await client.workflow.start(spec.workflowType, {
     ...startOptions(spec, workflowId, taskQueue),
@@ -69,7 +69,7 @@ async function record({ family, name, workflowId, spec, answers, later }: Script
     await handle.signal(signal, ...says);
   }
   const last = client.workflow.getHandle(workflowId);
-  await eventually(async () => (await last.describe()).status.name === 'COMPLETED', 60_000);
+  await eventually(async () => (await last.describe()).status.name === ends, 60_000);
   const left = scripts.get(workflowId)!;
   if (left.length > 0) throw new Error(`${family}/${name} ended before ${left.length} answers of its script`);
   await saveHistory(client, family, `${label}-${name}`, workflowId, handle.firstExecutionRunId);

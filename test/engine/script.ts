@@ -30,6 +30,8 @@ export interface Scripted {
   answers: Answer[];
   /** The server suggests to continue as new after few events; what is recorded is the run that does. */
   continues?: true;
+  /** How the run ends. Default: COMPLETED. */
+  ends?: 'COMPLETED' | 'FAILED';
   /** Signals from outside, each once its history has so many events of a type. */
   later: (Sent & { events: string; times: number })[];
 }

@@ -1,5 +1,6 @@
 import { newId } from '../../lib/ids.ts';
 import { BLOCKED } from '../../workflows/contract.ts';
+import { CHORES, maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { goalReplayWorkflow, type ReplayTurn } from '../../workflows/goal-replay/contract.ts';
 import { warmupWorkflow, type WarmupRest } from '../../workflows/warmup/contract.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
@@ -52,8 +53,27 @@ const warmups: Scripted[] = [
   ),
 ];
 
-/** Replays of goals and warmups: runs that take turns until nothing is left. */
-export const TURNS: Scripted[] = [...replays, ...warmups];
+/** Every chore of a sweep, of which one fails for the last time. */
+const sweeps: Scripted[] = [
+  {
+    ...scripted(
+      maintenanceWorkflow,
+      {},
+      'maintenance',
+      'chore-failed',
+      Object.keys(CHORES).map((chore) => ({
+        activity: 'doChore',
+        ...(chore === 'settlePeople'
+          ? { fails: { message: 'DatabaseError', type: 'DatabaseError', nonRetryable: true } }
+          : { gives: { done: chore === 'sweepExpired' ? 12 : 0 } }),
+      })),
+    ),
+    ends: 'FAILED',
+  },
+];
+
+/** Replays of goals, warmups and sweeps: runs that take turns until nothing is left. */
+export const TURNS: Scripted[] = [...replays, ...warmups, ...sweeps];
 
 function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(goalReplayWorkflow, { organizationId, replayId: newId() }, 'goal-replay', name, answers, later);

@@ -18,6 +18,14 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['sweep: the patch is removed', "(0,_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__.patched)('reconcile')", 'true'],
   ['sweep: activity renamed', '.sweepExpired()', '.reconcileRuns()'],
   [
+    'sweep: the patch of the chores is removed',
+    "(0,_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__.patched)('chores')",
+    'true',
+  ],
+  ['sweep: a chore is renamed', '.doChore({', '.sweepExpired({'],
+  ['sweep: ends at a chore that failed', 'failed.push(chore);', 'break;'],
+  ['sweep: a chore that failed is forgotten', 'failed.push(chore);', ''],
+  [
     'enrollment: decides without asking',
     'await activities.advanceEnrollment(args)',
     "({ kind: 'done', outcome: 'x' })",

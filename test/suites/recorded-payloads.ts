@@ -16,7 +16,7 @@ import type * as Direct from '../../workflows/direct-send/contract.ts';
 import type * as Enrolled from '../../workflows/enrollment/contract.ts';
 import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/mailbox-check/contract.ts';
 import type * as Order from '../../workflows/mailbox-order/contract.ts';
-import type { MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
+import { CHORES, type Chore, type MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
 import type * as Renewal from '../../workflows/domain-renewal/contract.ts';
 import type * as Replay from '../../workflows/goal-replay/contract.ts';
 import type * as Provided from '../../workflows/integration-delivery/contract.ts';
@@ -361,9 +361,15 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     },
   },
   maintenance: {
-    args: z.tuple([]),
+    // The schedule gives none; whoever starts one by its contract gives it nothing.
+    args: z.union([z.tuple([]), z.tuple([z.strictObject({})])]),
     signals: {},
     activities: {
+      doChore: activity<MaintenanceActivities>()(
+        'doChore',
+        z.tuple([z.strictObject({ chore: z.enum(Object.keys(CHORES) as [Chore, ...Chore[]]) })]),
+        z.strictObject({ done: z.int() }),
+      ),
       sweepExpired: activity<MaintenanceActivities>()(
         'sweepExpired',
         z.tuple([]),

@@ -8,10 +8,36 @@ export const maintenanceWorkflow = defineInstallationWorkflow()({
   summary: () => 'Remove what has expired',
 });
 
+/**
+ * What one sweep does, in this order, and how the Temporal UI shows each. Every chore is a call of the same activity, so a list that becomes longer replays
+ * the histories of sweeps that are under way.
+ */
+export const CHORES = {
+  retryBlockedRuns: 'retry blocked runs that are due',
+  expireApprovals: 'end approvals whose time has passed',
+  endOrphanedApprovals: 'end approvals that nothing will carry out',
+  revokeConsents: 'end consents of removed mailboxes',
+  revokeConnections: 'end consents of removed connections',
+  checkConnections: 'ask connected accounts whether they answer',
+  planWeeklyReports: 'plan the weekly reports',
+  addUpCounts: 'add up the counts of the inbox',
+  expireFiles: 'delete files at the end of their retention',
+  settlePeople: 'give product events their people',
+  indexMessages: 'index messages of earlier releases',
+  sweepExpired: 'delete expired rows in pages',
+  verifyAddresses: 'verify addresses that are due',
+  reconcileRuns: 'start runs that must be open and are not',
+} as const;
+
+/** One chore of a sweep. */
+export type Chore = keyof typeof CHORES;
+
 /** Activities of this family, as the workflow sees them. */
 export interface MaintenanceActivities {
-  /** Starts runs that PostgreSQL says must be open and that are not. Returns how many were missing. */
+  /** Does one chore. Returns how many rows, runs or accounts it was about. */
+  doChore(args: { chore: Chore }): Promise<{ done: number }>;
+  /** Starts runs that PostgreSQL says must be open and that are not. Called by runs of earlier releases. */
   reconcileRuns(): Promise<{ missing: number }>;
-  /** Deletes expired rows in pages. Returns how many were deleted. */
+  /** All other chores, one after the other. Called by runs of earlier releases. */
   sweepExpired(): Promise<{ removed: number }>;
 }

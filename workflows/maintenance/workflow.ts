@@ -1,20 +1,53 @@
-import { patched, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  isCancellation,
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { resourceQueue } from '../queues.ts';
-import type { MaintenanceActivities } from './contract.ts';
+import { CHORES, type Chore, type MaintenanceActivities } from './contract.ts';
+import { inTwoActivities } from './earlier.ts';
 
-/** One sweep of the installation. */
-export async function maintenance(): Promise<number> {
-  const activity = (summary: string) =>
-    proxyActivities<MaintenanceActivities>({
-      taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
-      summary,
-      startToCloseTimeout: '10m',
-      heartbeatTimeout: '1m',
-      retry: { initialInterval: '5s', backoffCoefficient: 2, maximumAttempts: 5 },
-    });
-  const { removed } = await activity('delete expired rows in pages').sweepExpired();
-  const reconcile = activity('start runs that must be open and are not');
-  const missing = patched('reconcile') ? (await reconcile.reconcileRuns()).missing : 0;
-  setCurrentDetails(`removed ${removed} rows${missing > 0 ? `, started ${missing} missing runs` : ''}`);
-  return removed;
+/** What came of the chores of a sweep: those that found something to do, with how much. */
+export type Swept = Partial<Record<Chore, number>>;
+
+/**
+ * One sweep of the installation, chore by chore. A chore that fails keeps none of the others from being done; a sweep in which one failed
+ * fails at its end, so that operators find it, and the next one begins anew.
+ */
+export async function maintenance(): Promise<Swept | number> {
+  if (!patched('chores')) return inTwoActivities();
+  const swept: Swept = {};
+  const failed: Chore[] = [];
+  for (const chore of Object.keys(CHORES) as Chore[]) {
+    try {
+      const { done } = await activitiesOf(CHORES[chore]).doChore({ chore });
+      if (done > 0) swept[chore] = done;
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      failed.push(chore);
+    }
+    setCurrentDetails(describe(swept, failed));
+  }
+  if (failed.length > 0) throw ApplicationFailure.nonRetryable(describe(swept, failed), 'chores_failed');
+  return swept;
+}
+
+function activitiesOf(summary: string): MaintenanceActivities {
+  return proxyActivities<MaintenanceActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
+    summary,
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '1m',
+    retry: { initialInterval: '5s', backoffCoefficient: 2, maximumAttempts: 5 },
+  });
+}
+
+function describe(swept: Swept, failed: readonly Chore[]): string {
+  const done = Object.entries(swept).map(([chore, count]) => `${chore} ${count}`);
+  return [done.join(', ') || 'nothing to do', ...(failed.length > 0 ? [`failed: ${failed.join(', ')}`] : [])].join(
+    '; ',
+  );
 }
