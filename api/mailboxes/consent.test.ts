@@ -431,9 +431,14 @@ test.serial('a removed mailbox ends its consent at Google, tried until that has 
   t.is(google.revoked.length, 1);
   t.is((await left()).length, 0);
 
-  // A consent that its person has ended meanwhile, and a provider that never answers.
-  await left().insert({ ...waiting, attempts: 0, due_at: new Date(0) });
+  // A consent that its person has ended meanwhile, and a provider that never answers. Tokens that cannot be opened hold up no others.
+  const unreadable = { mailbox_id: newId(), sealed: Buffer.from('of a key that is gone') };
+  await left().insert([
+    { ...waiting, ...unreadable, attempts: 0, due_at: new Date(0) },
+    { ...waiting, attempts: 0, due_at: new Date(1) },
+  ]);
   t.is(await revokeConsents(deps), 1);
+  t.is(await left().where({ mailbox_id: unreadable.mailbox_id }).delete(), 1);
   google.refuse({ status: 500, body: {} });
   await left().insert({ ...waiting, attempts: 29, due_at: new Date(0) });
   t.is(await revokeConsents(deps), 1);

@@ -1,7 +1,7 @@
 import { json } from '../../db/connection.ts';
 import type { Row } from '../../db/rows.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { signal, signalOpen } from '../../temporal/dispatch.ts';
+import { signalOpen } from '../../temporal/dispatch.ts';
 import { automationWorkflow, type AutomationDecision } from '../../workflows/automation/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
@@ -102,15 +102,4 @@ export async function settleNode(
       signalOpen(automationWorkflow, { organizationId: tx.org.organizationId, runId }, 'changed', { cause: 'settled' }),
     );
   return true;
-}
-
-/** Has a blocked run go on. @returns false when it has ended */
-export async function retryAutomationRun(tx: Tx, runId: string, cause: 'operator' | 'sweep'): Promise<boolean> {
-  const changed = await tx.org
-    .table('automation_runs')
-    .where({ id: runId, status: 'running' })
-    .update({ blocked_reason: null });
-  const args = { organizationId: tx.org.organizationId, runId };
-  if (changed > 0) tx.intend(signal(automationWorkflow, args, 'retry', { cause }));
-  return changed > 0;
 }

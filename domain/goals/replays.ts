@@ -4,10 +4,10 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { signal, signalOpen, start } from '../../temporal/dispatch.ts';
+import { signalOpen, start } from '../../temporal/dispatch.ts';
 import { goalReplayWorkflow } from '../../workflows/goal-replay/contract.ts';
 import { organizationOf, systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { reader, transact } from '../kernel/transact.ts';
 import { dropDeadLetter, REPLAY } from '../records/dead-letters.ts';
 import { compareEvents, type Comparison, type Place } from './compare.ts';
 import { findGoal, lockGoal, type Goal } from './goals.ts';
@@ -191,18 +191,6 @@ export async function cancelReplayById(deps: Deps, replayId: string): Promise<bo
       )
     : [];
   return row !== undefined && cancelReplay(systemCtx(deps, row.organization_id, 'heron goal-replay'), replayId);
-}
-
-/** Has a blocked replay go on, within the caller's transaction. Returns false when it has ended. */
-export async function retryReplay(tx: Tx, replayId: string, cause: 'operator' | 'sweep'): Promise<boolean> {
-  const changed = await tx.org
-    .table('goal_replays')
-    .where({ id: replayId })
-    .whereIn('state', ['queued', 'running'])
-    .update({ blocked_reason: null });
-  const args = { organizationId: tx.org.organizationId, replayId };
-  if (changed > 0) tx.intend(signal(goalReplayWorkflow, args, 'retry', { cause }));
-  return changed > 0;
 }
 
 /** What a replay of a goal compares. */

@@ -2,7 +2,6 @@ import { across } from '../../db/across.ts';
 import type { MailboxRow } from '../../db/models/mailbox.ts';
 import type { Row } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
-import { EgressError } from '../../lib/egress/index.ts';
 import type { Deps } from '../kernel/context.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { configuredProvider } from '../records/mail-providers.ts';
@@ -80,8 +79,8 @@ async function revoke(
     if (status === 200 || status === 400) return true;
     log.warn({ mailboxId, status }, 'a provider did not end a consent');
   } catch (error) {
-    if (!(error instanceof EgressError)) throw error;
-    log.warn({ mailboxId, kind: error.kind }, 'a provider could not be asked to end a consent');
+    // Tokens that cannot be opened too: the others are due all the same, and the key may come back.
+    log.warn({ mailboxId, err: error }, 'a provider could not be asked to end a consent');
   }
   return false;
 }

@@ -137,6 +137,27 @@ test.serial('a launcher that keeps failing is blocked, and the sweep retries it'
   await waitForLetter(`campaign/${campaignId}`, 'replayed');
 });
 
+test.serial('a blocked run that cannot be retried keeps no other from it', async (t) => {
+  const { organizationId } = tenant;
+  const { db, clock } = world.deps;
+  const now = clock.now();
+  const due = async (next_retry_at: Date) => {
+    const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }]);
+    const [id, stamps] = [newId(), { created_at: now, updated_at: now }];
+    const task = { task_id: campaignId, task_type: 'campaign_launch', last_error: 'it kept failing', next_retry_at };
+    await db('dead_letters').insert({ id, organization_id: organizationId, ...task, ...stamps });
+    return { id, campaignId };
+  };
+  const broken = await due(new Date(0));
+  const sound = await due(new Date(1_000));
+  const repair = await breakWrites(world, 'campaigns', 'update', `new.id = '${broken.campaignId}'`);
+  await t.throwsAsync(retryDueRuns(world.deps), { message: '1 of 2 blocked runs could not be retried' });
+  const status = async (id: string) => (await db('dead_letters').where({ id }).first('status')).status;
+  t.deepEqual([await status(broken.id), await status(sound.id)], ['pending', 'replayed']);
+  await repair();
+  t.is(await retryDueRuns(world.deps), 1);
+});
+
 test.serial('an import that keeps failing is blocked, and goes on behind its checkpoint', async (t) => {
   t.timeout(PATIENCE_MS * 3);
   const repair = await breakWrites(world, 'contacts', 'insert', `new.email = 'p1500@import.example'`);
