@@ -1,4 +1,4 @@
-import type { CampaignStatus } from '../../db/models/campaign.ts';
+import type { CampaignRow, CampaignStatus } from '../../db/models/campaign.ts';
 import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { badRequest, notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
@@ -10,6 +10,7 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { releaseReservedSends } from '../engine/control/release.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
+import { assertLeadAllowed } from '../engine/campaign/sender-pool.ts';
 
 /** A hold of a lead. `until` null is open-ended. */
 export interface LeadHold {
@@ -33,6 +34,7 @@ interface HeldRow extends Columns<
   | 'contact_id'
   | 'state'
   | 'launched_at'
+  | 'mailbox_id'
   | 'hold_since'
   | 'hold_until'
   | 'hold_reason'
@@ -48,13 +50,15 @@ const YEAR_MS = 366 * 86_400_000;
  * @throws AppError not_found for a campaign of another organization, or a contact that is no lead of it
  */
 export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
-  return present(await findLead(reader(ctx), campaignId, contactId), ctx.clock.now());
+  const org = reader(ctx);
+  return present(await findLead(org, await findCampaign(org, campaignId), contactId), ctx.clock.now());
 }
 
 /**
  * Holds a lead until a date, or (null) until it is resumed. The body is the whole state, so repeating is safe; an existing hold
  * keeps its beginning. Reserved slots are released.
- * @throws AppError not_found; bad_request when `until` is past or more than a year away, or the lead has finished
+ * @throws AppError not_found; bad_request when `until` is past or more than a year away, or the lead has finished; forbidden for an earlier end than the
+ *   hold has, as {@link resumeLead}
  */
 export async function pauseLead(
   ctx: Ctx,
@@ -64,11 +68,14 @@ export async function pauseLead(
 ): Promise<LeadHoldResult> {
   return transact(ctx, async (tx) => {
     const { until } = input;
-    const lead = await findLead(tx.org, campaignId, contactId, 'for update');
+    const campaign = await findCampaign(tx.org, campaignId);
+    const lead = await findLead(tx.org, campaign, contactId, 'for update');
     refuseProblems(holdProblems(until, tx.now));
     if (lead.state !== 'pending' && lead.state !== 'active')
       throw badRequest(`The lead has finished (${lead.state}) and cannot be held`);
-    const since = present(lead, tx.now).hold?.since ?? tx.now;
+    const { hold } = present(lead, tx.now);
+    if (hold && endOf(until) < endOf(hold.until)) await assertLeadAllowed(tx, campaign, lead);
+    const since = hold?.since ?? tx.now;
     await tx.org
       .table('enrollments')
       .where({ id: lead.id })
@@ -92,6 +99,11 @@ export async function pauseLead(
   });
 }
 
+/** When a hold ends (epoch ms). */
+function endOf(until: Date | null): number {
+  return until?.getTime() ?? Infinity;
+}
+
 /** Faults of the end of a hold. */
 export function holdProblems(until: Date | null | undefined, now: Date): Problem[] {
   if (!until) return [];
@@ -103,11 +115,13 @@ export function holdProblems(until: Date | null | undefined, now: Date): Problem
 
 /**
  * Ends a hold now, whoever made it; nothing happens to a lead that is not held.
- * @throws AppError not_found
+ * @throws AppError not_found; forbidden when the lead would be mailed from mailboxes that the caller's key may not use
  */
 export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
   return transact(ctx, async (tx) => {
-    const lead = await findLead(tx.org, campaignId, contactId, 'for update');
+    const campaign = await findCampaign(tx.org, campaignId);
+    const lead = await findLead(tx.org, campaign, contactId, 'for update');
+    await assertLeadAllowed(tx, campaign, lead);
     if (lead.hold_since) {
       await tx.org
         .table('enrollments')
@@ -132,7 +146,7 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
  */
 export async function removeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const lead = await findLead(tx.org, campaignId, contactId, 'for update');
+    const lead = await findLead(tx.org, await findCampaign(tx.org, campaignId), contactId, 'for update');
     await leaveCampaigns(tx, [lead.contact_id], [lead.campaign_id], 'removed from the campaign');
     await logCampaign(tx, lead.campaign_id, 'lead_removed', 'A lead was removed', { contact_id: lead.contact_id });
     tx.audit({
@@ -146,14 +160,13 @@ export async function removeLead(ctx: Ctx, campaignId: string, contactId: string
 
 async function findLead(
   org: OrgScope,
-  campaignId: string,
+  campaign: CampaignRow,
   contactId: string,
   lock: '' | 'for update' = '',
 ): Promise<HeldRow> {
-  const campaign = await findCampaign(org, campaignId);
   if (!isUuid(contactId)) throw notFound('Lead');
   const [lead] = await org.sql<HeldRow>(
-    `select id, campaign_id, contact_id, :status as campaign_status, state, launched_at, hold_since, hold_until, hold_reason, hold_source
+    `select id, campaign_id, contact_id, :status as campaign_status, state, launched_at, mailbox_id, hold_since, hold_until, hold_reason, hold_source
      from enrollments where organization_id = :org and campaign_id = :campaign and contact_id = :contact ${lock}`,
     { campaign: campaign.id, contact: contactId, status: campaign.status },
   );

@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
+import { assertLeadAllowed } from '../engine/campaign/sender-pool.ts';
 import { signalRetry } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
@@ -51,13 +52,15 @@ export async function listBlockedRuns(ctx: Ctx, campaignId: string, request: Pag
 
 /**
  * Retries a blocked step run, with all its attempts (POST /campaigns/:id/step-runs/:runId/retry).
- * @throws AppError not_found, conflict when the run is not blocked
+ * @throws AppError not_found, conflict when the run is not blocked, forbidden when the lead would be mailed from mailboxes that the caller's key may not use
  */
 export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string): Promise<StepRunView> {
   return transact(ctx, async (tx) => {
-    await findCampaign(tx.org, campaignId);
-    const run = isUuid(runId) ? await lockRun(tx, campaignId, runId) : undefined;
-    if (!run) throw notFound('Step run');
+    const campaign = await findCampaign(tx.org, campaignId);
+    const found = isUuid(runId) ? await lockRun(tx, campaignId, runId) : undefined;
+    if (!found) throw notFound('Step run');
+    const { lead, run } = found;
+    await assertLeadAllowed(tx, campaign, lead);
     if (run.state !== 'blocked') {
       throw new AppError('conflict', 'Only a blocked step run can be retried', {
         fix: `This one is ${run.state}. GET /v1/campaigns/:id/step-runs lists the blocked ones.`,
@@ -88,9 +91,13 @@ export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string):
 }
 
 /** Locks the enrollment before its run, the lock order of every writer. */
-async function lockRun(tx: Tx, campaignId: string, runId: string): Promise<StepRunView | undefined> {
-  await tx.org.sql(
-    `select e.id from enrollments e where e.organization_id = :org
+async function lockRun(
+  tx: Tx,
+  campaignId: string,
+  runId: string,
+): Promise<{ lead: Columns<'enrollments', 'mailbox_id'>; run: StepRunView } | undefined> {
+  const [lead] = await tx.org.sql<Columns<'enrollments', 'mailbox_id'>>(
+    `select e.mailbox_id from enrollments e where e.organization_id = :org
        and e.id = (select enrollment_id from step_runs where organization_id = :org and campaign_id = :campaign and id = :run) for update`,
     { campaign: campaignId, run: runId },
   );
@@ -99,5 +106,5 @@ async function lockRun(tx: Tx, campaignId: string, runId: string): Promise<StepR
      where r.organization_id = :org and r.campaign_id = :campaign and r.id = :run for update of r`,
     { campaign: campaignId, run: runId },
   );
-  return run;
+  return lead && run && { lead, run };
 }

@@ -1,12 +1,26 @@
 import type { Columns } from '../../db/rows.ts';
 import { AppError, badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { assertLeadAllowed } from '../engine/campaign/sender-pool.ts';
 import { confirmSent } from '../engine/outcomes/confirm-sent.ts';
 import { retryFailedEmail, sendUncertainAgain } from '../engine/sending/replay.ts';
 import { assertMailboxAllowed } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { FAILED_DIRECT_EMAIL, FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../records/dead-letters.ts';
+import {
+  AUTOMATION_LOOP,
+  AUTOMATION_RUN,
+  FAILED_DIRECT_EMAIL,
+  FAILED_EMAIL,
+  INTEGRATION_DELIVERY,
+  INTEGRATION_RUN,
+  REFUND,
+  RENEWAL,
+  replayDeadLetter,
+  UNCERTAIN_EMAIL,
+  UNDO_OF_ORDER,
+} from '../records/dead-letters.ts';
 import { retryTask } from '../system/blocked-runs.ts';
 
 /** Work that gave up, or whose end is unknown, as lists and answers show it. */
@@ -26,9 +40,27 @@ export type DeadLetter = Columns<
   | 'updated_at'
 >;
 
+/** Kinds of tasks of areas that keys restricted to mailboxes may not read: orders and webhooks are about every mailbox. */
+const UNREAD = ['mailbox_order', UNDO_OF_ORDER, REFUND, RENEWAL, 'webhook_delivery', 'webhook_verification'];
+/** Kinds of tasks that such keys may not set going: they may not write in their areas. */
+const UNTOUCHED: readonly string[] = [
+  ...UNREAD,
+  INTEGRATION_DELIVERY,
+  INTEGRATION_RUN,
+  AUTOMATION_LOOP,
+  AUTOMATION_RUN,
+];
+
+/** SQL of the mailbox that a task is about: (id of the task, mailbox_id). */
+const MAILBOX_OF_TASK = `
+  select id, mailbox_id from sends where organization_id = :org
+  union all select id, mailbox_id from direct_sends where organization_id = :org
+  union all select id, mailbox_id from test_runs where organization_id = :org
+  union all select id, id from mailboxes where organization_id = :org`;
+
 /**
  * Dead letters of the organization, newest first; with `status`, those alone (GET /tasks/dlq). A key restricted to mailboxes sees none
- * about an email of another one.
+ * about another mailbox, its emails and tests, and none of areas that it may not read.
  */
 export async function listDeadLetters(
   ctx: Ctx,
@@ -37,11 +69,10 @@ export async function listDeadLetters(
   return reader(ctx).sql<DeadLetter>(
     `select id, task_id, task_type, payload, last_error, attempts, max_attempts, status, next_retry_at, replayed_at, created_at, updated_at
      from dead_letters l where organization_id = :org and (cast(:status as text) is null or status = :status)
-       and (cast(:mailboxes as uuid[]) is null or not exists (
-         select 1 from (select id, mailbox_id from sends where organization_id = :org union all select id, mailbox_id from direct_sends where organization_id = :org) e
-         where e.id = l.task_id and e.mailbox_id <> all(:mailboxes)))
+       and (cast(:mailboxes as uuid[]) is null or (task_type <> all(cast(:unread as text[])) and not exists (
+         select 1 from (${MAILBOX_OF_TASK}) t where t.id = l.task_id and t.mailbox_id <> all(:mailboxes))))
      order by id desc limit :limit`,
-    { status: status ?? null, limit, mailboxes: ctx.actor.allowedMailboxes },
+    { status: status ?? null, limit, mailboxes: ctx.actor.allowedMailboxes, unread: UNREAD },
   );
 }
 
@@ -50,7 +81,7 @@ export async function listDeadLetters(
  * is gone or has ended needs nothing, and its letter is settled with it.
  * @param as `sent` settles an email that may have left without sending it again: the caller knows that it did
  * @throws AppError not_found, conflict when it was replayed before or the task cannot be repeated any more, bad_request for `sent` where
- *   the task is no such email
+ *   the task is no such email, forbidden for a key that may not use all mailboxes that the task is about
  */
 export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'again'): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -58,6 +89,7 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
       ? await tx.org.table('dead_letters').where({ id }).first('id', 'task_id', 'task_type', 'status')
       : undefined;
     if (!letter) throw notFound('Dead letter');
+    await assertMayReplay(tx, letter);
     if (as === 'sent' && letter.task_type !== UNCERTAIN_EMAIL)
       throw badRequest('The task cannot count as sent', [
         { path: 'body.as', message: 'sent is for a task of type uncertain_email' },
@@ -81,10 +113,38 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
 type Task = Pick<DeadLetter, 'task_id' | 'task_type'>;
 
 /** @returns whether the email was still uncertain; its letter goes with that */
-async function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
-  const send = await tx.org.table('sends').where({ id: sendId }).first('mailbox_id');
-  if (send?.mailbox_id) assertMailboxAllowed(tx.actor, send.mailbox_id);
+function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
   return confirmSent(tx, sendId, 'a person says so');
+}
+
+/**
+ * A key that is restricted to mailboxes sets nothing going that is about another one, or leads to emails from one.
+ * @throws AppError forbidden
+ */
+async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task): Promise<void> {
+  if (!tx.actor.allowedMailboxes) return;
+  if (UNTOUCHED.includes(type))
+    throw new AppError(
+      'forbidden',
+      'This API key is restricted to certain mailboxes, and this task is about all of them',
+      {
+        fix: 'Use a key whose allowed_email_accounts is empty.',
+      },
+    );
+  const [own] = await tx.org.sql<Columns<'sends', 'mailbox_id'>>(
+    `select t.mailbox_id from (${MAILBOX_OF_TASK}) t where t.id = :task and t.mailbox_id is not null`,
+    { task },
+  );
+  if (own) assertMailboxAllowed(tx.actor, own.mailbox_id!);
+  const [sending] = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'mailbox_id'>>(
+    `select campaign_id, mailbox_id from enrollments where organization_id = :org and id = :task
+     union all select id, null from campaigns where organization_id = :org and id = :task
+     union all select campaign_id, null from runs where organization_id = :org and id = :task
+     union all select c.id, null from contact_imports i join campaigns c on c.id = cast(i.options ->> 'campaign_id' as uuid)
+       where i.organization_id = :org and i.id = :task`,
+    { task },
+  );
+  if (sending) await assertLeadAllowed(tx, await findCampaign(tx.org, sending.campaign_id), sending);
 }
 
 /** @returns whether the letter was still to be replayed */

@@ -4,7 +4,14 @@ import { routes } from '../../api/routes.ts';
 import { json } from '../../db/connection.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { newId } from '../../lib/ids.ts';
-import { createApiKey, createContact, createMailbox, type Tenant } from '../harness/factories.ts';
+import {
+  createApiKey,
+  createCampaign,
+  createContact,
+  createMailbox,
+  enroll,
+  type Tenant,
+} from '../harness/factories.ts';
 import { createDirectSend } from '../harness/direct-sends.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
@@ -259,4 +266,59 @@ test('a restricted key does nothing with what is of another mailbox', async (t) 
   }
   await call(world, 'PATCH', '/v1/unibox/seen', { token: key, body: { email_ids: [emailId], seen: true } });
   t.false((await world.deps.db('inbound_messages').where({ id: emailId }).first('seen')).seen);
+});
+
+test('a restricted key sets nothing going that mails from another mailbox', async (t) => {
+  const { deps } = world;
+  const { organizationId: organization_id } = tenant;
+  const at = deps.clock.now();
+  // Without senders and tags every mailbox of the workspace is a sender.
+  const { campaignId, stepIds } = await createCampaign(deps, organization_id, [{ subject: 's', body_plain: 'b' }]);
+  const contactId = await createContact(deps.db, at, organization_id, { email: 'held@lead.test' });
+  const [enrollment_id] = await enroll(deps, organization_id, campaignId, [contactId]);
+  const held = { state: 'active', hold_since: at, hold_reason: 'asked', hold_source: 'manual' };
+  await deps.db('enrollments').where({ id: enrollment_id }).update(held);
+  const runId = newId();
+  const ids = { organization_id, enrollment_id, campaign_id: campaignId, contact_id: contactId, step_id: stepIds[0] };
+  await deps.db('step_runs').insert({ id: runId, ...ids, seq: 1, kind: 'email', state: 'blocked', started_at: at });
+  const letter = async (task_type: string, task_id = newId()) => {
+    const id = newId();
+    const stamps = { created_at: at, updated_at: at };
+    await deps.db('dead_letters').insert({ id, organization_id, task_id, task_type, last_error: MARK, ...stamps });
+    return id;
+  };
+  const mailbox = planted.ids['/emails/:id'];
+  const letters = {
+    listed: [
+      await letter('enrollment_run', enrollment_id),
+      await letter('campaign_launch', campaignId),
+      await letter('automation_run'),
+    ],
+    hidden: [await letter('warmup', mailbox), await letter('mailbox_order'), await letter('webhook_delivery')],
+  };
+  const lead = `/campaigns/${campaignId}/leads/${contactId}`;
+  const soon = new Date(Date.now() + 60_000).toISOString();
+  for (const [path, body] of [
+    [`${lead}/resume`, undefined],
+    [`${lead}/pause`, { until: soon, reason: 'for a minute' }],
+    [`/campaigns/${campaignId}/step-runs/${runId}/retry`, undefined],
+    ...Object.values(letters).flatMap((all) => all.map((id) => [`/tasks/dlq/${id}/replay`, undefined])),
+  ] as [string, object | undefined][]) {
+    const { status, body: answer } = await call(world, 'POST', `/v1${path}`, { token: key, ...(body && { body }) });
+    t.like({ status, ...answer }, { status: 403, code: 'forbidden' }, path);
+    t.regex(answer.fix, /allowed_email_accounts/, path);
+  }
+  const { body } = await call(world, 'GET', '/v1/tasks/dlq', { token: key });
+  const seen = body.data.map(({ id }: { id: string }) => id);
+  t.deepEqual(
+    [letters.listed.every((id) => seen.includes(id)), letters.hidden.some((id) => seen.includes(id))],
+    [true, false],
+  );
+  t.is(
+    (await call(world, 'POST', `/v1${lead}/pause`, { token: key, body: { until: null, reason: 'longer' } })).status,
+    200,
+  );
+  await deps.db('dead_letters').whereIn('id', Object.values(letters).flat()).delete();
+  for (const path of [`${lead}/resume`, `/campaigns/${campaignId}/step-runs/${runId}/retry`])
+    t.is((await call(world, 'POST', `/v1${path}`, { token: tenant.apiKey })).status, 200, path);
 });

@@ -1,6 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError } from '../../../lib/errors.ts';
+import { assertMailboxAllowed } from '../../kernel/actor.ts';
 import type { Tx } from '../../kernel/transact.ts';
 
 /** A mailbox a campaign may send from, and its share of the volume. */
@@ -132,4 +133,17 @@ export async function assertPoolAllowed(tx: Tx, campaign: PoolChoice): Promise<v
   throw new AppError('forbidden', 'The campaign would send from mailboxes that this API key may not use', {
     fix: 'Name its senders among the allowed_email_accounts of the key, or use a key without that restriction.',
   });
+}
+
+/**
+ * {@link assertPoolAllowed} for one lead that would be mailed on: the mailbox of its conversation, which may have left the pool, must be the key's too.
+ * @throws AppError forbidden
+ */
+export async function assertLeadAllowed(
+  tx: Tx,
+  campaign: PoolChoice,
+  { mailbox_id: mailboxId }: Columns<'enrollments', 'mailbox_id'>,
+): Promise<void> {
+  if (mailboxId) assertMailboxAllowed(tx.actor, mailboxId);
+  await assertPoolAllowed(tx, campaign);
 }

@@ -1,7 +1,6 @@
 import type { Bindings } from '../../../db/statement.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
-import { assertMailboxAllowed } from '../../kernel/actor.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { launchRefusal } from '../campaign/launch-checks.ts';
 import { logCampaign } from '../campaign/log.ts';
@@ -70,7 +69,6 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
 async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'): Promise<boolean> {
   const direct = isUuid(id) ? await lockDirectSend(tx, id) : undefined;
   if (!direct) return false;
-  if (direct.mailbox_id) assertMailboxAllowed(tx.actor, direct.mailbox_id);
   const [email] = await tx.org.sql<{ state: string; again: boolean }>(
     'select state, again from sends where organization_id = :org and id = :id for update',
     { id },
@@ -101,7 +99,6 @@ async function lockGiven(tx: Tx, sendId: string, state: 'uncertain' | 'failed'):
   const seen = isUuid(sendId) ? await read('') : undefined;
   if (!seen?.campaign_id || !seen.enrollment_id)
     throw new AppError('conflict', 'The email of this task, its campaign or its lead is gone');
-  if (seen.mailbox_id) assertMailboxAllowed(tx.actor, seen.mailbox_id);
   const campaign = await lockCampaign(tx, seen.campaign_id);
   await lockLeadsOfSend(tx, sendId);
   const row = await read('for update');
