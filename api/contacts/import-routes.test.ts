@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { suggestMapping } from '../../domain/imports/dialect.ts';
 import { runImport } from '../../domain/imports/run.ts';
 import { newId } from '../../lib/ids.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
@@ -141,6 +142,14 @@ test.serial('every fault of an import is named, nothing is stored, no file is le
     ['body.options.mapping.0.index', 'body.options.mapping.1.target'],
   );
   t.deepEqual(await refuse(form(csv, { mapping: [{ index: 1, target: 'company' }] })), ['body.options.mapping']);
+  for (const key of ['', 'x'.repeat(65), '__proto__'])
+    t.deepEqual(await refuse(form(csv, { mapping: [{ index: 1, target: `custom:${key}` }] })), [
+      'body.options.mapping.0.target',
+    ]);
+  const wide = ['email', ...Array.from({ length: 101 }, (_, index) => `field ${index}`)];
+  const all = wide.map((_, index) => ({ index, target: index === 0 ? 'email' : `custom:f${index}` }));
+  t.deepEqual(await refuse(form(`${wide.join(',')}\n`, { mapping: all })), ['body.options.mapping']);
+  t.is(suggestMapping(wide, true, []).filter(({ target }) => target !== 'ignore').length, 101);
   t.deepEqual(await refuse(form(csv, { categories: [newId()], campaign_id: newId() })), [
     'body.options.categories.0',
     'body.options.campaign_id.0',

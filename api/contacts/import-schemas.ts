@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DELIMITERS } from '../../domain/imports/dialect.ts';
-import { CONTACT_LIMITS } from '../../domain/records/contact-fields.ts';
+import { CONTACT_LIMITS, isCustomKey, LOST_NAME } from '../../domain/records/contact-fields.ts';
 import { paged, runFields, timestamp, uuid } from '../http/schemas.ts';
 
 /** The uploaded file of a multipart body; it reaches the handler on disk, outside the body. */
@@ -29,12 +29,13 @@ const columnMapping = z
   .transform(({ index, target, custom_key }, ctx) => {
     const full = target === 'custom' || target === 'custom:' ? `custom:${custom_key ?? ''}` : target;
     const key = full.startsWith('custom:') ? full.slice(7).trim() : undefined;
-    const known =
-      key === undefined
-        ? (BUILT_IN as readonly string[]).includes(full)
-        : key.length > 0 && key.length <= CONTACT_LIMITS.customKey && !key.includes('\0');
+    const known = key === undefined ? (BUILT_IN as readonly string[]).includes(full) : isCustomKey(key);
     if (!known)
-      ctx.addIssue({ code: 'custom', path: ['target'], message: `One of ${BUILT_IN.join(', ')} or custom:<key>` });
+      ctx.addIssue({
+        code: 'custom',
+        path: ['target'],
+        message: `One of ${BUILT_IN.join(', ')} or custom:<key>, whose key has at most ${CONTACT_LIMITS.customKey} characters and is not ${LOST_NAME}`,
+      });
     return { index, target: key === undefined ? full : `custom:${key}` };
   });
 

@@ -118,6 +118,17 @@ test('every fault of a create is named with its path', async (t) => {
     syntax.body.problems.map((problem: { path: string }) => problem.path),
     ['body.1.email', 'body.2.surprise'],
   );
+  // No field is dropped without a word: this is the one name that objects do not keep.
+  const named = (name: string) =>
+    call(world, 'POST', '/v1/contacts', {
+      token,
+      body: [{ email: 'ok@example.com', custom_fields: JSON.parse(`{${JSON.stringify(name)}:"x"}`) }],
+    });
+  t.like((await named('__proto__')).body, {
+    code: 'bad_request',
+    message: 'The body has a field named __proto__, which no object keeps',
+  });
+  t.is((await named(' __proto__ ')).body.problems[0].path, 'body.0.custom_fields. __proto__ ');
   const unknown = await call(world, 'POST', '/v1/contacts', {
     token,
     body: [{ email: 'ok@example.com', categories: [newId(), 'x'], campaigns: [newId()] }],

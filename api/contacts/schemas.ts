@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseAddress } from '../../domain/records/address.ts';
-import { CONTACT_LIMITS } from '../../domain/records/contact-fields.ts';
+import { CONTACT_LIMITS, isCustomKey } from '../../domain/records/contact-fields.ts';
 import { ENGAGEMENTS, LEAD_STATUSES } from '../../domain/records/contact-filters.ts';
 import { inputTimestamp, paged, timestamp, uuid } from '../http/schemas.ts';
 
@@ -15,7 +15,12 @@ const address = z.string().transform((value, ctx) => {
 const name = z.string().max(CONTACT_LIMITS.name);
 const company = z.string().max(CONTACT_LIMITS.company);
 const phone = z.string().max(CONTACT_LIMITS.phone);
-const customKey = z.string().trim().min(1).max(CONTACT_LIMITS.customKey);
+const customKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(CONTACT_LIMITS.customKey)
+  .refine(isCustomKey, 'Not a name that a custom field may have');
 const customValue = z.string().max(CONTACT_LIMITS.customValue);
 const customFields = z
   .record(customKey, customValue)

@@ -114,7 +114,12 @@ function parseBody(spec: AnyRoute, config: Config): Middleware {
 }
 
 function unreadable(status: number, cause: unknown): AppError {
-  const message = status === 413 ? 'The body is too large' : 'The body is not valid';
+  const message =
+    status === 413
+      ? 'The body is too large'
+      : /prototype property/.test((cause as Error).message)
+        ? 'The body has a field named __proto__, which no object keeps'
+        : 'The body is not valid';
   return asAppError(Object.assign(new Error(message), { status, expose: true, cause }));
 }
 

@@ -1,6 +1,7 @@
 import { parseAddress } from '../records/address.ts';
 import type { ColumnMapping } from '../../db/models/contact-import.ts';
 import { CONTACT_LIMITS } from '../records/contact-fields.ts';
+import { CUSTOM } from './rows.ts';
 
 /** Separators that spreadsheets write. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -77,7 +78,7 @@ export function columnNames(first: readonly string[], hasHeader: boolean): strin
 
 /**
  * A suggestion for each column: known fields by their usual names, the address by its content, every other column with a
- * header a custom field under a name that templates can use.
+ * header a custom field under a name that templates can use, up to as many as a contact has.
  */
 export function suggestMapping(
   columns: readonly string[],
@@ -86,6 +87,8 @@ export function suggestMapping(
 ): ColumnMapping[] {
   const taken = new Set<string>();
   const claim = (target: string): boolean => !taken.has(target) && Boolean(taken.add(target));
+  let room: number = CONTACT_LIMITS.customFields;
+  const claimCustom = (key: string): boolean => room > 0 && claim(`${CUSTOM}${key}`) && room-- > 0;
   const mapping = columns.map((column, index): ColumnMapping => {
     const plain = column
       .normalize('NFD')
@@ -99,7 +102,7 @@ export function suggestMapping(
       .replace(/[^\p{L}\p{N}]+/gu, '_')
       .replace(/^_+|_+$/g, '')
       .slice(0, CONTACT_LIMITS.customKey);
-    return { index, target: hasHeader && key && claim(`custom:${key}`) ? `custom:${key}` : 'ignore' };
+    return { index, target: hasHeader && key && claimCustom(key) ? `${CUSTOM}${key}` : 'ignore' };
   });
   if (!taken.has('email')) {
     const index = columns.findIndex((_, column) => sample.some((row) => parseAddress(row[column] ?? '')));

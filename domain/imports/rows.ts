@@ -12,7 +12,8 @@ export type RowReason =
   | 'already_exists'
   | 'suppressed';
 
-const CUSTOM = 'custom:';
+/** How the target of a column that becomes a custom field begins; its key follows. */
+export const CUSTOM = 'custom:';
 const NO = new Set(['false', 'no', 'n', '0', 'off', 'unsubscribed', 'opted out', 'opt-out', 'optout', 'nein', 'non']);
 const FORMULA_GUARD = /^'[=+\-@\t]/;
 

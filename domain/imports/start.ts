@@ -15,6 +15,8 @@ import { announceEnd } from './announce.ts';
 import { storeBlob } from '../records/blobs.ts';
 import { columnNames, looksLikeHeader, suggestMapping } from './dialect.ts';
 import { readHead } from './preview.ts';
+import { CUSTOM } from './rows.ts';
+import { CONTACT_LIMITS } from '../records/contact-fields.ts';
 
 /** A file on disk, and how to import it. */
 export interface ImportRequest {
@@ -127,6 +129,9 @@ function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Pr
       problems.push({ path: `${at}.${position}.target`, message: 'Another column has this target' });
     taken.add(target);
   });
+  const custom = [...taken].filter((target) => target.startsWith(CUSTOM));
+  if (custom.length > CONTACT_LIMITS.customFields)
+    problems.push({ path: at, message: `At most ${CONTACT_LIMITS.customFields} columns can be custom fields` });
   if (!taken.has('email')) problems.push({ path: at, message: 'One column must be the email' });
   return problems;
 }

@@ -8,6 +8,14 @@ export const CONTACT_LIMITS = {
   customValue: 5000,
 } as const;
 
+/** The one name that a field cannot have: assigned like any other, it changes the kind of the object, and is no field of it. */
+export const LOST_NAME = '__proto__';
+
+/** Whether a custom field may have this name. */
+export function isCustomKey(name: string): boolean {
+  return name.length > 0 && name.length <= CONTACT_LIMITS.customKey && !name.includes('\0') && name !== LOST_NAME;
+}
+
 /** The fields of a contact to store; empty text means "not given". `email` is lower-case. */
 export interface ContactDraft {
   email: string;
