@@ -286,3 +286,23 @@ test('what may have been deleted cannot be gone on from, however its last event 
   await eventually(async () => waiting.ids().length === 1);
   await waiting.close();
 });
+
+test('a socket whose stream could not be read when it signed in is closed, and not left without events', async (t) => {
+  const { world, url } = await stage(t);
+  const { apiKey: token } = await world.tenant();
+  const { db } = world.deps;
+  await db.raw('alter table domain_events rename to away');
+  const early = await openStream(url, { token });
+  await early.next('authenticated');
+  // The subscription of another one asks after it, and so fails after it.
+  const other = await openStream(url, { token });
+  other.say({ type: 'subscribe' });
+  t.is((await other.closed).code, 1011);
+  await db.raw('alter table away rename to domain_events');
+  early.say({ type: 'subscribe' });
+  t.is((await early.closed).code, 1011);
+  const anew = await openStream(url, { token });
+  anew.say({ type: 'subscribe' });
+  await anew.next('subscribed');
+  await anew.close();
+});

@@ -127,7 +127,8 @@ export class Sessions {
       throw new AppError('unauthorized', 'Authenticate first', { fix: 'Send {"type":"authenticate","token":"…"}.' });
     const { actor, organizationId, subscriber } = identity;
     const types = chosenEvents(actor, message.event_types);
-    const tail = this.#tails.of(organizationId);
+    // The one that it has followed since it signed in. Where that could not be read then, nothing would come by it: the socket ends, and another one begins anew.
+    const { tail } = subscriber;
     await tail.ready;
     let from = subscriber.here ?? { ...tail.head, at: this.#parts.deps.clock.now() };
     if (message.after !== undefined) {

@@ -50,6 +50,11 @@ export class Subscriber implements Follower {
     parts.tail.followers.add(this);
   }
 
+  /** What it follows. */
+  get tail(): Tail {
+    return this.#parts.tail;
+  }
+
   /** Starts, or starts again, after a cursor in the stream. */
   follow(types: ReadonlySet<EventType>, from: StreamCursor): void {
     this.#subscription += 1;
