@@ -6,6 +6,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
+import { assertRoomFor } from '../records/full-list.ts';
 import { normalizeBaseUrl } from './base-url.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 
@@ -19,6 +20,9 @@ export interface IssuedConnection {
 export function openSecret(ctx: Pick<Ctx, 'keyring'>, connection: Pick<AppConnectionRow, 'id' | 'secret'>): string {
   return ctx.keyring.open(connection.secret, SEAL_PLACES.appConnection(connection.id)).toString();
 }
+
+/** Bounds what the list answers, as it is not paged. */
+const MAX_CONNECTIONS = 200;
 
 /** All app connections of the organization, newest first (GET /app-connections). */
 export async function listAppConnections(ctx: Ctx): Promise<AppConnectionRow[]> {
@@ -35,7 +39,7 @@ export async function getAppConnection(ctx: Ctx, id: string): Promise<AppConnect
 
 /**
  * Creates an app connection with a new signing secret (POST /app-connections).
- * @throws AppError bad_request for a base URL that cannot be called, conflict when the name is taken
+ * @throws AppError bad_request for a base URL that cannot be called, or when the workspace has as many as it may; conflict when the name is taken
  */
 export async function createAppConnection(
   ctx: Ctx,
@@ -45,6 +49,7 @@ export async function createAppConnection(
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.app);
   return transact(ctx, async (tx) => {
+    await assertRoomFor(tx, 'app_connections', { most: MAX_CONNECTIONS, what: 'app connections' });
     const connection = await tx.org.create(AppConnections, {
       id,
       name: input.name,

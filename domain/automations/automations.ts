@@ -2,12 +2,13 @@ import { json } from '../../db/connection.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import type { Columns, Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { AppError, badRequest, notFound, refuseProblems } from '../../lib/errors.ts';
+import { AppError, notFound, refuseProblems } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { isCredential } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { authorRights, lackingRights, neededBy, startedProblems } from '../records/automation-rights.ts';
+import { assertRoomFor } from '../records/full-list.ts';
 import { automationProblems, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenRuns } from './end-runs.ts';
 
@@ -44,11 +45,7 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
     await lockAutomations(tx);
     await assertMayWrite(ctx, tx, input);
     refuseProblems(await automationProblems(tx.org, input));
-    const { length } = await tx.org.table('automations').select('id').limit(MAX_AUTOMATIONS);
-    if (length >= MAX_AUTOMATIONS)
-      throw badRequest(`A workspace has at most ${MAX_AUTOMATIONS} automations`, [
-        { path: 'body', message: `Already ${MAX_AUTOMATIONS}` },
-      ]);
+    await assertRoomFor(tx, 'automations', { most: MAX_AUTOMATIONS, what: 'automations' });
     const id = newId();
     await tx.org.insert('automations', {
       id,

@@ -5,6 +5,7 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertRoomFor } from '../records/full-list.ts';
 import { copyWarnings } from './build-steps.ts';
 import { insertVariant } from './create.ts';
 import type { VariantInput, VariantUpdate } from './input.ts';
@@ -21,6 +22,9 @@ export interface WrittenVariant {
   warnings: string[];
 }
 
+/** More than a comparison can tell apart; bounds what the list answers, as it is not paged. */
+const MAX_VARIANTS = 200;
+
 /**
  * The A/B variants of a campaign, oldest first.
  * @throws AppError not_found
@@ -33,7 +37,7 @@ export async function listVariants(ctx: Ctx, campaignId: string): Promise<Campai
 
 /**
  * Adds a variant to the campaign, or to one of its email steps.
- * @throws AppError not_found for the campaign or a step that is not its own
+ * @throws AppError not_found for the campaign or a step that is not its own; bad_request when the campaign has as many as it may
  */
 export async function createVariant(ctx: Ctx, campaignId: string, input: VariantInput): Promise<WrittenVariant> {
   return transact(ctx, async (tx) => {
@@ -44,6 +48,8 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
         (await tx.org.query(CampaignSteps).findOne({ id: input.step_id, campaign_id: campaign.id, kind: 'email' }));
       if (!step) throw notFound('Step');
     }
+    const bound = { most: MAX_VARIANTS, what: 'variants of a campaign' };
+    await assertRoomFor(tx, 'campaign_variants', bound, { campaign_id: campaign.id });
     const variant = await editSteps(tx, campaign, () => insertVariant(tx, campaign.id, input));
     await reopenTest(tx, campaign.id, variant.step_id);
     await variantsChanged(tx, campaign, 'A variant was added', variant.id);

@@ -3,6 +3,7 @@ import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertNotFull } from '../records/full-list.ts';
 import { storePositions } from '../records/positions.ts';
 
 export type PipelineRow = Row<'crm_pipelines'>;
@@ -44,7 +45,7 @@ export async function readPipeline(ctx: Ctx, id: string): Promise<Pipeline> {
 export async function createPipeline(ctx: Ctx, name: string, stages: readonly NewStage[]): Promise<Pipeline> {
   return transact(ctx, async (tx) => {
     const others = await lockPipelines(tx);
-    if (others.length >= MAX_PIPELINES) throw tooMany('body', MAX_PIPELINES, 'pipelines');
+    assertNotFull(others.length, { most: MAX_PIPELINES, what: 'pipelines' });
     const times = { created_at: tx.now, updated_at: tx.now };
     const id = newId();
     await tx.org.insert('crm_pipelines', { id, name, position: others.length + 1, ...times });
@@ -125,13 +126,6 @@ export async function lockStages(tx: Tx, pipelineId: string): Promise<StageRow[]
 export function hasDeals(what: 'pipeline' | 'stage'): AppError {
   return new AppError('conflict', `Deals stand in this ${what}`, {
     fix: `Move them with PATCH /v1/crm/deals/:id, or delete them, before the ${what}.`,
-  });
-}
-
-/** 400 for a list that is full. */
-export function tooMany(path: string, most: number, what: string): AppError {
-  return new AppError('bad_request', `There are at most ${most} ${what}`, {
-    problems: [{ path, message: `Already ${most}` }],
   });
 }
 

@@ -2,8 +2,9 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { assertNotFull } from '../records/full-list.ts';
 import { movedTo, storePositions } from '../records/positions.ts';
-import { hasDeals, lockStages, MAX_STAGES, tooMany, type NewStage, type StageRow } from './pipelines.ts';
+import { hasDeals, lockStages, MAX_STAGES, type NewStage, type StageRow } from './pipelines.ts';
 
 /** What of a stage can be changed; a position is counted from 1. */
 export interface StageEdit {
@@ -16,7 +17,7 @@ export interface StageEdit {
 export async function appendStage(ctx: Ctx, pipelineId: string, { name, color }: NewStage): Promise<StageRow> {
   return transact(ctx, async (tx) => {
     const stages = await lockPipelineStages(tx, pipelineId);
-    if (stages.length >= MAX_STAGES) throw tooMany('body', MAX_STAGES, 'stages in a pipeline');
+    assertNotFull(stages.length, { most: MAX_STAGES, what: 'stages in a pipeline' });
     const [stage] = await tx.org
       .insert('crm_stages', {
         id: newId(),

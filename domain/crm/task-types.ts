@@ -4,8 +4,8 @@ import { notFound, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertNotFull } from '../records/full-list.ts';
 import { movedTo, storePositions } from '../records/positions.ts';
-import { tooMany } from './pipelines.ts';
 
 export type TaskTypeRow = Row<'crm_task_types'>;
 
@@ -42,7 +42,7 @@ export async function createTaskType(
 ): Promise<TaskTypeRow> {
   return transact(ctx, async (tx) => {
     const types = await lockTaskTypes(tx);
-    if (types.length >= MAX_TYPES) throw tooMany('body', MAX_TYPES, 'task types');
+    assertNotFull(types.length, { most: MAX_TYPES, what: 'task types' });
     const times = { created_at: tx.now, updated_at: tx.now };
     const [type] = await tx.org
       .insert('crm_task_types', { id: newId(), name, color: color ?? NEUTRAL, position: types.length + 1, ...times })

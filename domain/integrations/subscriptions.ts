@@ -5,6 +5,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import { may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertRoomFor } from '../records/full-list.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
 import { foundConnection, readConnection } from './connections.ts';
 import { actionProblems, addDeliveries, type NewDelivery } from './enqueue.ts';
@@ -20,6 +21,9 @@ export interface SubscriptionInput {
   config?: Record<string, unknown> | undefined;
   enabled?: boolean | undefined;
 }
+
+/** Every event is held against all subscriptions of its trigger. */
+const MAX_SUBSCRIPTIONS = 100;
 
 /** Subscriptions of one connection, oldest first. @throws AppError not_found */
 export async function listSubscriptions(ctx: Ctx, connectionId: string): Promise<Subscription[]> {
@@ -60,7 +64,7 @@ function problemsOf(connection: { provider: string } | undefined, input: Partial
 
 /**
  * Has an action carried out whenever something happens, from now on. An action of Heron itself is one on contacts, and asks for what their routes ask for.
- * @throws AppError not_found, bad_request, forbidden
+ * @throws AppError not_found, bad_request, also when the connection has as many as it may, forbidden
  */
 export async function createSubscription(
   ctx: Ctx,
@@ -73,6 +77,8 @@ export async function createSubscription(
     if (problems.length > 0) throw badRequest('The subscription cannot be made', problems);
     if (partsOfAction(input.action).provider === NATIVE && !may(ctx.actor, ['WRITE_CONTACTS'], ['manage_contacts']))
       throw new AppError('forbidden', `${input.action} needs WRITE_CONTACTS (keys) or manage_contacts (people)`);
+    const bound = { most: MAX_SUBSCRIPTIONS, what: 'subscriptions of a connection' };
+    await assertRoomFor(tx, 'integration_subscriptions', bound, { connection_id: connection.id });
     const [row] = await tx.org.sql<Subscription>(
       `insert into integration_subscriptions (id, organization_id, connection_id, event_type, action, config, enabled, use_case, created_at, updated_at)
        values (:id, :org, :connection, :event, :action, cast(:config as jsonb), :enabled, :use, :now, :now) returning *`,

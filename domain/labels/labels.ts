@@ -5,6 +5,7 @@ import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.t
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertNotFull } from '../records/full-list.ts';
 import { movedTo, storePositions } from '../records/positions.ts';
 
 export type { LabelRegistry, LabelRow } from '../../db/models/label.ts';
@@ -36,11 +37,7 @@ export async function createLabel(
 ): Promise<LabelRow> {
   return transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
-    if (rows.length >= MAX_LABELS) {
-      throw badRequest(`A workspace has at most ${MAX_LABELS} of these`, [
-        { path: 'body', message: `Already ${MAX_LABELS}` },
-      ]);
-    }
+    assertNotFull(rows.length, { most: MAX_LABELS, what: 'of these' });
     const label = await tx.org.create(Labels, {
       id: newId(),
       registry,

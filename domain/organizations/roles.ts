@@ -4,9 +4,13 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import type { OrgPermission } from '../../lib/permissions.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertRoomFor } from '../records/full-list.ts';
 import { assertMayGrant, lockOrganization } from './grants.ts';
 
 export type { RoleRow } from '../../db/models/role.ts';
+
+/** Bounds what the list answers, as it is not paged. */
+const MAX_ROLES = 100;
 
 /** The roles of the organization, system roles first, in the order they were made. */
 export async function listRoles(ctx: Ctx): Promise<RoleRow[]> {
@@ -15,11 +19,12 @@ export async function listRoles(ctx: Ctx): Promise<RoleRow[]> {
 
 /**
  * Creates a role.
- * @throws AppError forbidden (permissions the caller lacks), conflict (name taken)
+ * @throws AppError forbidden (permissions the caller lacks), conflict (name taken), bad_request when there are as many as there may be
  */
 export async function createRole(ctx: Ctx, input: { name: string; permissions: OrgPermission[] }): Promise<RoleRow> {
   return transact(ctx, async (tx) => {
     assertMayGrant(ctx.actor, input);
+    await assertRoomFor(tx, 'roles', { most: MAX_ROLES, what: 'roles' });
     const role = await tx.org.create(Roles, { id: newId(), ...input, created_at: tx.now, updated_at: tx.now });
     tx.audit({
       action: 'create',

@@ -3,6 +3,7 @@ import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.t
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertRoomFor } from '../records/full-list.ts';
 
 /** A member of a team; `added_at` is when they came into it. */
 export interface TeamMember extends Columns<'team_members', 'user_id' | 'added_at'>, Columns<'users', 'email'> {
@@ -40,12 +41,7 @@ export async function readTeam(ctx: Ctx, id: string): Promise<Team> {
 /** Makes a team without members. @throws AppError bad_request when the workspace has as many as it may */
 export async function createTeam(ctx: Ctx, { name, color = TEAM_COLOR }: TeamEdit & { name: string }): Promise<Team> {
   return transact(ctx, async (tx) => {
-    await tx.org.lock(`teams/${tx.org.organizationId}`);
-    const teams = await tx.org.table('teams').select('id');
-    if (teams.length >= MAX_TEAMS)
-      throw badRequest(`A workspace has at most ${MAX_TEAMS} teams`, [
-        { path: 'body', message: `Already ${MAX_TEAMS}` },
-      ]);
+    await assertRoomFor(tx, 'teams', { most: MAX_TEAMS, what: 'teams' });
     const id = newId();
     await tx.org.insert('teams', { id, name, color, created_at: tx.now, updated_at: tx.now });
     tx.audit({ action: 'create', entityType: 'team', entityId: id, changes: { name } });

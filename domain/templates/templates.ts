@@ -5,6 +5,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { parseTemplate, renderTemplate } from '../mail/messages/template.ts';
 import { likeLiteral } from '../records/conditions.ts';
+import { assertNotFull } from '../records/full-list.ts';
 import { storePositions } from '../records/positions.ts';
 
 export type { ReplyTemplateRow } from '../../db/models/reply-template.ts';
@@ -134,10 +135,7 @@ export async function renderReply(
 
 async function append(tx: Tx, text: TemplateText): Promise<ReplyTemplateRow> {
   const rows = await lockTemplates(tx);
-  if (rows.length >= MAX_TEMPLATES)
-    throw badRequest(`A workspace has at most ${MAX_TEMPLATES} templates`, [
-      { path: 'body', message: `Already ${MAX_TEMPLATES}` },
-    ]);
+  assertNotFull(rows.length, { most: MAX_TEMPLATES, what: 'templates' });
   const template = await tx.org.create(ReplyTemplates, {
     id: newId(),
     user_id: tx.actor.userId,

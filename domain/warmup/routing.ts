@@ -3,6 +3,7 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
+import { assertRoomFor } from '../records/full-list.ts';
 
 /** What a rule looks at in a mailbox. */
 export const MATCH_TYPES = ['any', 'domain', 'tld', 'provider'] as const;
@@ -27,14 +28,18 @@ export type WarmupRuleInput = Pick<
   | 'enabled'
 >;
 
+/** Every warmup email is held against all of them. */
+const MAX_RULES = 200;
+
 /** The rules of the workspace, in the order in which they are tried. */
 export async function listRules(ctx: Ctx): Promise<WarmupRule[]> {
   return reader(ctx).sql<WarmupRule>(`select * from warmup_rules where organization_id = :org order by priority, id`);
 }
 
-/** Adds a rule. */
+/** Adds a rule. @throws AppError bad_request when the workspace has as many as it may */
 export async function createRule(ctx: Ctx, input: WarmupRuleInput): Promise<WarmupRule> {
   return transact(ctx, async (tx) => {
+    await assertRoomFor(tx, 'warmup_rules', { most: MAX_RULES, what: 'warmup rules' });
     const rule = { id: newId(), ...input, created_at: tx.now, updated_at: tx.now };
     await tx.org.insert('warmup_rules', rule);
     tx.audit({ action: 'create', entityType: 'warmup_rule', entityId: rule.id, changes: { ...input } });
