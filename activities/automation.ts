@@ -1,12 +1,12 @@
-import { activityInfo } from '@temporalio/activity';
 import { advanceAutomation } from '../domain/automations/advance.ts';
 import { callAutomationApp } from '../domain/automations/call.ts';
-import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/kernel/context.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TargetLimits } from '../lib/target-limits.ts';
 import type { AutomationActivities } from '../workflows/automation/contract.ts';
 import { orBlock } from './blocking.ts';
-import { notYet } from './engine.ts';
+import { contextOf } from './context.ts';
+import { assertNotBusy } from './not-yet.ts';
 import { withPulse } from './pulse.ts';
 
 /**
@@ -17,8 +17,7 @@ export function createAutomationActivities(
   deps: Deps,
   { metrics, appCalls }: { metrics: Metrics; appCalls: TargetLimits },
 ): AutomationActivities {
-  const ctxOf = (organizationId: string) =>
-    systemCtx(deps, organizationId, activityInfo().workflowExecution?.workflowId ?? 'automation-run');
+  const ctxOf = (organizationId: string) => contextOf(deps, organizationId);
   return {
     advanceAutomation: ({ organizationId, runId }) =>
       orBlock(deps, organizationId, () => advanceAutomation(ctxOf(organizationId), runId)),
@@ -26,10 +25,7 @@ export function createAutomationActivities(
       const result = await orBlock(deps, organizationId, () =>
         withPulse(() => callAutomationApp(ctxOf(organizationId), node, appCalls)),
       );
-      if (result.outcome === 'busy') {
-        metrics.targetBusy.inc({ resource: 'apps' });
-        throw notYet('app_busy', 'the app has as many calls under way as it may', result.retryInMs);
-      }
+      assertNotBusy(metrics, result);
       return { outcome: result.outcome };
     },
   };

@@ -1,15 +1,15 @@
-import { activityInfo, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { orBlock } from './blocking.ts';
 import { failImport, runImport } from '../domain/imports/run.ts';
-import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/kernel/context.ts';
 import { AppError } from '../lib/errors.ts';
 import type { ContactImportActivities } from '../workflows/contact-import/contract.ts';
+import { orBlock } from './blocking.ts';
+import { contextOf } from './context.ts';
 
 /** Activities of a contact import. A refusal (the campaign is gone) ends it; any other error is retried from the checkpoint on. */
 export function createContactImportActivities(deps: Deps): ContactImportActivities {
-  const ctxOf = (organizationId: string) =>
-    systemCtx(deps, organizationId, activityInfo().workflowExecution?.workflowId ?? 'contact-import');
+  const ctxOf = (organizationId: string) => contextOf(deps, organizationId);
   return {
     async importContacts({ organizationId, importId }) {
       const context = Context.current();

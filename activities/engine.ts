@@ -1,19 +1,21 @@
-import { activityInfo, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { orBlock } from './blocking.ts';
-import { withPulse } from './pulse.ts';
 import { callApp } from '../domain/app-connections/call.ts';
 import { advanceDirectSend } from '../domain/direct-sends/advance.ts';
 import { advanceEnrollment } from '../domain/engine/enrollment/advance.ts';
-import { launchTurn } from '../domain/engine/enrollment/launch.ts';
-import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import { launchTurn, type Turn } from '../domain/engine/enrollment/launch.ts';
+import type { Ctx, Deps } from '../domain/kernel/context.ts';
 import { deliverSend } from '../domain/engine/sending/deliver.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
 import type { TargetLimits } from '../lib/target-limits.ts';
-import type { CampaignActivities } from '../workflows/campaign/contract.ts';
+import type { CampaignActivities, FirstLook, LaunchReport } from '../workflows/campaign/contract.ts';
 import type { DirectSendActivities } from '../workflows/direct-send/contract.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
+import { orBlock } from './blocking.ts';
+import { contextOf } from './context.ts';
+import { assertNotBusy, notYet } from './not-yet.ts';
+import { withPulse } from './pulse.ts';
 
 export interface EngineParts {
   smtp: SmtpSender;
@@ -35,10 +37,7 @@ export function createEngineActivities(
   deps: Deps,
   { smtp, metrics, appCalls, copies }: EngineParts,
 ): EnrollmentActivities & CampaignActivities & DirectSendActivities {
-  const ctxOf = (organizationId: string) => {
-    const { workflowExecution, activityType } = activityInfo();
-    return systemCtx(deps, organizationId, `${workflowExecution?.workflowId ?? ''}/${activityType}`);
-  };
+  const ctxOf = (organizationId: string) => contextOf(deps, organizationId);
   return {
     advanceEnrollment: ({ organizationId, campaignId, contactId }) =>
       orBlock(deps, organizationId, () => advanceEnrollment(ctxOf(organizationId), { campaignId, contactId })),
@@ -47,9 +46,8 @@ export function createEngineActivities(
       orBlock(deps, organizationId, () => advanceDirectSend(ctxOf(organizationId), directSendId)),
 
     async deliverSend({ organizationId, sendId }) {
-      const context = Context.current();
       const delivery = await orBlock(deps, organizationId, () =>
-        deliverSend(ctxOf(organizationId), { smtp, copies, heartbeat: () => context.heartbeat() }, sendId),
+        withPulse(() => deliverSend(ctxOf(organizationId), { smtp, copies }, sendId)),
       );
       if ('retryInMs' in delivery) {
         metrics.targetBusy.inc({ resource: 'mail' });
@@ -71,10 +69,7 @@ export function createEngineActivities(
       const result = await orBlock(deps, organizationId, () =>
         withPulse(() => callApp(ctxOf(organizationId), stepRunId, appCalls)),
       );
-      if (result.outcome === 'busy') {
-        metrics.targetBusy.inc({ resource: 'apps' });
-        throw notYet('app_busy', 'the app has as many calls under way as it may', result.retryInMs);
-      }
+      assertNotBusy(metrics, result);
       if (result.outcome === 'retry')
         throw ApplicationFailure.create({
           message: result.detail ?? 'the app did not answer',
@@ -83,44 +78,44 @@ export function createEngineActivities(
       return { outcome: result.outcome };
     },
 
-    async beginLauncher({ organizationId, campaignId }) {
-      const ctx = ctxOf(organizationId);
-      const until = Date.now() + FIRST_LOOK_MS;
-      let launched = 0;
-      for (let turns = 0; turns < FIRST_LOOK_TURNS && Date.now() < until; turns += 1) {
-        const turn = await launchTurn(ctx, campaignId);
-        if ('report' in turn)
-          return turn.report.kind === 'wait'
-            ? { ...turn.report, launched: launched + turn.report.launched }
-            : turn.report;
-        launched += turn.launched;
-        if (turn.inMs > 0) break;
-      }
-      return { kind: 'more' };
-    },
+    beginLauncher: ({ organizationId, campaignId }) => firstLook(ctxOf(organizationId), campaignId),
 
-    async runLauncher({ organizationId, campaignId }) {
-      const context = Context.current();
+    runLauncher({ organizationId, campaignId }) {
       const ctx = ctxOf(organizationId);
-      const until = Date.now() + LAUNCHER_TURN_MS;
-      let launched = 0;
-      for (;;) {
-        const turn = await orBlock(deps, organizationId, () => launchTurn(ctx, campaignId));
-        if ('report' in turn)
-          return turn.report.kind === 'wait'
-            ? { ...turn.report, launched: launched + turn.report.launched }
-            : turn.report;
-        launched += turn.launched;
-        context.heartbeat(launched);
-        if (Date.now() >= until)
-          return { kind: 'wait', wakeAt: Date.now() + turn.inMs, launched, why: 'launching leads' };
-        await context.sleep(turn.inMs);
-      }
+      return launchWhileDue(() => orBlock(deps, organizationId, () => launchTurn(ctx, campaignId)));
     },
   };
 }
 
-/** A failure that asks Temporal to retry after `delayMs`; it is not counted as a failure. */
-export function notYet(type: string, message: string, delayMs: number): ApplicationFailure {
-  return ApplicationFailure.create({ type, message, category: 'BENIGN', nextRetryDelay: delayMs });
+/** The first look of a launcher: a few turns, and no wait between them. */
+async function firstLook(ctx: Ctx, campaignId: string): Promise<FirstLook> {
+  const until = Date.now() + FIRST_LOOK_MS;
+  let launched = 0;
+  for (let turns = 0; turns < FIRST_LOOK_TURNS && Date.now() < until; turns += 1) {
+    const turn = await launchTurn(ctx, campaignId);
+    if ('report' in turn) return withLaunched(turn.report, launched);
+    launched += turn.launched;
+    if (turn.inMs > 0) break;
+  }
+  return { kind: 'more' };
+}
+
+/** Turns of a launcher, with short waits between them, for as long as there is something to do. */
+async function launchWhileDue(takeTurn: () => Promise<Turn>): Promise<LaunchReport> {
+  const context = Context.current();
+  const until = Date.now() + LAUNCHER_TURN_MS;
+  let launched = 0;
+  for (;;) {
+    const turn = await takeTurn();
+    if ('report' in turn) return withLaunched(turn.report, launched);
+    launched += turn.launched;
+    context.heartbeat(launched);
+    if (Date.now() >= until) return { kind: 'wait', wakeAt: Date.now() + turn.inMs, launched, why: 'launching leads' };
+    await context.sleep(turn.inMs);
+  }
+}
+
+/** The report of a last turn, with the leads that the turns before it launched. */
+function withLaunched(report: LaunchReport, launched: number): LaunchReport {
+  return report.kind === 'wait' ? { ...report, launched: launched + report.launched } : report;
 }

@@ -1,12 +1,12 @@
-import { activityInfo } from '@temporalio/activity';
-import { systemCtx, type Ctx, type Deps } from '../domain/kernel/context.ts';
+import type { Ctx, Deps } from '../domain/kernel/context.ts';
 import { advanceMailboxOrder } from '../domain/mailbox-orders/advance.ts';
 import { closeOrderCheckout, openOrderCheckout } from '../domain/mailbox-orders/checkout.ts';
 import { performOrderStep, type StepOutcome } from '../domain/mailbox-orders/perform.ts';
 import { undoOrderStep } from '../domain/mailbox-orders/undo.ts';
 import type { MailboxOrderActivities, MailboxOrderArgs, OrderStepArgs } from '../workflows/mailbox-order/contract.ts';
 import { orBlock } from './blocking.ts';
-import { notYet } from './engine.ts';
+import { contextOf } from './context.ts';
+import { notYet } from './not-yet.ts';
 import { withPulse } from './pulse.ts';
 
 /** How soon (ms) a payment provider is asked again that has taken a payment and not told yet. */
@@ -14,10 +14,7 @@ const PAID_SOON_MS = 5_000;
 
 /** Activities of orders of managed mailboxes: each calls one verb and says when Temporal tries again. */
 export function createMailboxOrderActivities(deps: Deps): MailboxOrderActivities {
-  const ctxOf = (organizationId: string): Ctx => {
-    const { workflowExecution, activityType } = activityInfo();
-    return systemCtx(deps, organizationId, `${workflowExecution?.workflowId ?? ''}/${activityType}`);
-  };
+  const ctxOf = (organizationId: string) => contextOf(deps, organizationId);
   /** A verb that waits for the network. */
   const calling = <T>({ organizationId }: MailboxOrderArgs, verb: (ctx: Ctx) => Promise<T>): Promise<T> =>
     orBlock(deps, organizationId, () => withPulse(() => verb(ctxOf(organizationId))));

@@ -1,10 +1,11 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/kernel/context.ts';
 import { warmupTurn } from '../domain/warmup/turn.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
 import type { WarmupActivities, WarmupArgs } from '../workflows/warmup/contract.ts';
 import { orBlock } from './blocking.ts';
+import { contextOf } from './context.ts';
 import { withPulse } from './pulse.ts';
 
 /** The retry delay (ms) of a turn that is due already; zero would mean the retry policy's own delay. */
@@ -13,9 +14,7 @@ const MIN_WAIT_MS = 10;
 /** Activities of the warmup of mailboxes. */
 export function createWarmupActivities(deps: Deps, { smtp }: { smtp: SmtpSender }): WarmupActivities {
   const takeTurn = ({ organizationId, mailboxId }: WarmupArgs) =>
-    orBlock(deps, organizationId, () =>
-      withPulse(() => warmupTurn(systemCtx(deps, organizationId, `warmup/${mailboxId}`), smtp, mailboxId)),
-    );
+    orBlock(deps, organizationId, () => withPulse(() => warmupTurn(contextOf(deps, organizationId), smtp, mailboxId)));
   return {
     async keepWarm(args) {
       const report = await takeTurn(args);

@@ -1,15 +1,16 @@
-import { activityInfo } from '@temporalio/activity';
-import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/kernel/context.ts';
 import { challengeManagedEndpoint } from '../domain/webhooks/verify.ts';
 import type { WebhookVerifyActivities } from '../workflows/webhook-verify/contract.ts';
 import { orBlock } from './blocking.ts';
+import { contextOf } from './context.ts';
 
 /** Activities that verify endpoints of applications. A wrong answer of a receiver is a result, not an error; what keeps failing blocks the run. */
 export function createWebhookVerifyActivities(deps: Deps): WebhookVerifyActivities {
   return {
     challengeEndpoint({ organizationId, endpointId }, attempt) {
-      const ctx = systemCtx(deps, organizationId, activityInfo().workflowExecution?.workflowId ?? endpointId);
-      return orBlock(deps, organizationId, () => challengeManagedEndpoint(ctx, endpointId, attempt));
+      return orBlock(deps, organizationId, () =>
+        challengeManagedEndpoint(contextOf(deps, organizationId), endpointId, attempt),
+      );
     },
   };
 }

@@ -1,14 +1,14 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { orBlock, orGiveUp } from './blocking.ts';
 import { dissolveBatch } from '../domain/delivery/dissolve-batch.ts';
 import type { DeliveryEngine } from '../domain/delivery/engine.ts';
 import { attemptDelivery } from '../domain/delivery/retry.ts';
 import { runBatch } from '../domain/delivery/run-batch.ts';
 import type { WebhookBatchActivities } from '../workflows/webhook-batch/contract.ts';
 import type { WebhookDeliveryActivities } from '../workflows/webhook-delivery/contract.ts';
+import { orBlock, orGiveUp } from './blocking.ts';
+import { withPulse } from './pulse.ts';
 
-const HEARTBEAT_MS = 3_000;
 /** The retry delay (ms) of an attempt that is due already; zero would mean the retry policy's own delay. */
 const MIN_WAIT_MS = 10;
 
@@ -19,8 +19,8 @@ export function createWebhookActivities(engine: DeliveryEngine): WebhookBatchAct
       const context = Context.current();
       const report = await orGiveUp(
         engine.deps,
-        () => beating(() => runBatch(engine, batchId, { lane, signal: context.cancellationSignal })),
-        (error) => beating(() => dissolveBatch(engine.deps, batchId, error)),
+        () => withPulse(() => runBatch(engine, batchId, { lane, signal: context.cancellationSignal })),
+        (error) => withPulse(() => dissolveBatch(engine.deps, batchId, error)),
       );
       if (context.cancellationSignal.aborted)
         throw ApplicationFailure.create({ message: 'the worker stops; another one goes on', type: 'worker_stops' });
@@ -29,7 +29,7 @@ export function createWebhookActivities(engine: DeliveryEngine): WebhookBatchAct
 
     async deliverWebhook(args) {
       const report = await orBlock(engine.deps, args.organizationId, () =>
-        beating(() => attemptDelivery(engine, args)),
+        withPulse(() => attemptDelivery(engine, args)),
       );
       if (report.state === 'settled') return { why: report.why };
       throw ApplicationFailure.create({
@@ -40,16 +40,6 @@ export function createWebhookActivities(engine: DeliveryEngine): WebhookBatchAct
       });
     },
 
-    attemptDelivery: (args) => beating(() => attemptDelivery(engine, args)),
+    attemptDelivery: (args) => withPulse(() => attemptDelivery(engine, args)),
   };
-}
-
-async function beating<T>(work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-  try {
-    return await work();
-  } finally {
-    clearInterval(pulse);
-  }
 }

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
-import { HEARTBEAT_MS } from '../../domain/engine/sending/deliver.ts';
+import { HEARTBEAT_MS } from '../../activities/pulse.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { removeLead } from '../../domain/leads/hold.ts';

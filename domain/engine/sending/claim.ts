@@ -59,7 +59,7 @@ async function claimLocked(
     if (!stored) return { kind: 'gone', outcome: 'released' };
     const test = stored.enrollment ? undefined : await readTestEmail(tx, sendId);
     const row = test ? { ...stored, ...test } : stored;
-    const { send, enrollment, campaign, step, contact, mailbox } = row;
+    const { send } = row;
     if (send.state === 'sending') {
       const left = await leftByOther(ctx, tx, row);
       if (left) return left;
@@ -68,67 +68,77 @@ async function claimLocked(
     const due = new Date(send.slot_at).getTime();
     if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, isUnderWay: false };
     if (row.direct) return claimDirect(ctx, tx, { ...row, direct: row.direct }, acquire, fetched);
-
-    const settings = settingsInForce({
-      workspace: row.workspace,
-      overrides: row.overrides,
-      mode: campaign?.unsubscribe_mode ?? null,
-    });
-    const refusal = refusalOf(tx, row, settings);
-    if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
-      if (test && refusal === 'suppressed') return failTest(tx, sendId, 'the address is suppressed');
-      await releaseReservedSends(tx, { sendId });
-      return { kind: 'gone', outcome: refusal ?? 'record_missing' };
-    }
-    const server = await takeServer(ctx, tx, { ...row, mailbox }, acquire);
-    if ('answer' in server) return server.answer;
-    const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
-    if (built.errors.length > 0) {
-      const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
-      if (test) return failTest(tx, sendId, faults);
-      await blockComposition(
-        tx,
-        {
-          sendId,
-          stepRunId: send.step_run_id,
-          enrollmentId: enrollment.id,
-          contactId: contact.id,
-          campaignId: campaign.id,
-          step: { id: step.id, name: step.name },
-          again: send.again,
-        },
-        faults,
-      );
-      return { kind: 'gone', outcome: 'blocked' };
-    }
-    const composed = new MailComposer(built.options).compile();
-    const envelope = composed.getEnvelope();
-    const raw = await composed.build();
-    const token = await markSending(tx, row, built);
-    return {
-      kind: 'claimed',
-      sendId,
-      token,
-      attempts: send.attempts + 1,
-      target: server.target,
-      raw,
-      messageId: built.options.messageId,
-      recipient: (envelope.to as string[])[0]!,
-      mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
-      envelope: { from: envelope.from || mailbox.email, to: envelope.to as string[] },
-      isDirect: false,
-      enrollmentId: test ? null : enrollment.id,
-      facts: sentFacts({
-        id: sendId,
-        campaign_id: send.campaign_id,
-        step_id: step.id,
-        contact_id: contact.id,
-        recipient: contact.email,
-        mailbox_id: mailbox.id,
-        message_id: built.options.messageId,
-      }),
-    };
+    return claimOfCampaign(ctx, tx, row, { isTest: test !== undefined, acquire });
   });
+}
+
+/** Claims the email of a lead or of a test run, whose row is locked and due. */
+async function claimOfCampaign(
+  ctx: Ctx,
+  tx: Tx,
+  row: ClaimRow,
+  { isTest, acquire }: { isTest: boolean; acquire: (host: string) => boolean },
+): Promise<Claim> {
+  const { send, enrollment, campaign, step, contact, mailbox } = row;
+  const settings = settingsInForce({
+    workspace: row.workspace,
+    overrides: row.overrides,
+    mode: campaign?.unsubscribe_mode ?? null,
+  });
+  const refusal = refusalOf(tx, row, settings);
+  if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
+    if (isTest && refusal === 'suppressed') return failTest(tx, send.id, 'the address is suppressed');
+    await releaseReservedSends(tx, { sendId: send.id });
+    return { kind: 'gone', outcome: refusal ?? 'record_missing' };
+  }
+  const server = await takeServer(ctx, tx, { ...row, mailbox }, acquire);
+  if ('answer' in server) return server.answer;
+  const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
+  if (built.errors.length > 0) {
+    const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+    if (isTest) return failTest(tx, send.id, faults);
+    await blockComposition(
+      tx,
+      {
+        sendId: send.id,
+        stepRunId: send.step_run_id,
+        enrollmentId: enrollment.id,
+        contactId: contact.id,
+        campaignId: campaign.id,
+        step: { id: step.id, name: step.name },
+        again: send.again,
+      },
+      faults,
+    );
+    return { kind: 'gone', outcome: 'blocked' };
+  }
+  const composed = new MailComposer(built.options).compile();
+  const envelope = composed.getEnvelope();
+  const raw = await composed.build();
+  const token = await markSending(tx, row, built);
+  return {
+    kind: 'claimed',
+    sendId: send.id,
+    token,
+    attempts: send.attempts + 1,
+    target: server.target,
+    raw,
+    messageId: built.options.messageId,
+    recipient: (envelope.to as string[])[0]!,
+    mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
+    envelope: { from: envelope.from || mailbox.email, to: envelope.to as string[] },
+    isDirect: false,
+    enrollmentId: isTest ? null : enrollment.id,
+    facts: sentFacts({
+      id: send.id,
+      campaign_id: send.campaign_id,
+      step_id: step.id,
+      contact_id: contact.id,
+      recipient: contact.email,
+      mailbox_id: mailbox.id,
+      message_id: built.options.messageId,
+    }),
+  };
 }
 
 /**

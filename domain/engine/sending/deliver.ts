@@ -29,14 +29,8 @@ export interface DeliverParts {
   smtp: SmtpSender;
   /** Bounds the conversations with IMAP hosts in which copies are put into Sent folders; unbounded when not given. */
   copies?: TargetLimits;
-  /** Called now and then while waiting on the network or the database. */
-  heartbeat?: () => void;
-  /** How often (ms); well below the heartbeat timeout of the activity. */
-  heartbeatMs?: number;
 }
 
-/** How often (ms) a delivery under way says so: well below the heartbeat timeout of its activity (workflows/enrollment). */
-export const HEARTBEAT_MS = 3_000;
 /** An email in other hands is looked at again this soon (ms): mostly it has been settled by then. */
 const LOOK_AGAIN_MS = 15_000;
 /** An email whose end could not be marked, because the database was away for a moment, is tried again this soon (ms). */
@@ -56,15 +50,6 @@ const SMTP_SHARE = 0.9;
  * Sends one reserved email, or finds out what became of one that a dead worker left. Calling it again is always safe.
  */
 export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
-  const timer = setInterval(() => parts.heartbeat?.(), parts.heartbeatMs ?? HEARTBEAT_MS);
-  try {
-    return await deliver(ctx, parts, sendId);
-  } finally {
-    clearInterval(timer);
-  }
-}
-
-async function deliver(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
   // The permit comes before the claim: an email that waits for its mail host is not under way, and can still be released.
   const organizationId = organizationOf(ctx);
   let permit: Permit | undefined;
