@@ -41,6 +41,8 @@ export async function listen(
     try {
       await next.connect();
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+      // Closed while it was being opened again: nobody else would end it.
+      if (closed) return await next.end();
       client = next;
       onNotify('');
     } catch (error) {

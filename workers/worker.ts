@@ -101,10 +101,18 @@ function serveHealth(deps: Deps, metrics: Metrics, port: number): Promise<Listen
         response.setHeader('Content-Type', 'application/json');
         response.end('{"status":"ok"}');
       } else if (request.url === '/metrics') {
-        void Promise.all([metrics.registry.metrics(), coreMetrics()]).then((texts) => {
-          response.setHeader('Content-Type', metrics.registry.contentType);
-          response.end(texts.join('\n'));
-        });
+        Promise.all([metrics.registry.metrics(), coreMetrics()]).then(
+          (texts) => {
+            response.setHeader('Content-Type', metrics.registry.contentType);
+            response.end(texts.join('\n'));
+          },
+          (error: unknown) => {
+            // An error that nobody catches would end the process.
+            deps.log.warn({ err: error }, 'the metrics could not be read');
+            response.statusCode = 500;
+            response.end();
+          },
+        );
       } else {
         response.statusCode = 404;
         response.end();
