@@ -10,7 +10,8 @@ export interface ImageFacts {
 
 /**
  * The kind and size of an image by its own bytes; what a server calls it does not count. A few kilobytes of a PNG can stand for gigapixels, so whoever hands an image
- * on to be shown asks this first.
+ * on to be shown asks this first: for the most pixels that a program may make of it. The packages that read sizes (image-size 2.1, probe-image-size 7.5) answer
+ * another question, what size an image has: they call a GIF of one pixel with a frame of 60,000 by 60,000 one pixel large, and one of them a JPEG by its first frame alone.
  * @returns undefined for what is no image of these kinds, or does not say its size where it has to
  */
 export function readImageFacts(bytes: Buffer): ImageFacts | undefined {
