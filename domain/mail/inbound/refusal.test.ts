@@ -69,6 +69,13 @@ const CASES: readonly Case[] = [
   ['451 4.4.1 connection timed out', null, 'connection'],
   ['550 5.4.6 routing loop detected', null, 'configuration'],
   ['Name service error: Host not found, try again', null, 'connection'],
+  // Shut down, overloaded or maintained (RFC 3463); only the reply codes of RFC 7504 say that it is for good.
+  ['550 5.3.2 System not accepting network messages', 'rcpt', 'system'],
+  ['554 5.3.2 <a@b.example>: the mail system is not accepting network messages', null, 'system'],
+  ['550 5.3.2 host is closed', 'connect', 'system'],
+  ['453 4.3.2 System not accepting network messages', 'rcpt', 'system'],
+  ['554 5.3.2 Blocked using bl.example', 'rcpt', 'reputation'],
+  ['521 5.3.2 this host does not accept mail', 'connect', 'refuses_all_mail'],
   ['550 relaying denied', 'rcpt', 'configuration'],
 ];
 

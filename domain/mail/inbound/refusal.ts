@@ -110,6 +110,12 @@ const ADDRESS_STATUS: ReadonlyMap<string, RefusalReason> = new Map([
   ['5.4.310', 'unknown_domain'],
 ]);
 
+/**
+ * "System not accepting network messages": RFC 3463 names a shutdown, load and maintenance, in class 5 as well. Its own text reads like that of a
+ * host that never takes mail, for which there are reply codes.
+ */
+const CLOSED = /^[45]\.3\.2$/;
+
 /** What a status without further words is about (RFC 3463, by subject). */
 const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/^[45]\.1\./, 'unconfirmed'],
@@ -157,6 +163,8 @@ function reasonOf(evidence: Evidence): RefusalReason {
   const text = readable(words);
   const said = saidIn(text);
   const isGone = said !== null && CLASS_OF[said] === 'recipient_gone';
+  if (status !== null && CLOSED.test(status) && !isNeverCode(code) && (said === null || said === 'refuses_all_mail'))
+    return 'system';
   const plain = PLAIN_STATUS.find(([pattern]) => pattern.test(status ?? ''))?.[1] ?? null;
   if (isTemporary(status, code)) {
     // Tried until the sender's queue gave up, and always the same: the address.
@@ -170,8 +178,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
     // sendmail reports 5.1.1 for any answer of 550 to RCPT: the status is not the server's where it gave none itself.
     return said === null || isGone || (!statusByReporter && CONFIRMED_BY_STATUS.has(said)) ? named : said;
   }
-  // RFC 7504: the host, or the domain, takes no mail.
-  if (code === 521 || code === 556) return isGone || said === null ? 'refuses_all_mail' : said;
+  if (isNeverCode(code)) return isGone || said === null ? 'refuses_all_mail' : said;
   // RFC 5321: the person is not here, try there.
   if (code === 551 && status === '5.0.0' && isGone) return 'moved';
   // Nothing but "address rejected", in answer to RCPT: gateways that ask the recipient's directory.
@@ -194,6 +201,11 @@ function reasonOf(evidence: Evidence): RefusalReason {
   if (stage === 'connect') return 'connection';
   if (stage === 'data' && code !== null) return 'policy';
   return SUBJECTS.find(([pattern]) => pattern.test(status ?? ''))?.[1] ?? 'unknown';
+}
+
+/** RFC 7504: the host (521), or the domain (556), takes no mail. */
+function isNeverCode(code: number | null): boolean {
+  return code === 521 || code === 556;
 }
 
 /** Whether something besides the words speaks for an address that is gone. */
