@@ -93,3 +93,31 @@ test.serial('a lead that was refused comes in its place of the order when its mo
   await launchAll(ctx, campaignId);
   t.deepEqual(await db('enrollments').whereIn('id', [beta!, alpha!]).where({ state: 'active' }).pluck('id'), [alpha]);
 });
+
+test.serial('however many moments come at once, those who are first in the order are launched first', async (t) => {
+  const { ctx, organizationId, campaignId } = await createLead(stage, undefined, {
+    campaign: { max_new_leads_per_day: 2, contact_order_by: 'company' },
+  });
+  const { db } = world.deps;
+  // More than two turns put back, and the first of the order were called last.
+  await db.raw(
+    `with people as (
+       insert into contacts (id, organization_id, email, company, created_at, updated_at)
+       select gen_random_uuid(), :org, 'many' || n || '@example.com', to_char(n, 'FM0000'), :now, :now from generate_series(1, 2500) n returning id, company
+     )
+     insert into enrollments (id, organization_id, campaign_id, contact_id, launch_after, entered_at, last_activity_at)
+     select gen_random_uuid(), :org, :campaign, id, :now::timestamptz - company::int * interval '1 second', :now, :now from people`,
+    { org: organizationId, campaign: campaignId, now: clock.now() },
+  );
+  const launched = async (): Promise<string[]> =>
+    (await db('enrollments')
+      .join('contacts', 'contacts.id', 'enrollments.contact_id')
+      .where({ campaign_id: campaignId, state: 'active' })
+      .orderBy('company')
+      .pluck('company')) as string[];
+  await launchAll(ctx, campaignId);
+  t.deepEqual(await launched(), ['0001', '0002']);
+  clock.advance(DAY_MS);
+  await launchAll(ctx, campaignId);
+  t.deepEqual(await launched(), ['0001', '0002', '0003', '0004']);
+});

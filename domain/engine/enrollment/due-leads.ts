@@ -16,12 +16,13 @@ export interface Lead {
   >;
 }
 
-/** Leads whose moment has come that are put back into the order of their campaign at a time. */
-const MOST_BACK = 5_000;
+/** Leads whose moment has come that are put back into the order of their campaign in one turn: its lock is held for no longer than that takes. */
+const BACK_PAGE = 1_000;
 
 /**
  * Leads that may be launched, in the order of their campaign: by entry, or by the value of a field that leads keep; who has none comes last. Each is the end of
- * one index. By entry those whose own moment has come are first. The time of the contacts' last change sorts all that may be launched.
+ * one index. By entry those whose own moment has come are first; in the order of a field they have been put back ({@link putBackCalled}). The
+ * time of the contacts' last change sorts all that may be launched.
  * @param called whether there are any whose own moment has come
  */
 export async function dueLeads(
@@ -57,7 +58,6 @@ export async function dueLeads(
   const byEntry = `e.entered_at ${direction}, e.id ${direction}`;
   switch (leadOrder(campaign)) {
     case 'field':
-      if (called) await putBack(tx, campaign);
       await pick(`e.launch_after = 'epoch' and e.order_key > ''`, `e.order_key ${direction}, ${byEntry}`);
       await pick(`e.launch_after = 'epoch' and e.order_key = ''`, byEntry);
       // Those that were locked when the others got their place.
@@ -76,14 +76,24 @@ export async function dueLeads(
 /** A lead whose own moment has come. */
 const IS_CALLED = `e.launch_after > 'epoch' and e.launch_after <= :now`;
 
-/** Leads whose own moment has come are due like all others where the campaign has an order for them. */
-async function putBack(tx: Tx, campaign: CampaignView): Promise<void> {
-  await tx.org.sql(
+/**
+ * Puts leads whose own moment has come back into the order of their campaign, where a field orders it: they are then due like all others. None
+ * may be launched before all of them are back, or the order would be that of their moments. Pages through them; those that are locked at this
+ * moment are put back in a later turn.
+ * @returns whether some may be left
+ */
+export async function putBackCalled(tx: Tx, campaign: CampaignView): Promise<boolean> {
+  if (leadOrder(campaign) !== 'field') return false;
+  const [back] = await tx.org.sql<{ n: number }>(
     `with called as (
        select e.id from enrollments e where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'pending' and ${IS_CALLED}
-       order by e.launch_after limit ${MOST_BACK} for update skip locked
+       order by e.launch_after limit ${BACK_PAGE} for update skip locked
+     ), back as (
+       -- As an array they are looked up one by one, however many they seem beside all leads.
+       update enrollments set launch_after = 'epoch' where organization_id = :org and id = any(array(select id from called)) returning 1
      )
-     update enrollments set launch_after = 'epoch' where organization_id = :org and id = any(array(select id from called))`,
+     select count(*)::int as n from back`,
     { campaign: campaign.id, now: tx.now },
   );
+  return back!.n === BACK_PAGE;
 }

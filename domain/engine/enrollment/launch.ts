@@ -15,7 +15,7 @@ import { replayDeadLetter } from '../../records/dead-letters.ts';
 import { readGraph, type Graph } from './snapshot.ts';
 import { stepLabel } from './advance.ts';
 import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
-import { dueLeads, type Lead } from './due-leads.ts';
+import { dueLeads, putBackCalled, type Lead } from './due-leads.ts';
 import { orderLeads } from './lead-order.ts';
 import { entryOf, roomForRuns, type Entry } from './entry.ts';
 import { callQueues } from './queue.ts';
@@ -26,7 +26,8 @@ export type Turn = { report: LaunchReport } | { again: true; inMs: number; launc
 
 const BATCH = 100;
 const SIGNAL_PAGE = 500;
-const FREE_PAGE = 5_000;
+/** Refused leads that are freed in one turn: the campaign is locked for no longer than that takes. */
+const FREE_PAGE = 1_000;
 const BUSY_MS = 500;
 /** Waits up to this long (ms) are slept through in the activity; a workflow timer costs more. */
 const NAP_MS = 5_000;
@@ -74,6 +75,7 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
     }
     if (await freeRefused(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
     if (await orderLeads(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
+    if (situation.called && (await putBackCalled(tx, campaign))) return { again: true, inMs: 0, launched: 0 };
     if (situation.overdue) await wakeOverdue(tx, campaign);
     return launchBatch(ctx, tx, campaign, situation);
   });

@@ -1,8 +1,8 @@
 import type { Tx } from '../../kernel/transact.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 
-/** Leads that are given their place at a time; the launcher looks again. */
-const PAGE = 5_000;
+/** Leads that are given their place in one turn: the campaign is locked for no longer than that takes. The launcher looks again. */
+const PAGE = 1_000;
 /** Leads from here on have a place: all, and none. */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
