@@ -1,14 +1,6 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { resourceQueue } from '../queues.ts';
+import { attemptAll } from './attempts.ts';
 import { MORE, type BatchReport, type WebhookBatchActivities, type WebhookBatchArgs } from './contract.ts';
 
 /** A batch takes as long as its slowest receiver; a worker that dies is noticed by its missing heartbeat. */
@@ -34,23 +26,9 @@ export async function webhookBatch(args: WebhookBatchArgs & { lane?: true }): Pr
         }
       : { ...OPTIONS, summary: 'first attempts, side by side' },
   );
-  let again = true;
-  setHandler(more, () => {
-    again = true;
-  });
-  const total: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
-  while (again) {
-    again = false;
-    const turn = await deliverBatch(args);
-    total.delivered += turn.delivered;
-    total.failed += turn.failed;
-    total.diverted += turn.diverted;
-    setCurrentDetails(`${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to other runs`);
-    if (turn.more) again = true;
-    if (again && workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof webhookBatch>(args);
-    }
-  }
-  return total;
+  return attemptAll(
+    more,
+    () => deliverBatch(args),
+    () => continueAsNew<typeof webhookBatch>(args),
+  );
 }

@@ -1,14 +1,6 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { resourceQueue } from '../queues.ts';
+import { attemptAll } from '../webhook-batch/attempts.ts';
 import type { BatchReport, WebhookBatchActivities } from '../webhook-batch/contract.ts';
 import type { WebhookEndpointArgs, WebhookEndpointSignals } from './contract.ts';
 
@@ -23,23 +15,9 @@ export async function webhookEndpoint({ endpointId }: WebhookEndpointArgs): Prom
     heartbeatTimeout: '10s',
     retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
   });
-  let again = true;
-  setHandler(more, () => {
-    again = true;
-  });
-  const total: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
-  while (again) {
-    again = false;
-    const turn = await deliverBatch({ batchId: endpointId, lane: true });
-    total.delivered += turn.delivered;
-    total.failed += turn.failed;
-    total.diverted += turn.diverted;
-    setCurrentDetails(`${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to other runs`);
-    if (turn.more) again = true;
-    if (again && workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof webhookEndpoint>({ endpointId });
-    }
-  }
-  return total;
+  return attemptAll(
+    more,
+    () => deliverBatch({ batchId: endpointId, lane: true }),
+    () => continueAsNew<typeof webhookEndpoint>({ endpointId }),
+  );
 }
