@@ -12,16 +12,8 @@ import {
   presentSettings,
 } from './present.ts';
 import { rangeOf } from './range.ts';
+import { read, readPeople, write } from './rights.ts';
 import * as schemas from './schemas.ts';
-
-const area = 'acquisition';
-const read = { area, scope: ['READ_ANALYTICS'], permission: 'view_analytics' } as const;
-const readPeople = {
-  area,
-  scope: ['READ_ANALYTICS', 'READ_CONTACTS'],
-  permission: { allOf: ['view_analytics', 'view_contacts'] },
-} as const;
-const write = { area, scope: ['MANAGE_ACQUISITION'], permission: 'manage_settings' } as const;
 
 const present = ({ from, to }: { from: Date; to: Date }) => ({ from: iso(from), to: iso(to) });
 

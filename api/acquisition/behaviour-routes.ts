@@ -6,15 +6,10 @@ import { route } from '../http/route.ts';
 import { iso, presentPage } from '../http/schemas.ts';
 import { presentCountedPerson, presentFunnel, presentProspect, presentTimelineItem } from './present.ts';
 import { rangeOf } from './range.ts';
+import * as rights from './rights.ts';
 import * as schemas from './schemas.ts';
 
-const area = 'acquisition';
-const read = { area, scope: ['READ_ANALYTICS'], permission: 'view_analytics', readOnly: true } as const;
-const readPeople = {
-  area,
-  scope: ['READ_ANALYTICS', 'READ_CONTACTS'],
-  permission: { allOf: ['view_analytics', 'view_contacts'] },
-} as const;
+const read = { ...rights.read, readOnly: true } as const;
 
 /** What people do: events, funnels, prospects. */
 export const behaviourRoutes = [
@@ -66,7 +61,7 @@ export const behaviourRoutes = [
     },
   }),
   route({
-    ...readPeople,
+    ...rights.readPeople,
     readOnly: true,
     operationId: 'acquisition.eventTrendPeople',
     method: 'post',
@@ -84,7 +79,7 @@ export const behaviourRoutes = [
       ),
   }),
   route({
-    ...readPeople,
+    ...rights.readPeople,
     readOnly: true,
     operationId: 'acquisition.funnelPeople',
     method: 'post',
@@ -101,7 +96,7 @@ export const behaviourRoutes = [
     },
   }),
   route({
-    ...readPeople,
+    ...rights.readPeople,
     operationId: 'acquisition.listProspects',
     method: 'get',
     path: '/acquisition/prospects',
@@ -115,7 +110,7 @@ export const behaviourRoutes = [
       presentPage(await listProspects(ctx, { campaignId, filter, dropoff, q }, { limit, cursor }), presentProspect),
   }),
   route({
-    ...readPeople,
+    ...rights.readPeople,
     operationId: 'acquisition.timeline',
     method: 'get',
     path: '/acquisition/prospects/:contactId/timeline',

@@ -1,18 +1,8 @@
 import { z } from 'zod';
-import { timestamp, uuid } from '../http/schemas.ts';
+import { outboundUrl, timestamp, uuid } from '../http/schemas.ts';
 
 const name = z.string().trim().min(1).max(100);
-/** Checks what does not need the installation's settings; the verb checks the rest. */
-const baseUrl = z
-  .string()
-  .trim()
-  .max(2048)
-  .superRefine((value, context) => {
-    if (!URL.canParse(value)) context.addIssue({ code: 'custom', message: 'The URL is not valid.' });
-    else if (new URL(value).username || new URL(value).password)
-      context.addIssue({ code: 'custom', message: 'The URL must not contain credentials.' });
-  })
-  .meta({ format: 'uri', description: 'HTTPS; query and fragment are dropped' });
+const baseUrl = outboundUrl('HTTPS; query and fragment are dropped');
 
 export const createBody = z.strictObject({ name, base_url: baseUrl });
 export const updateBody = z.strictObject({ name: name.optional(), base_url: baseUrl.optional() });

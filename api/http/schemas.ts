@@ -12,6 +12,19 @@ export const timestamp = z.iso.datetime({ offset: true }).meta({ description: 'R
 /** RFC 3339 as clients send it; read as a Date. */
 export const inputTimestamp = z.iso.datetime({ offset: true, local: false }).transform((value) => new Date(value));
 export const uuid = z.uuid();
+/** An address that Heron will call. Checks what needs neither DNS nor the installation's settings; the verb checks the rest. */
+export function outboundUrl(description: string) {
+  return z
+    .string()
+    .trim()
+    .max(2048)
+    .superRefine((value, context) => {
+      if (!URL.canParse(value)) context.addIssue({ code: 'custom', message: 'The URL is not valid.' });
+      else if (new URL(value).username || new URL(value).password)
+        context.addIssue({ code: 'custom', message: 'The URL must not contain credentials.' });
+    })
+    .meta({ format: 'uri', description });
+}
 /** Fields of a record that has a workflow run; absent where there is nothing to show. */
 export const runFields = {
   blocked_reason: z

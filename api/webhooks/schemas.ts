@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../domain/webhooks/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/kernel/events.ts';
-import { pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
+import { outboundUrl, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_DESCRIPTION = 1000;
 
@@ -9,17 +9,7 @@ export const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...Event
   error: ({ input }) => (typeof input === 'string' ? `Unknown event type: ${input.slice(0, 100)}` : undefined),
 });
 
-/** Checks what needs neither DNS nor the installation's settings; the verb checks the rest. */
-const url = z
-  .string()
-  .trim()
-  .max(2048)
-  .superRefine((value, context) => {
-    if (!URL.canParse(value)) context.addIssue({ code: 'custom', message: 'The URL is not valid.' });
-    else if (new URL(value).username || new URL(value).password)
-      context.addIssue({ code: 'custom', message: 'The URL must not contain credentials.' });
-  })
-  .meta({ format: 'uri', description: 'HTTPS on the standard port; its host must resolve to public addresses only' });
+const url = outboundUrl('HTTPS on the standard port; its host must resolve to public addresses only');
 
 export const endpointBody = z.strictObject({
   url,

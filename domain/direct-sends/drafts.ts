@@ -33,15 +33,10 @@ export type Draft = Columns<
 >;
 
 /** What can be written of a draft. */
-export interface DraftInput {
-  email_account_id?: string | undefined;
-  thread_id?: string | undefined;
-  to?: string[] | undefined;
-  cc?: string[] | undefined;
-  bcc?: string[] | undefined;
-  subject?: string | undefined;
-  body_plain?: string | undefined;
-  body_html?: string | undefined;
+export interface DraftInput extends Pick<
+  DirectSendInput,
+  'email_account_id' | 'thread_id' | 'to' | 'cc' | 'bcc' | 'subject' | 'body_plain' | 'body_html'
+> {
   /** New files. */
   attachments?: AttachmentInput[] | undefined;
   /** Ids of files of the draft that stay; the others are deleted. */

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { across } from '../../db/across.ts';
 import { safeEqual, sha256 } from '../../lib/crypto.ts';
 import type { Deps } from '../kernel/context.ts';
@@ -6,22 +7,20 @@ import { OAuthError } from './errors.ts';
 const CLIENT_ID = /^sscid_[A-Za-z0-9_-]{1,64}$/;
 
 /** An application in the protocol. Most are public clients that registered themselves. */
-export interface Client {
-  id: string;
-  /** The workspace that made it; null for clients that registered themselves. */
-  organization_id: string | null;
-  client_id: string;
-  /** Null for public clients. */
-  client_secret_hash: string | null;
-  self_registered: boolean;
-  name: string;
-  description: string;
-  logo_url: string;
-  website_url: string;
-  redirect_uris: string[];
-  /** Mask of lib/permissions.ts. */
-  scopes: number;
-}
+export type Client = Columns<
+  'oauth_applications',
+  | 'id'
+  | 'organization_id'
+  | 'client_id'
+  | 'client_secret_hash'
+  | 'self_registered'
+  | 'name'
+  | 'description'
+  | 'logo_url'
+  | 'website_url'
+  | 'redirect_uris'
+  | 'scopes'
+>;
 
 /** How a client authenticated: HTTP Basic, or fields of the form. */
 export interface ClientCredentials {

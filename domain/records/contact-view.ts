@@ -1,26 +1,9 @@
+import type { Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
 
 /** A contact in answers: the row, its campaigns, its categories. */
-export interface ContactView {
-  id: string;
-  email: string;
-  first_name: string;
-  last_name: string;
-  company: string;
-  phone: string;
-  custom_fields: Record<string, string>;
-  subscribed: boolean;
-  verification_status: 'valid' | 'risky' | 'invalid' | 'unknown';
-  verification_reason: string;
-  is_catch_all: boolean;
-  verification_checked_at: Date | null;
-  esp_provider: string;
-  esp_resolved_at: Date | null;
-  source: string;
-  source_detail: string;
-  created_at: Date;
-  updated_at: Date;
+export interface ContactView extends Omit<Row<'contacts'>, 'organization_id'> {
   campaigns: { id: string; name: string }[];
   categories: { id: string; title: string; color: string }[];
 }

@@ -1,29 +1,15 @@
 import type { Ctx } from '../kernel/context.ts';
 import { assertMailboxAllowed } from '../kernel/actor.ts';
-import { reader, transact } from '../kernel/transact.ts';
+import { reader } from '../kernel/transact.ts';
+import { markMessages } from './mark.ts';
 
 /**
  * Marks received messages as seen or not; ids of other workspaces, or of mailboxes the key may not use, are passed over. Only
  * here: the mailbox at the provider keeps its own marks.
  * @returns how many changed
  */
-export async function markSeen(ctx: Ctx, ids: readonly string[], seen: boolean): Promise<number> {
-  return transact(ctx, async (tx) => {
-    const mailboxes = ctx.actor.allowedMailboxes;
-    // Two callers with the same conversations would take their rows in different orders.
-    await tx.org.lock(`inbox-marks/${tx.org.organizationId}`);
-    const rows = await tx.org.sql<{ id: string; mailbox_id: string }>(
-      `with held as (
-         select id from inbound_messages where organization_id = :org and id = any(cast(:ids as uuid[])) and seen <> :seen
-           ${mailboxes ? 'and mailbox_id = any(cast(:mailboxes as uuid[]))' : ''} order by id for update
-       )
-       update inbound_messages m set seen = :seen from held where m.id = held.id returning m.id, m.mailbox_id`,
-      { ids: [...ids], seen, ...(mailboxes ? { mailboxes } : {}) },
-    );
-    for (const { id, mailbox_id } of rows)
-      tx.emit('inbox.email_updated', { email_id: id, email_account_id: mailbox_id, change: 'seen', seen });
-    return rows.length;
-  });
+export function markSeen(ctx: Ctx, ids: readonly string[], seen: boolean): Promise<number> {
+  return markMessages(ctx, ids, { column: 'seen', value: seen, says: { change: 'seen', seen } });
 }
 
 /**
