@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Row } from '../db/rows.ts';
 import { pageStatement } from '../domain/goals/compare.ts';
 import type { GoalDefinition } from '../domain/goals/definition.ts';
 import { createGoal, updateGoal, type Goal } from '../domain/goals/goals.ts';
@@ -40,7 +41,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const goal = await createGoal(ctx, { name: 'Paid', kind: 'paid', isPrimary: true, definition: paidFor(3) });
   const figures: BenchResult['figures'] = [];
   const raw: Record<string, unknown> = {};
-  const replayed = async (): Promise<Record<string, unknown>> => {
+  const replayed = async (): Promise<Row<'goal_replays'>> => {
     const { id } = await startReplay(ctx, goal.id, { from: FROM, to: TO });
     for (;;) {
       const row = await db('goal_replays').where({ id }).first();
