@@ -2,6 +2,7 @@ import test from 'ava';
 import { startProvisioning, type ProvisioningSandbox } from '../../local/provisioning.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { createCampaign, createMailbox, createMember } from '../harness/factories.ts';
 import { freshDomain, openOrderDesk } from '../harness/mailbox-orders.ts';
 import { startStripe, type StripeDouble } from '../harness/stripe.ts';
 
@@ -78,3 +79,54 @@ browserTest(
     await context.close();
   },
 );
+
+browserTest('a mailbox is disconnected once what follows was said; who may not is not offered it', async (t) => {
+  const { deps } = world;
+  const tenant = await world.tenant('Northwind');
+  const org = tenant.organizationId;
+  const ids = await Promise.all(
+    ['sam', 'lena'].map((name) =>
+      createMailbox(deps, org, `${name}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } }),
+    ),
+  );
+  const { campaignId } = await createCampaign(deps, org, [{ subject: 'Hello' }], {
+    name: 'Lights',
+    sender_strategy: 'explicit',
+  });
+  for (const id of ids)
+    await deps.db('campaign_senders').insert({ organization_id: org, campaign_id: campaignId, mailbox_id: id });
+
+  const viewer = await world.open(await createMember(deps, tenant, 'Viewer'), `/mailboxes/${ids[0]}`, {
+    locale: 'de-DE',
+  });
+  await viewer.page.getByRole('heading', { name: 'Verwendet von' }).waitFor();
+  await viewer.page.getByText('Nicht gefunden: SPF, DKIM, DMARC').waitFor();
+  t.is(await viewer.page.getByRole('button', { name: 'Trennen' }).count(), 0);
+  await viewer.context.close();
+
+  const { page, context, faults } = await world.open(tenant, `/mailboxes/${ids[0]}`, { locale: 'en-GB' });
+  await page.getByRole('button', { name: 'Disconnect' }).click();
+  const question = page.getByRole('dialog', { name: 'Disconnect sam@ours.test?' });
+  await question.getByText('These campaigns lose a sender.').waitFor();
+  await question
+    .getByRole('listitem')
+    .filter({ hasText: /^Lights$/ })
+    .waitFor();
+  await page.route('**/v1/emails/*', (route) =>
+    route.request().method() === 'DELETE'
+      ? route.fulfill({ status: 409, json: { code: 'conflict', message: 'It is busy', fix: 'Wait a moment.' } })
+      : route.continue(),
+  );
+  await question.getByRole('button', { name: 'Disconnect' }).click();
+  await question.getByRole('alert').getByText('It is busy').waitFor();
+  await question.getByText('Wait a moment.').waitFor();
+  await page.unroute('**/v1/emails/*');
+  await question.getByRole('button', { name: 'Disconnect' }).click();
+  await page.getByRole('heading', { name: 'Mailboxes' }).waitFor();
+  await page.getByText('sam@ours.test is disconnected').waitFor();
+  await page.getByRole('link', { name: 'lena@ours.test' }).waitFor();
+  await page.getByRole('link', { name: 'sam@ours.test' }).waitFor({ state: 'detached' });
+  t.deepEqual(await deps.db('campaign_senders').where({ campaign_id: campaignId }).pluck('mailbox_id'), [ids[1]]);
+  t.deepEqual(faults, []);
+  await context.close();
+});

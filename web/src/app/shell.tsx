@@ -22,6 +22,7 @@ import {
   lazy,
   Suspense,
   useEffect,
+  useRef,
   type ComponentProps,
   type ComponentType,
   type ReactElement,
@@ -45,7 +46,19 @@ export function Shell() {
   const [isPaletteOpen, palette] = useDisclosure();
   const { workspace } = usePerson();
   const path = useRouterState({ select: (state) => state.location.pathname });
-  useHotkeys([['mod+K', palette.toggle]], []);
+  const burger = useRef<HTMLButtonElement>(null);
+  const closeMenu = () => {
+    if (!isMenuOpen) return;
+    menu.close();
+    burger.current?.focus();
+  };
+  useHotkeys(
+    [
+      ['mod+K', palette.toggle],
+      ['Escape', closeMenu, { preventDefault: false }],
+    ],
+    [],
+  );
   useEffect(() => (workspace ? followEvents() : undefined), [workspace?.id]);
   useEffect(menu.close, [path]);
   return (
@@ -59,7 +72,16 @@ export function Shell() {
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" gap="sm" wrap="nowrap">
-          <Burger opened={isMenuOpen} onClick={menu.toggle} hiddenFrom="sm" size="sm" aria-label={t('shell.menu')} />
+          <Burger
+            ref={burger}
+            opened={isMenuOpen}
+            onClick={menu.toggle}
+            hiddenFrom="sm"
+            size="sm"
+            aria-label={t('shell.menu')}
+            aria-expanded={isMenuOpen}
+            aria-controls="menu"
+          />
           <Link to="/" className="brand" aria-label={t('shell.home')}>
             <img src="/heron.svg" alt="" width={24} height={24} />
             <Text fw={650} visibleFrom="xs">
@@ -87,7 +109,7 @@ export function Shell() {
           <AccountButton />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm">
+      <AppShell.Navbar p="sm" id="menu" data-open={isMenuOpen || undefined}>
         <AppShell.Section mb="sm">
           <WorkspaceButton />
         </AppShell.Section>

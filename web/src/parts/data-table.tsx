@@ -19,7 +19,6 @@ export function DataTable<Row>({
   columns,
   rows,
   keyOf,
-  minWidth = 560,
   empty,
 }: {
   title: string;
@@ -28,7 +27,6 @@ export function DataTable<Row>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  minWidth?: number;
   empty?: string;
 }) {
   const t = useText();
@@ -67,7 +65,8 @@ export function DataTable<Row>({
           </Button>
         ) : null}
       </Group>
-      <TableFrame columns={columns} minWidth={minWidth} isEmpty={rows.length === 0} empty={empty}>
+      {/* No cell breaks into lines: the table is as narrow as its words. */}
+      <TableFrame columns={columns} minWidth={0} isEmpty={rows.length === 0} empty={empty}>
         {rows.map((row) => (
           <Table.Tr key={keyOf(row)}>
             {columns.map((column) => (

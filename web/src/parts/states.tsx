@@ -3,7 +3,7 @@ import IconAlert from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs'
 import type { ReactNode } from 'react';
 import { HeronError } from '../app/api.ts';
 import { SessionEnded } from '../app/session.ts';
-import { text, useText } from '../text/index.ts';
+import { said as saidIn, text, useText } from '../text/index.ts';
 
 /** An error as the API says it: what, which fields, and what to do. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
@@ -50,9 +50,9 @@ export function toSaid(error: unknown): {
 } {
   if (error instanceof HeronError)
     return {
-      message: error.said,
+      message: saidIn(error.code, error.said),
       problems: error.problems,
-      fix: error.fix,
+      fix: error.fix && saidIn(error.code, error.fix),
       requestId: error.status >= 500 ? error.requestId : undefined,
     };
   if (error instanceof SessionEnded)
@@ -64,13 +64,24 @@ export function toSaid(error: unknown): {
 const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/v1\//;
 
 /** What is wrong, and below it what to do about it. Where these pages lead to the place, that stands for a fix that names a request. */
-export function Finding({ message, fix, hasPlace = false }: { message: string; fix: string; hasPlace?: boolean }) {
+export function Finding({
+  code = '',
+  message,
+  fix,
+  hasPlace = false,
+}: {
+  /** By which its words are known in other languages. */
+  code?: string;
+  message: string;
+  fix: string;
+  hasPlace?: boolean;
+}) {
   return (
     <>
-      {message}
+      {saidIn(code, message)}
       {fix && !(hasPlace && REQUEST.test(fix)) ? (
         <Text span c="dimmed" inherit display="block">
-          {fix}
+          {saidIn(code, fix)}
         </Text>
       ) : null}
     </>

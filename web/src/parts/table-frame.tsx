@@ -2,8 +2,12 @@ import { Paper, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useText } from '../text/index.ts';
 import { dropsOf, type ColumnHead } from './columns.ts';
+import style from './table-frame.module.css';
 
-/** A table under the heads of its columns, in a box that scrolls sideways where it is too narrow; a word where there is no row. */
+/**
+ * A table under the heads of its columns, in a box that scrolls sideways where it is too narrow; a word where there is no row. Its first column, which
+ * says what a row is about, stays in sight then.
+ */
 export function TableFrame({
   columns,
   minWidth,
@@ -29,8 +33,8 @@ export function TableFrame({
           {empty ?? t('nothingFound')}
         </Text>
       ) : (
-        <Table.ScrollContainer minWidth={minWidth} className={drops?.scroller}>
-          <Table highlightOnHover className={drops?.table}>
+        <Table.ScrollContainer minWidth={minWidth} className={drops?.scroller ?? style.frame}>
+          <Table highlightOnHover className={drops?.table ?? style.table}>
             <Table.Thead>
               <Table.Tr>
                 {columns.map(({ label, isNumber }) => (

@@ -1,22 +1,26 @@
 import { language, region, usePreferences, type Preferences } from '../app/preferences.ts';
 import { common } from './en/common.ts';
 import type { RoomTexts } from './rooms.ts';
+import { PLACE, valuesIn, type Values } from './values.ts';
 
 type Language = Preferences['language'];
 export type Room = keyof RoomTexts;
 /** Every text of the dashboard by its key. */
 export type TextKey = keyof typeof common | { [Name in Room]: keyof RoomTexts[Name] }[Room];
-export type Values = Record<string, string | number>;
 
 /** English texts of no one room are part of the first page; all others come with their room, in the language it is read in. */
 const catalogues: Record<Language, Record<string, string>> = { en: { ...common }, de: {} };
 const files = import.meta.glob<Record<string, Record<string, string>>>(['./en/*.ts', './de/*.ts', '!./en/common.ts']);
 const wanted = new Set<string>(['common']);
 
+/** Rooms that show what the API says of something with a code: its words are loaded with them. */
+const SAYING: ReadonlySet<Room> = new Set(['start', 'campaigns', 'mailboxes', 'agents', 'review', 'operator']);
+
 /** Loads the texts of a room in the language of now, and says which room's texts a change of the language brings. */
 export async function loadRoom(room: Room): Promise<void> {
-  wanted.add(room);
-  await load(language(), room);
+  const names = SAYING.has(room) ? [room, 'said'] : [room];
+  for (const name of names) wanted.add(name);
+  await Promise.all(names.map((name) => load(language(), name)));
 }
 
 /** Loads the texts of what was opened so far in a language; before that, its keys have no texts. */
@@ -25,8 +29,14 @@ export async function loadTexts(inLanguage: Language): Promise<void> {
 }
 
 async function load(inLanguage: Language, name: string): Promise<void> {
-  const file = files[`./${inLanguage}/${name}.ts`];
-  if (file) Object.assign(catalogues[inLanguage], (await file())[name]);
+  // What the API says is in English already; its words are found by their English texts.
+  const languages: Language[] = name !== 'said' ? [inLanguage] : inLanguage === 'en' ? [] : ['en', inLanguage];
+  await Promise.all(
+    languages.map(async (one) => {
+      const file = files[`./${one}/${name}.ts`];
+      if (file) Object.assign(catalogues[one], (await file())[name]);
+    }),
+  );
 }
 
 /** Gives texts in the language of the person, and draws the component again when that changes. */
@@ -39,20 +49,34 @@ export function useText(): typeof text {
  * A text with its values put in: `{name}`. `{count|one lead|# leads}` chooses by number.
  */
 export function text(key: TextKey, values: Values = {}): string {
-  return (catalogues[language()][key] ?? key).replace(
-    /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g,
-    (_, name: string, one?: string, many?: string) => {
-      const value = values[name] ?? '';
-      if (one === undefined) return typeof value === 'number' ? toNumber(value) : value;
-      return (value === 1 ? one : many!).replace('#', toNumber(Number(value)));
-    },
-  );
+  return (catalogues[language()][key] ?? key).replace(PLACE, (_, name: string, one?: string, many?: string) => {
+    const value = values[name] ?? '';
+    if (one === undefined) return typeof value === 'number' ? toNumber(value) : value;
+    return (value === 1 ? one : many!).replace('#', toNumber(Number(value)));
+  });
 }
 
 /** A text whose key is put together from a part that the API gives; `otherwise` where the catalogue does not know it. */
 export function textOf(prefix: string, part: string, otherwise = part): string {
   const key = `${prefix}.${part}`;
   return key in catalogues[language()] ? text(key as TextKey) : otherwise;
+}
+
+/**
+ * What the API says in English of something with a stable code, in the language of the reader, with the values that are in it; as it says it where
+ * the catalogue does not know the words. What was found may be followed by what to do about it.
+ */
+export function said(code: string, words: string): string {
+  if (language() === 'en') return words;
+  const fix = catalogues.en[`said.${code}.fix`];
+  if (fix && words.endsWith(`. ${fix}`)) return `${said(code, words.slice(0, -fix.length - 2))}. ${said(code, fix)}`;
+  for (const [key, english] of Object.entries(catalogues.en)) {
+    const name = key.slice('said.'.length);
+    if (key !== `said.${name}` || (name !== code && !name.startsWith(`${code}.`))) continue;
+    const values = valuesIn(words, english);
+    if (values) return text(`said.${name}` as TextKey, values);
+  }
+  return words;
 }
 
 /** A number as the language writes it. */

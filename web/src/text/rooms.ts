@@ -10,6 +10,7 @@ import type { operator } from './en/operator.ts';
 import type { meetings } from './en/meetings.ts';
 import type { reports } from './en/reports.ts';
 import type { review } from './en/review.ts';
+import type { said } from './en/said.ts';
 import type { start } from './en/start.ts';
 import type { way } from './en/way.ts';
 
@@ -27,6 +28,8 @@ export interface RoomTexts {
   meetings: typeof meetings;
   reports: typeof reports;
   review: typeof review;
+  /** What the API says: not of one room. */
+  said: typeof said;
   start: typeof start;
   way: typeof way;
 }

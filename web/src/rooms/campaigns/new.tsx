@@ -7,14 +7,14 @@ import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
+import { onlySenderOf } from './only-sender.ts';
 
 /** The mailbox of the workspace that may send; null where there are none or several. */
 const onlySender = {
   queryKey: ['mailboxes', 'only-sender'],
   queryFn: async () => {
-    const { data } = await dataOf(heron.GET('/v1/emails', { params: { query: { status: 'active', limit: 100 } } }));
-    const usable = data.filter(({ hold }) => hold === null);
-    return usable.length === 1 ? usable[0]! : null;
+    const { data } = await dataOf(heron.GET('/v1/emails', { params: { query: { limit: 100 } } }));
+    return onlySenderOf(data) ?? null;
   },
 } as const;
 

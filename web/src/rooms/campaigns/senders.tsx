@@ -9,6 +9,7 @@ import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { To } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
+import { onlySenderOf } from './only-sender.ts';
 
 interface Pool {
   strategy: Campaign['sender_strategy'];
@@ -43,6 +44,7 @@ export function Senders({ campaign }: { campaign: Campaign }) {
               tags: campaign.email_tags,
               senders: chosen.map(({ email_account_id, weight, enabled }) => ({ email_account_id, weight, enabled })),
             }}
+            only={onlySenderOf(mailboxes)?.id}
             mailboxes={mailboxes.map((one) => ({ value: one.id, label: one.email }))}
             tags={tags.map((one) => ({ value: one.id, label: one.title }))}
           />
@@ -55,17 +57,25 @@ export function Senders({ campaign }: { campaign: Campaign }) {
 function PoolFields({
   campaign,
   stored,
+  only,
   mailboxes,
   tags,
 }: {
   campaign: Campaign;
   stored: Pool;
+  /** The mailbox of the workspace that may send, where there is one alone. */
+  only: string | undefined;
   mailboxes: { value: string; label: string }[];
   tags: { value: string; label: string }[];
 }) {
   const t = useText();
   const may = useCan('manage_campaigns');
-  const [pool, setPool] = useState(stored);
+  // A draft without a sender gets the only mailbox there is, as soon as it is saved.
+  const isChosen =
+    may && only && campaign.status === 'draft' && stored.strategy === 'explicit' && stored.senders.length === 0;
+  const [pool, setPool] = useState<Pool>(
+    isChosen ? { ...stored, senders: [{ email_account_id: only, weight: 1, enabled: true }] } : stored,
+  );
   const path = { params: { path: { id: campaign.id } } };
   const isChanged = JSON.stringify(pool) !== JSON.stringify(stored);
   const save = useAct(
@@ -121,46 +131,12 @@ function PoolFields({
             nothingFoundMessage={t('mailboxes.empty')}
           />
           {pool.senders.length > 1 ? (
-            <Table>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>{t('campaign.senders.mailbox')}</Table.Th>
-                  <Table.Th w={140}>{t('campaign.senders.weight')}</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {pool.senders.map((sender) => {
-                  const name = mailboxes.find(({ value }) => value === sender.email_account_id)?.label ?? '';
-                  return (
-                    <Table.Tr key={sender.email_account_id}>
-                      <Table.Td maw={240} className="clip">
-                        <To to={`/mailboxes/${sender.email_account_id}`} size="sm">
-                          {name}
-                        </To>
-                      </Table.Td>
-                      <Table.Td>
-                        <NumberInput
-                          size="xs"
-                          aria-label={t('campaign.senders.weight.of', { name })}
-                          min={1}
-                          max={100}
-                          value={sender.weight}
-                          onChange={(weight) =>
-                            setPool({
-                              ...pool,
-                              senders: pool.senders.map((one) =>
-                                one === sender ? { ...one, weight: Number(weight) } : one,
-                              ),
-                            })
-                          }
-                          disabled={!may}
-                        />
-                      </Table.Td>
-                    </Table.Tr>
-                  );
-                })}
-              </Table.Tbody>
-            </Table>
+            <Shares
+              senders={pool.senders}
+              mailboxes={mailboxes}
+              may={may}
+              onChange={(senders) => setPool({ ...pool, senders })}
+            />
           ) : null}
         </>
       ) : (
@@ -175,6 +151,11 @@ function PoolFields({
           nothingFoundMessage={t('campaign.senders.tags.none')}
         />
       )}
+      {isChosen && pool.senders.length === 1 && pool.senders[0]!.email_account_id === only ? (
+        <Text size="sm" role="status">
+          {t('campaign.senders.only')}
+        </Text>
+      ) : null}
       {mailboxes.length === 0 ? (
         <Text size="sm">
           <To to="/mailboxes/new" size="sm">
@@ -201,5 +182,57 @@ function PoolFields({
         </Group>
       ) : null}
     </Stack>
+  );
+}
+
+/** How much of the emails each of several senders takes. */
+function Shares({
+  senders,
+  mailboxes,
+  may,
+  onChange,
+}: {
+  senders: Pool['senders'];
+  mailboxes: { value: string; label: string }[];
+  may: boolean;
+  onChange: (senders: Pool['senders']) => void;
+}) {
+  const t = useText();
+  return (
+    <Table>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t('campaign.senders.mailbox')}</Table.Th>
+          <Table.Th w={140}>{t('campaign.senders.weight')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {senders.map((sender) => {
+          const name = mailboxes.find(({ value }) => value === sender.email_account_id)?.label ?? '';
+          return (
+            <Table.Tr key={sender.email_account_id}>
+              <Table.Td maw={240} className="clip">
+                <To to={`/mailboxes/${sender.email_account_id}`} size="sm">
+                  {name}
+                </To>
+              </Table.Td>
+              <Table.Td>
+                <NumberInput
+                  size="xs"
+                  aria-label={t('campaign.senders.weight.of', { name })}
+                  min={1}
+                  max={100}
+                  value={sender.weight}
+                  onChange={(weight) =>
+                    onChange(senders.map((one) => (one === sender ? { ...one, weight: Number(weight) } : one)))
+                  }
+                  disabled={!may}
+                />
+              </Table.Td>
+            </Table.Tr>
+          );
+        })}
+      </Table.Tbody>
+    </Table>
   );
 }

@@ -148,7 +148,7 @@ function Filing({ contact, mayWrite }: { contact: Contact; mayWrite: boolean }) 
         </Group>
         {contact.verification_reason ? (
           <Text size="xs" c="dimmed" className="wrap-anywhere">
-            {contact.verification_reason}
+            {textOf('leads.verdict', contact.verification_reason, contact.verification_reason.replaceAll('_', ' '))}
           </Text>
         ) : null}
       </Stack>

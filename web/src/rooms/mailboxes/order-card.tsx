@@ -129,7 +129,7 @@ export function OrderMailboxes({ order }: { order: Order }) {
             {id ? <To to={`/mailboxes/${id}`}>{email}</To> : email}
             {state ? (
               <Text size="xs" c="dimmed" span>
-                {state}
+                {textOf('orders.external', state)}
               </Text>
             ) : null}
           </Group>

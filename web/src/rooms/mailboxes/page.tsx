@@ -11,7 +11,8 @@ import { To } from '../../parts/to.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { toNumber, useText } from '../../text/index.ts';
+import { said, textOf, toNumber, useText } from '../../text/index.ts';
+import { Disconnect } from './disconnect.tsx';
 import { HeldMailbox } from './hold.tsx';
 import { MailboxState } from './list.tsx';
 import { NewPassword } from './password.tsx';
@@ -41,6 +42,7 @@ export default function MailboxPage() {
         ) : null
       }
       back={{ to: '/mailboxes', label: t('nav.mailboxes') }}
+      actions={mailbox.data ? <Disconnect mailbox={mailbox.data} /> : null}
     >
       <Answered query={mailbox} skeleton={<ListSkeleton rows={4} height={110} />}>
         {(data) => (
@@ -142,7 +144,7 @@ function Dns({ id }: { id: string }) {
               </Group>
             ))}
             <Text size="sm" c="dimmed">
-              {data.summary}
+              {said('dns', data.summary)}
             </Text>
             <Group>
               <Button size="xs" variant="default" onClick={() => void dns.refetch()} loading={dns.isFetching}>
@@ -306,7 +308,7 @@ function Errors({ mailbox: { recent_errors: errors } }: { mailbox: Mailbox }) {
               <Table.Tr key={one.id}>
                 <Table.Td>
                   <Text size="sm" fw={600}>
-                    {one.title}
+                    {textOf('hold.title', one.error_code, said(one.error_code, one.title))}
                   </Text>
                   <Text size="sm" c="dimmed" className="wrap-anywhere">
                     {one.message}

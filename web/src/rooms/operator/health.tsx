@@ -5,7 +5,7 @@ import { useCan, usePerson } from '../../app/person.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
-import { textOf, toNumber, useText } from '../../text/index.ts';
+import { said, textOf, toNumber, useText } from '../../text/index.ts';
 import { OperatorPage } from './frame.tsx';
 
 const COLORS = { error: 'red', warning: 'yellow', info: 'blue' } as const;
@@ -52,11 +52,11 @@ function Findings() {
                       {t(`operator.severity.${severity}`)}
                     </Badge>
                     <Text span fw={600} size="sm">
-                      {title}
+                      {said(code, title)}
                     </Text>
                   </Group>
                   <Text size="sm" className="wrap-anywhere">
-                    {message}
+                    {said(code, message)}
                   </Text>
                   <Text size="xs" c="dimmed">
                     {t('operator.docs', { path: docs })}
@@ -111,7 +111,7 @@ function Part({ check }: { check: AnswerOf<'/v1/system/readiness'>['checks'][num
         )}
         {ok ? null : (
           <Text size="sm" component="div">
-            <Finding message={detail ?? ''} fix={fix ?? ''} />
+            <Finding code={name} message={detail ?? ''} fix={fix ?? ''} />
           </Text>
         )}
       </Text>

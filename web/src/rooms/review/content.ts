@@ -14,6 +14,7 @@ export interface Content {
 /** Something that the checks before a launch found. */
 export interface CheckFinding {
   severity: 'error' | 'warning' | 'info';
+  code: string;
   message: string;
   fix: string;
 }
@@ -51,6 +52,7 @@ export function readChecks(preflight: object | null): CheckFinding[] | undefined
       const severity = fieldOf(one, 'severity');
       return {
         severity: severity === 'error' || severity === 'warning' ? severity : 'info',
+        code: fieldOf(one, 'code'),
         message: fieldOf(one, 'message'),
         fix: fieldOf(one, 'fix'),
       };

@@ -9,7 +9,7 @@ export interface ChecklistStep {
   key: StepKey;
   state: 'done' | 'open' | 'wrong';
   /** What is wrong, as the API says it, with the fix. */
-  problems: { message: string; fix: string }[];
+  problems: { code: string; message: string; fix: string }[];
   to: string;
   /** It is under way, and there is nothing to do but to look. */
   isUnderWay: boolean;
@@ -54,7 +54,7 @@ export function useChecklist() {
 }
 
 type Base = {
-  mailbox?: { id: string; hold: { reason: string; fix: string } | null } | undefined;
+  mailbox?: { id: string; hold: { code: string; reason: string; fix: string } | null } | undefined;
   contact?: { id: string } | undefined;
   campaign?: { id: string; status: string } | undefined;
   stats?: { total_emails_sent: number; total_replies: number } | undefined;
@@ -67,7 +67,7 @@ interface DnsAnswer {
 
 interface CheckAnswer {
   valid: boolean;
-  problems: { severity: string; message: string; fix: string }[];
+  problems: { code: string; severity: string; message: string; fix: string }[];
 }
 
 /** Which steps are done, open, or wrong with their fix. */
@@ -81,13 +81,13 @@ function stepsOf(base: Base, dns: DnsAnswer | undefined, check: CheckAnswer | un
       'mailbox',
       mailbox ? (mailbox.hold ? 'wrong' : 'done') : 'open',
       mailbox ? `/mailboxes/${mailbox.id}` : '/mailboxes/new',
-      mailbox?.hold ? [{ message: mailbox.hold.reason, fix: mailbox.hold.fix }] : [],
+      mailbox?.hold ? [{ code: mailbox.hold.code, message: mailbox.hold.reason, fix: mailbox.hold.fix }] : [],
     ),
     step(
       'dns',
       dns?.all_aligned ? 'done' : dns ? 'wrong' : 'open',
       mailbox ? `/mailboxes/${mailbox.id}` : '/mailboxes/new',
-      dns && !dns.all_aligned ? [{ message: dns.summary, fix: '' }] : [],
+      dns && !dns.all_aligned ? [{ code: 'dns', message: dns.summary, fix: '' }] : [],
     ),
     step('leads', contact ? 'done' : 'open', campaign ? `${campaignAt}?tab=leads` : '/leads', []),
     step('campaign', campaign ? 'done' : 'open', campaignAt, []),
@@ -95,7 +95,7 @@ function stepsOf(base: Base, dns: DnsAnswer | undefined, check: CheckAnswer | un
       'checked',
       isStarted || check?.valid ? 'done' : errors.length > 0 ? 'wrong' : 'open',
       campaign ? `${campaignAt}?tab=check` : campaignAt,
-      isStarted ? [] : errors.map(({ message, fix }) => ({ message, fix })),
+      isStarted ? [] : errors.map(({ code, message, fix }) => ({ code, message, fix })),
     ),
     step('sent', (stats?.total_emails_sent ?? 0) > 0 ? 'done' : 'open', campaignAt, [], isStarted),
     step('reply', (stats?.total_replies ?? 0) > 0 ? 'done' : 'open', '/inbox', []),

@@ -137,6 +137,7 @@ export const campaigns: Record<keyof typeof en, string> = {
   'campaign.senders.mailbox': 'Postfach',
   'campaign.senders.weight': 'Anteil',
   'campaign.senders.weight.of': 'Anteil von {name}',
+  'campaign.senders.only': 'Das einzige Postfach, das senden darf, ist vorgewählt: zum Übernehmen speichern.',
   'campaign.senders.connect': 'Zuerst ein Postfach verbinden',
   'campaign.running.title': 'Die Kampagne sendet',
   'campaign.running.letter':

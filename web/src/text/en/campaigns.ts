@@ -133,6 +133,7 @@ export const campaigns = {
   'campaign.senders.mailbox': 'Mailbox',
   'campaign.senders.weight': 'Share',
   'campaign.senders.weight.of': 'Share of {name}',
+  'campaign.senders.only': 'The only mailbox that may send, chosen for you: save to keep it.',
   'campaign.senders.connect': 'Connect a mailbox first',
   'campaign.running.title': 'The campaign is sending',
   'campaign.running.letter':
