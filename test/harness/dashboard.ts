@@ -74,6 +74,8 @@ export async function settle(page: Page): Promise<void> {
   await page.locator('main h1').waitFor();
   await page.waitForLoadState('networkidle');
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+  // A letter of a stranger is drawn by a process of its own.
+  for (const letter of await page.locator('iframe').all()) await letter.contentFrame().locator('body').waitFor();
 }
 
 /** Collects violations of the content security policy and uncaught errors of a page. */

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { approvalContent, createApproval } from '../harness/approvals.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
@@ -46,6 +47,11 @@ export async function furnish(world: SceneWorld): Promise<Scene> {
   const pages: PageToSee[] = [];
   for (const scene of SCENES) pages.push(...(await scene({ world, tenant, empty, post })));
   return { tenant, empty, pages };
+}
+
+async function askToDisconnect(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Disconnect' }).click();
+  await page.getByRole('dialog', { name: 'Disconnect' }).waitFor();
 }
 
 async function sceneOfCampaigns({ world, tenant, post }: Stage): Promise<PageToSee[]> {
@@ -99,6 +105,7 @@ async function sceneOfCampaigns({ world, tenant, post }: Stage): Promise<PageToS
     ['mailboxes-empty', '/mailboxes', 'empty'],
     ['mailboxes', '/mailboxes'],
     ['mailbox', `/mailboxes/${mailbox}`],
+    ['mailbox-disconnect', `/mailboxes/${mailbox}`, undefined, askToDisconnect],
     ['mailboxes-connect', '/mailboxes/new', 'empty'],
     ['lost', '/nothing-here'],
   ];

@@ -162,7 +162,7 @@ function toPage(body: string, scheme: 'light' | 'dark'): string {
   return `<!doctype html><html><head><meta charset="utf-8"><meta name="color-scheme" content="${scheme}"><style nonce="${STYLE_NONCE ?? ''}">
     html { background: transparent; }
     body { margin: 0; font: 14px/1.6 system-ui, sans-serif; color: ${text}; overflow-wrap: anywhere; }
-    body > :first-child { margin-top: 0; } body > :last-child { margin-bottom: 0; }
+    body > :first-child, body > :first-child:empty + * { margin-top: 0; } body > :last-child { margin-bottom: 0; }
     a { color: ${link}; } blockquote { margin: 0.5em 0; padding-left: 0.8em; border-left: 2px solid ${line}; }
     table, img { max-width: 100%; } img { height: auto; } pre { white-space: pre-wrap; }
   </style></head><body>${body}</body></html>`;

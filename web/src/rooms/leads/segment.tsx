@@ -155,7 +155,7 @@ function People({ audience }: { audience: Audience }) {
                     {first.map((person) => (
                       <Table.Tr key={person.id}>
                         <Table.Td className="clip">
-                          <To to={`/leads/${person.id}`} size="sm">
+                          <To to={`/leads/${person.id}`} size="sm" display="block" className="clip">
                             {nameOf(person) || person.email}
                           </To>
                         </Table.Td>

@@ -3,6 +3,7 @@ import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Section } from '../../parts/section.tsx';
 import { useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 
@@ -27,37 +28,41 @@ export function Disconnect({ mailbox: { id, email, provider, warmup, campaigns }
   });
   if (!may) return null;
   return (
-    <ConfirmButton
-      label={t('mailbox.disconnect')}
-      title={t('mailbox.disconnect.ask', { email })}
-      act={remove}
-      variant="subtle"
-      color="red"
-    >
-      <Stack gap="sm">
-        <List size="sm" spacing={6} styles={{ itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } }}>
-          <List.Item>{t('mailbox.disconnect.password')}</List.Item>
-          <List.Item>{t('mailbox.disconnect.inbox')}</List.Item>
-          <List.Item>{t('mailbox.disconnect.sent')}</List.Item>
-          <List.Item>{t('mailbox.disconnect.planned')}</List.Item>
-          {warmup ? <List.Item>{t('mailbox.disconnect.warmup')}</List.Item> : null}
-          {provider === 'smtp_imap' ? null : <List.Item>{t(`mailbox.disconnect.${provider}`)}</List.Item>}
-          <List.Item>
-            {t(campaigns.length > 0 ? 'mailbox.disconnect.campaigns' : 'mailbox.campaigns.none')}
-            {campaigns.length > 0 ? (
-              <List size="sm" withPadding>
-                {campaigns.slice(0, NAMED).map((one) => (
-                  <List.Item key={one.id}>{one.name}</List.Item>
-                ))}
-                {campaigns.length > NAMED ? (
-                  <List.Item>{t('mailbox.disconnect.more', { count: campaigns.length - NAMED })}</List.Item>
-                ) : null}
-              </List>
-            ) : null}
-          </List.Item>
-        </List>
-        <Text size="sm">{t('mailbox.disconnect.final')}</Text>
-      </Stack>
-    </ConfirmButton>
+    <Section title={t('mailbox.disconnect')}>
+      <Text size="sm" c="dimmed" mb="sm">
+        {t('mailbox.disconnect.why')}
+      </Text>
+      <ConfirmButton
+        size="xs"
+        label={t('mailbox.disconnect')}
+        title={t('mailbox.disconnect.ask', { email })}
+        act={remove}
+      >
+        <Stack gap="sm">
+          <List size="sm" spacing={6} styles={{ itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } }}>
+            <List.Item>{t('mailbox.disconnect.password')}</List.Item>
+            <List.Item>{t('mailbox.disconnect.inbox')}</List.Item>
+            <List.Item>{t('mailbox.disconnect.sent')}</List.Item>
+            <List.Item>{t('mailbox.disconnect.planned')}</List.Item>
+            {warmup ? <List.Item>{t('mailbox.disconnect.warmup')}</List.Item> : null}
+            {provider === 'smtp_imap' ? null : <List.Item>{t(`mailbox.disconnect.${provider}`)}</List.Item>}
+            <List.Item>
+              {t(campaigns.length > 0 ? 'mailbox.disconnect.campaigns' : 'mailbox.campaigns.none')}
+              {campaigns.length > 0 ? (
+                <List size="sm" withPadding>
+                  {campaigns.slice(0, NAMED).map((one) => (
+                    <List.Item key={one.id}>{one.name}</List.Item>
+                  ))}
+                  {campaigns.length > NAMED ? (
+                    <List.Item>{t('mailbox.disconnect.more', { count: campaigns.length - NAMED })}</List.Item>
+                  ) : null}
+                </List>
+              ) : null}
+            </List.Item>
+          </List>
+          <Text size="sm">{t('mailbox.disconnect.final')}</Text>
+        </Stack>
+      </ConfirmButton>
+    </Section>
   );
 }

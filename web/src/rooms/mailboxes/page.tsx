@@ -42,7 +42,6 @@ export default function MailboxPage() {
         ) : null
       }
       back={{ to: '/mailboxes', label: t('nav.mailboxes') }}
-      actions={mailbox.data ? <Disconnect mailbox={mailbox.data} /> : null}
     >
       <Answered query={mailbox} skeleton={<ListSkeleton rows={4} height={110} />}>
         {(data) => (
@@ -58,6 +57,7 @@ export default function MailboxPage() {
             {data.warmup && mayFigures ? <WarmupCurve id={id} /> : null}
             <Used mailbox={data} />
             <Errors mailbox={data} />
+            <Disconnect mailbox={data} />
           </Stack>
         )}
       </Answered>

@@ -123,6 +123,7 @@ export const mailboxes: Record<keyof typeof en, string> = {
   'mailbox.campaigns': 'Verwendet von',
   'mailbox.campaigns.none': 'Noch keine Kampagne sendet von diesem Postfach.',
   'mailbox.disconnect': 'Trennen',
+  'mailbox.disconnect.why': 'Heron verwendet das Postfach nicht mehr und löscht, was es davon aufbewahrt.',
   'mailbox.disconnect.ask': '{email} trennen?',
   'mailbox.disconnect.password':
     'Heron vergisst das Passwort und sendet und liest nicht mehr. Beim Mailanbieter ändert sich nichts.',

@@ -112,6 +112,7 @@ export const mailboxes = {
   'mailbox.campaigns': 'Used by',
   'mailbox.campaigns.none': 'No campaign sends from this mailbox yet.',
   'mailbox.disconnect': 'Disconnect',
+  'mailbox.disconnect.why': 'Heron stops using the mailbox and erases what it keeps of it.',
   'mailbox.disconnect.ask': 'Disconnect {email}?',
   'mailbox.disconnect.password':
     'Heron forgets its password and stops sending and reading. At your mail host nothing changes.',
