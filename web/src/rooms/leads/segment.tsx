@@ -149,8 +149,8 @@ function People({ audience }: { audience: Audience }) {
               ) : null}
             </Text>
             {first.length > 0 ? (
-              <Table.ScrollContainer minWidth={420}>
-                <Table layout="fixed">
+              <Table.ScrollContainer minWidth={420} className="drops">
+                <Table layout="fixed" className="drop-3">
                   <Table.Tbody>
                     {first.map((person) => (
                       <Table.Tr key={person.id}>
