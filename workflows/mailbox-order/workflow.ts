@@ -1,4 +1,3 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   allHandlersFinished,
   CancellationScope,
@@ -7,7 +6,6 @@ import {
   defineSignal,
   proxyActivities,
   setCurrentDetails,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import { ask, type Blocked } from '../ask.ts';
@@ -15,12 +13,12 @@ import { blockedReason } from '../blocked.ts';
 import { listenForHints, type Hints } from '../hints.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
+import { showState } from '../show.ts';
 import type { MailboxOrderActivities, MailboxOrderArgs, MailboxOrderSignals, OrderDecision } from './contract.ts';
 
 const paid = defineSignal<[MailboxOrderSignals['paid']]>('paid');
 const ended = defineSignal<[MailboxOrderSignals['ended']]>('ended');
 const retry = defineSignal<[MailboxOrderSignals['retry']]>('retry');
-const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 
 /**
  * An order of managed mailboxes: its checkout, the wait for the payment, step after step at the provider, ready. An order that fails or is
@@ -96,12 +94,10 @@ async function act(
 
 /** Shows in the Temporal UI how far the order is; State, by which operators filter, is written only when it changes. */
 function showStates(): (decision: OrderDecision | Blocked) => void {
-  let shown = workflowInfo().typedSearchAttributes.get(stateAttribute);
+  const show = showState();
   return (decision) => {
     const until = decision.kind === 'wait' ? ` until ${new Date(decision.until).toISOString()}` : '';
     setCurrentDetails(`${decision.where}${until}`);
-    const state = decision.kind === 'blocked' ? 'blocked' : decision.state;
-    if (state !== shown) upsertSearchAttributes([{ key: stateAttribute, value: state }]);
-    shown = state;
+    show(decision.kind === 'blocked' ? 'blocked' : decision.state);
   };
 }
