@@ -3,6 +3,7 @@ import { isConnectionLost } from '../../db/errors.ts';
 import type { Columns } from '../../db/rows.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
+import { eachByItself } from '../kernel/each-by-itself.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { addDeadLetter, replayDeadLetter } from '../records/dead-letters.ts';
 import { BLOCKED_FAMILIES, type RetryCause } from './blocked-families.ts';
@@ -61,17 +62,7 @@ export async function retryDueRuns(deps: Deps): Promise<number> {
      where status = 'pending' and next_retry_at <= :now and task_type = any(:types) order by next_retry_at limit :page`,
     { now: deps.clock.now(), types: BLOCKED_FAMILIES.map(({ taskType }) => taskType), page: PAGE },
   );
-  const failures: unknown[] = [];
-  for (const letter of due)
-    await retry(deps, letter, 'sweep').catch((error: unknown) => {
-      deps.log.warn(
-        { err: error, taskType: letter.task_type, taskId: letter.task_id },
-        'a blocked run cannot be retried',
-      );
-      failures.push(error);
-    });
-  if (failures.length > 0)
-    throw new AggregateError(failures, `${failures.length} of ${due.length} blocked runs could not be retried`);
+  await eachByItself(deps, due, (letter) => retry(deps, letter, 'sweep'));
   return due.length;
 }
 

@@ -5,6 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { start } from '../../temporal/dispatch.ts';
 import { weeklyReportWorkflow } from '../../workflows/weekly-report/contract.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
+import { eachByItself } from '../kernel/each-by-itself.ts';
 import { transact } from '../kernel/transact.ts';
 
 /** When a report leaves, by the clock of the workspace, on Monday; and how long an installation that was down still sends it. */
@@ -33,6 +34,7 @@ export function weekDue(now: Date, timezone: string): Week | undefined {
  * Makes the report of every workspace that wants one and whose Monday morning it is, and starts its run in the same transaction. A week is
  * reported once, however often and by however many processes this is called.
  * @returns how many reports were made
+ * @throws AggregateError when those of some workspaces could not be made, once the others were
  */
 export async function planWeeklyReports(deps: Deps): Promise<number> {
   const now = deps.clock.now();
@@ -42,9 +44,9 @@ export async function planWeeklyReports(deps: Deps): Promise<number> {
     { since: new Date(now.getTime() - 4 * DAY_MS) },
   );
   let made = 0;
-  for (const { id, timezone } of wanting) {
+  await eachByItself(deps, wanting, async ({ id, timezone }) => {
     const due = weekDue(now, timezone);
-    if (!due) continue;
+    if (!due) return;
     made += await transact(systemCtx(deps, id, 'weekly-reports/plan'), async (tx) => {
       const rows = await tx.org.sql<{ id: string }>(
         `insert into weekly_reports (id, organization_id, week, from_at, to_at, created_at)
@@ -54,6 +56,6 @@ export async function planWeeklyReports(deps: Deps): Promise<number> {
       for (const { id: reportId } of rows) tx.intend(start(weeklyReportWorkflow, { organizationId: id, reportId }));
       return rows.length;
     });
-  }
+  });
   return made;
 }

@@ -201,6 +201,16 @@ test.serial('the figures are those of the analytics routes for the same week', a
   t.like(figures.best, { sent: 7, replies: 2, positive: 1 });
 });
 
+test.serial('a workspace whose report cannot be planned keeps no other from its report', async (t) => {
+  const broken = () => world.deps.db('organizations').where({ id: first.organizationId });
+  const first = await world.tenant();
+  const { tenant } = await scene();
+  await broken().update({ weekly_report: true, timezone: 'Gone/Nowhere' });
+  await t.throwsAsync(planWeeklyReports(world.deps), { instanceOf: AggregateError, message: /^1 of / });
+  t.is((await reportsOf(tenant)).length, 1);
+  await broken().update({ weekly_report: false });
+});
+
 test.serial('each member who may see figures is mailed once for a week, with bars and both parts', async (t) => {
   const { tenant } = await scene();
   const before = mail.messages.length;

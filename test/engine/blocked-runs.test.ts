@@ -151,7 +151,7 @@ test.serial('a blocked run that cannot be retried keeps no other from it', async
   const broken = await due(new Date(0));
   const sound = await due(new Date(1_000));
   const repair = await breakWrites(world, 'campaigns', 'update', `new.id = '${broken.campaignId}'`);
-  await t.throwsAsync(retryDueRuns(world.deps), { message: '1 of 2 blocked runs could not be retried' });
+  await t.throwsAsync(retryDueRuns(world.deps), { message: '1 of 2 failed' });
   const status = async (id: string) => (await db('dead_letters').where({ id }).first('status')).status;
   t.deepEqual([await status(broken.id), await status(sound.id)], ['pending', 'replayed']);
   await repair();
