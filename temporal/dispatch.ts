@@ -21,6 +21,7 @@ export interface StartSpec {
   reuse?: IdReuse;
   conflict?: IdConflict;
   queue?: Resource;
+  eager?: true;
 }
 
 /** Names that an operator reads beside the ids. Never an address. */
@@ -92,6 +93,7 @@ export function startSpec<Args>(contract: WorkflowContract<Args>, args: Args, me
     ...(contract.reuse === 'always' ? {} : { reuse: contract.reuse }),
     ...(contract.conflict === 'join' ? {} : { conflict: contract.conflict }),
     ...(contract.queue ? { queue: contract.queue } : {}),
+    ...(contract.eager ? { eager: true } : {}),
   };
 }
 

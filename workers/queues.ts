@@ -1,5 +1,5 @@
 import type { Info as ActivityInfo } from '@temporalio/activity';
-import { NativeConnection, Worker, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
+import { Worker, type NativeConnection, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
 import { createApprovalMailActivities } from '../activities/approval-mail.ts';
 import { createAutomationActivities } from '../activities/automation.ts';
 import { createContactImportActivities } from '../activities/contact-import.ts';
@@ -24,7 +24,6 @@ import type { Metrics } from '../lib/metrics.ts';
 import { inSpan } from '../lib/trace.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
-import { connectionOptions } from '../temporal/client.ts';
 import { dataConverter } from '../temporal/codec.ts';
 import { causeOf } from '../temporal/trace-headers.ts';
 import { RESOURCES, resourceQueue, type Resource } from '../workflows/queues.ts';
@@ -38,7 +37,7 @@ const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 /** The Temporal workers of this process. */
 export interface RunningQueues {
   queues: readonly Queue[];
-  /** Stops polling on every queue, waits for running activities (up to SHUTDOWN_GRACE_MS), then closes what they used. */
+  /** Stops polling on every queue, waits for running activities (up to SHUTDOWN_GRACE_MS), then closes what they used, the connection aside. */
   stop(): Promise<void>;
 }
 
@@ -53,17 +52,16 @@ export function taskQueueOf(config: Config, queue: Queue): string {
 }
 
 /**
- * Serves task queues in this process: one Temporal worker each, with slots of its own, over one connection. Only the
+ * Serves task queues in this process: one Temporal worker each, with slots of its own, over one connection, which stays the caller's. Only the
  * worker of the workflows loads the workflow bundle.
  * @param onFailure called when one of the workers has failed and will not run again
  */
 export async function startQueues(
-  { deps, metrics }: { deps: Deps; metrics: Metrics },
+  { deps, metrics, connection }: { deps: Deps; metrics: Metrics; connection: NativeConnection },
   queues: readonly Queue[],
   onFailure: (error: unknown) => void,
 ): Promise<RunningQueues> {
   const { config, log } = deps;
-  const connection = await NativeConnection.connect(connectionOptions(config));
   const { activities, close } = await createActivities(deps, metrics);
   const workers: Worker[] = [];
   for (const queue of queues) {
@@ -100,7 +98,6 @@ export async function startQueues(
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled(running);
       await close();
-      await connection.close();
     },
   };
 }

@@ -89,11 +89,12 @@ export const testRunRoutes = [
     description:
       'Sends real mail to the prospect and calls apps for real, marked `run_mode: test`, through the runtime that leads go through. ' +
       'Nothing of it counts for the campaign, and no address is suppressed by it. Steps that change records are not carried out. ' +
-      'It works for a campaign of any status; `prospect_email` or `contact_id` is needed.',
+      'It works for a campaign of any status; `prospect_email` or `contact_id` is needed. ' +
+      'A key or application needs no policy for it, and may start 50 tests a UTC day unless the installation says otherwise (`CREDENTIAL_TESTS_PER_DAY`).',
     params: idParams,
     body: startBody,
     success: { status: 202, body: testRun },
-    errors: ['not_found', 'campaign_invalid', 'campaign_no_mailbox', 'conflict'],
+    errors: ['not_found', 'campaign_invalid', 'campaign_no_mailbox', 'conflict', 'rate_limit_exceeded'],
     handler: async (ctx, { params, body }) =>
       present(
         await startCampaignTest(ctx, params.id, {

@@ -2,11 +2,16 @@ import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
 import { createApiKey } from '../../test/harness/factories.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
+const clock = new ManualClock(new Date('2030-03-01T22:00:00Z'));
+/** More than any other test of this file starts with one key. */
+const TESTS_A_DAY = 14;
+
 test.before(async () => {
-  world = await createWorld();
+  world = await createWorld({ clock, env: { CREDENTIAL_TESTS_PER_DAY: String(TESTS_A_DAY) } });
 });
 test.after.always(() => world?.close());
 
@@ -152,4 +157,28 @@ test('a run that has finished is not cancelled', async (t) => {
   const { id } = (await start({ prospect_email: 'a@x.example' })).body;
   await world.deps.db('test_runs').where({ id }).update({ state: 'completed' });
   t.is((await desk.call('POST', `${path}/test-runs/${id}/cancel`)).status, 409);
+});
+
+test('a key without a policy tests to any address, as often a day as it may over all campaigns, whatever becomes of them; people are not counted', async (t) => {
+  const { desk, id } = await ready();
+  const others = [await desk.campaign({ steps: [{ subject: 'Hello', body_plain: 'Hi' }] })];
+  t.is((await desk.call('GET', '/agent-policies/effective')).body.source, 'none');
+  const start = (campaign: string, n: number, token?: string) =>
+    desk.call('POST', `/campaigns/${campaign}/test`, { prospect_email: `stranger${n}@elsewhere.example` }, token);
+  const answers = await Promise.all([id, others[0].id].flatMap((campaign) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => start(campaign, n))));
+  t.is(answers.filter(({ status }) => status === 202).length, TESTS_A_DAY);
+  const refused = answers.filter(({ status }) => status !== 202);
+  for (const { status, body, headers } of refused) {
+    t.deepEqual([status, body.code, body.retry_after], [429, 'rate_limit_exceeded', 2 * 3600]);
+    t.is(headers.get('retry-after'), '7200');
+  }
+  t.is((await desk.call('DELETE', `/campaigns/${id}`)).status, 204);
+  t.is((await start(others[0].id, 10)).status, 429);
+  const { apiKey: another } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId);
+  const fresh = await desk.campaign({ steps: [{ subject: 'Hello', body_plain: 'Hi' }] });
+  t.is((await start(fresh.id, 11, another)).status, 202);
+  t.is((await start(fresh.id, 12, desk.tenant.sessionToken)).status, 202);
+  t.is((await start(fresh.id, 13)).status, 429);
+  clock.advance(2 * 3600_000);
+  t.is((await start(fresh.id, 14)).status, 202);
 });

@@ -58,7 +58,7 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
   if (spec.mailboxParam)
     assertMailboxAllowed(ctx.actor, String((request.params as Record<string, string>)[spec.mailboxParam]));
   return once(spec, ctx, request, {
-    prepare: async () => spec.prepare?.(ctx, input),
+    prepare: spec.prepare && (async () => spec.prepare?.(ctx, input)),
     run: async (inner, prepared) => answer(spec, parts, inner, await spec.handler(inner, { ...input, prepared })),
   });
 }

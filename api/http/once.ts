@@ -8,8 +8,8 @@ export const MAX_KEY_LENGTH = 255;
 
 /** The two parts of what a route does. */
 export interface Work {
-  /** Slow calls to outside services, before any transaction. */
-  prepare(): Promise<unknown>;
+  /** Slow calls to outside services, before any transaction; undefined where there are none. */
+  prepare: (() => Promise<unknown>) | undefined;
   /** The handler, up to its checked answer. */
   run(ctx: Ctx, prepared: unknown): Promise<RouteAnswer>;
 }
@@ -22,11 +22,11 @@ export interface Work {
  */
 export async function once(spec: AnyRoute, ctx: Ctx, request: RouteRequest, work: Work): Promise<RouteAnswer> {
   const key = idempotencyKey(spec, request);
-  if (key === '') return work.run(ctx, await work.prepare());
+  if (key === '') return work.run(ctx, await work.prepare?.());
   const files = Object.entries(request.files).map(([name, file]) => [name, file.sha256]);
   const asked = [request.params, request.query, request.body ?? null, ...files];
   const { answer, replayed } = await performOnce(ctx, idempotentRequest(ctx, spec.operationId, key, asked), {
-    prepare: () => work.prepare(),
+    prepare: work.prepare,
     async run(inner, prepared) {
       const { body, ...rest } = await work.run(inner, prepared);
       if (!Buffer.isBuffer(body))

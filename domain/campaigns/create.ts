@@ -12,10 +12,11 @@ import { assertMayStart } from '../records/automation-rights.ts';
 import { checkedSettings, settingProblems } from '../records/outreach-settings.ts';
 import { buildSteps, copyWarnings, kindOf, type NewStep } from './build-steps.ts';
 import { labelProblems, oneTimeProblems, senderProblems, settingsColumns, settingsProblems } from './checks.ts';
-import type { CreateCampaign, SenderInput, VariantInput } from './input.ts';
+import type { CreateCampaign, VariantInput } from './input.ts';
 import { stepProblems } from '../engine/campaign/step-findings.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
+import { storeSenders } from './sender-rows.ts';
 import { countNewCampaign } from './throttle.ts';
 
 const OVERRIDES = 'body.advanced_overrides';
@@ -70,7 +71,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
       updated_at: tx.now,
     });
     await insertSteps(tx, campaign.id, steps);
-    await insertSenders(tx, campaign.id, senders);
+    await storeSenders(tx.org, campaign.id, senders);
     await assertPoolAllowed(tx, campaign);
     const firstEmail = steps.find((step) => step.kind === 'email');
     for (const variant of variants) await insertVariant(tx, campaign.id, { ...variant, step_id: firstEmail!.id });
@@ -131,20 +132,6 @@ async function insertSteps(
   for (const step of steps) {
     await tx.org.create(CampaignSteps, { ...step, campaign_id: campaignId, created_at: tx.now, updated_at: tx.now });
   }
-}
-
-/** Stores an explicit sender pool. */
-async function insertSenders(tx: Tx, campaignId: string, senders: readonly SenderInput[]): Promise<void> {
-  if (senders.length === 0) return;
-  await tx.org.insert(
-    'campaign_senders',
-    senders.map((sender) => ({
-      campaign_id: campaignId,
-      mailbox_id: sender.email_account_id,
-      weight: sender.weight,
-      enabled: sender.enabled,
-    })),
-  );
 }
 
 /** Stores one A/B variant and returns it. */

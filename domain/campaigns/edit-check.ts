@@ -3,6 +3,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { refuseProblems } from '../../lib/errors.ts';
 import { stepErrors } from '../engine/campaign/step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from '../engine/campaign/subjects.ts';
+import { readWritten } from '../engine/campaign/written.ts';
 import { retryCompositions } from '../engine/sending/composition.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { assertMayChangeActive } from '../leads/may-change.ts';
@@ -28,12 +29,11 @@ export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Pr
 
 /** What a start would refuse of the steps: their errors, and emails without a text or a subject of their own. */
 async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<{ stepId: string | null; message: string }[]> {
-  const { empty } = await stepsWithoutText(org, campaign.id);
-  const nameless = await stepsWithoutSubject(org, campaign.id);
+  const written = await readWritten(org, campaign.id);
   return [
-    ...(await stepErrors(org, campaign)),
-    ...empty.map((stepId) => ({ stepId, message: 'an email step of an active campaign needs a text' })),
-    ...nameless.map((stepId) => ({ stepId, message: 'an email that begins a conversation needs a subject' })),
+    ...(await stepErrors(org, campaign, written)),
+    ...stepsWithoutText(written).map((stepId) => ({ stepId, message: 'an email step of an active campaign needs a text' })),
+    ...stepsWithoutSubject(written).map((stepId) => ({ stepId, message: 'an email that begins a conversation needs a subject' })),
   ];
 }
 

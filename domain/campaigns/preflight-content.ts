@@ -1,7 +1,5 @@
-import { CampaignSteps } from '../../db/models/campaign-step.ts';
-import { CampaignVariants, type CampaignVariantRow } from '../../db/models/campaign-variant.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
-import type { OrgScope } from '../../db/tenancy.ts';
+import type { Written, WrittenVariant } from '../engine/campaign/written.ts';
 import { scoreContent } from '../mail/messages/score.ts';
 import type { OutreachSettings } from '../records/outreach-settings.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
@@ -20,16 +18,14 @@ export interface EmailCopy {
 /** The emails of a campaign as they go out, and the variants in use. */
 export interface CampaignCopy {
   copies: EmailCopy[];
-  variants: CampaignVariantRow[];
+  variants: WrittenVariant[];
   firstEmailId: string | null;
 }
 
-/**
- * Reads the copy of a campaign: of each email step the variant that has won, else those that are drawn from, else its own.
- */
-export async function readCopy(org: OrgScope, campaign: Pick<CampaignRow, 'id' | 'text_only'>): Promise<CampaignCopy> {
-  const steps = await org.query(CampaignSteps).where({ campaign_id: campaign.id, kind: 'email' }).orderBy('position');
-  const variants = await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id');
+/** The copy of a campaign: of each email step the variant that has won, else those that are drawn from, else its own. */
+export function copyOf({ text_only: textOnly }: Pick<CampaignRow, 'text_only'>, written: Written): CampaignCopy {
+  const { variants } = written;
+  const steps = written.steps.filter(({ kind }) => kind === 'email');
   const copies = steps.flatMap((step, index) => {
     const own = variantsOf(step.id, { variants, firstEmailId: steps[0]!.id });
     const winner = own.find(({ promoted_at: promoted }) => promoted !== null);
@@ -42,7 +38,7 @@ export async function readCopy(org: OrgScope, campaign: Pick<CampaignRow, 'id' |
       subject: subject || step.subject,
       bodyPlain,
       // A campaign of text alone sends HTML only where it has to make its text of it.
-      bodyHtml: campaign.text_only && bodyPlain.trim() !== '' ? '' : html,
+      bodyHtml: textOnly && bodyPlain.trim() !== '' ? '' : html,
       isReply: step.thread_reply && index > 0,
     }));
   });
@@ -50,7 +46,7 @@ export async function readCopy(org: OrgScope, campaign: Pick<CampaignRow, 'id' |
 }
 
 /** The active variants of a step; those of no step belong to the first email. */
-function variantsOf(stepId: string, { variants, firstEmailId }: Omit<CampaignCopy, 'copies'>): CampaignVariantRow[] {
+function variantsOf(stepId: string, { variants, firstEmailId }: Omit<CampaignCopy, 'copies'>): WrittenVariant[] {
   return variants.filter(({ step_id: of }) => (of ?? firstEmailId) === stepId);
 }
 

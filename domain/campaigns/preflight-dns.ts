@@ -5,7 +5,7 @@ import type { DnsRecords } from '../../lib/dns.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
-import { resolveSenders } from '../engine/campaign/sender-pool.ts';
+import { IN_POOL, POOL_TABLES, poolBindings } from '../engine/campaign/sender-pool.ts';
 import { readSenderDns, recalledSenderDns, recentSenderDns, type SenderDns } from '../records/sender-dns.ts';
 import {
   errorFinding,
@@ -96,11 +96,10 @@ async function readBounded(records: DnsRecords, domain: string, timeoutMs: numbe
 
 /** The domains the campaign's pool sends from, most used first. */
 async function sendingDomains(org: OrgScope, campaign: CampaignRow): Promise<string[]> {
-  const pool = await resolveSenders(org, campaign);
   const rows = await org.sql<{ domain: string }>(
-    `select split_part(coalesce(nullif(send_as_email, ''), email), '@', 2) as domain from mailboxes
-     where organization_id = :org and id = any(:ids::uuid[]) group by 1 order by count(*) desc, 1`,
-    { ids: pool.map(({ mailboxId }) => mailboxId) },
+    `select split_part(coalesce(nullif(m.send_as_email, ''), m.email), '@', 2) as domain from ${POOL_TABLES}
+     where m.organization_id = :org and ${IN_POOL} group by 1 order by count(*) desc, 1`,
+    poolBindings(campaign),
   );
   return rows.map(({ domain }) => domain).filter((domain) => domain !== '');
 }

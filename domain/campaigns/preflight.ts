@@ -3,13 +3,14 @@ import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Row } from '../../db/rows.ts';
 import { newId } from '../../lib/ids.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
+import { readWritten } from '../engine/campaign/written.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { effectiveSettings } from '../records/outreach-settings.ts';
-import { contentFindings, readCopy, unsubscribeFindings, variantFindings } from './preflight-content.ts';
+import { contentFindings, copyOf, unsubscribeFindings, variantFindings, type CampaignCopy } from './preflight-content.ts';
 import { readCampaignDns, senderFindings, trackingFindings, type CampaignDns } from './preflight-dns.ts';
 import { PREFLIGHT_CHECKS, weighFindings, type PreflightCheckKey, type WeighedFinding } from './preflight-findings.ts';
-import { listFindings, readLeads, variableFindings } from './preflight-leads.ts';
+import { listFindings, readLeads, variableFindings, type LeadFacts } from './preflight-leads.ts';
 import { readMailboxes, scheduleFindings, volumeFindings } from './preflight-schedule.ts';
 import { campaignProblems, type CampaignProblem } from './validate.ts';
 
@@ -34,20 +35,25 @@ export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: Campaig
   const { findings, looked } = await lookAt(tx, campaign, dns);
   const { passed, score, checks, findings: ordered, recommendations } = weighFindings(findings, looked);
   const id = newId();
-  await tx.org.insert('preflight_reports', {
-    id,
-    campaign_id: campaign.id,
-    passed,
-    score,
-    checks: json(checks),
-    findings: json(ordered),
-    recommendations,
-    created_at: tx.now,
-  });
   await tx.org.sql(
-    `delete from preflight_reports where organization_id = :org and campaign_id = :campaign and id in (
-       select id from preflight_reports where campaign_id = :campaign order by id desc offset :kept)`,
-    { campaign: campaign.id, kept: KEPT_REPORTS },
+    `with stored as (
+       insert into preflight_reports (id, organization_id, campaign_id, passed, score, checks, findings, recommendations, created_at)
+       values (:id::uuid, :org, :campaign, :passed, :score, :checks::jsonb, :findings::jsonb, :recommendations::text[], :now)
+     )
+     -- Beside the new one, which the deletion does not see.
+     delete from preflight_reports where organization_id = :org and campaign_id = :campaign and id in (
+       select id from preflight_reports where campaign_id = :campaign order by id desc offset :others)`,
+    {
+      id,
+      campaign: campaign.id,
+      passed,
+      score,
+      checks: json(checks),
+      findings: json(ordered),
+      recommendations,
+      now: tx.now,
+      others: KEPT_REPORTS - 1,
+    },
   );
   const organization_id = tx.org.organizationId;
   return {
@@ -70,7 +76,12 @@ async function lookAt(
   dns: CampaignDns,
 ): Promise<{ findings: WeighedFinding[]; looked: PreflightCheckKey[] }> {
   const { org, now } = tx;
-  const settings = await effectiveSettings(org, campaign.id);
+  // One after the other only where one needs the answer of another: they are sent together.
+  const [settings, mailboxes, { problems, copy, leads }] = await Promise.all([
+    effectiveSettings(org, campaign.id),
+    readMailboxes(org, campaign, now),
+    readCampaign(tx, campaign),
+  ]);
   const { preflight } = settings;
   const wanted: Record<PreflightCheckKey, boolean> = {
     launch: true,
@@ -84,10 +95,6 @@ async function lookAt(
     schedule: preflight.enabled && preflight.check_schedule_window,
     ab_variants: preflight.enabled && preflight.check_ab_variant_configured && settings.ab_testing.enabled,
   };
-  const problems = await campaignProblems(org, campaign, now);
-  const copy = await readCopy(org, campaign);
-  const leads = await readLeads(org, campaign, copy.copies);
-  const mailboxes = await readMailboxes(org, campaign, now);
   const found: Record<PreflightCheckKey, WeighedFinding[]> = {
     launch: problems.map(fromProblem),
     sending_domains: senderFindings(dns),
@@ -102,6 +109,19 @@ async function lookAt(
   };
   const looked = (Object.keys(PREFLIGHT_CHECKS) as PreflightCheckKey[]).filter((key) => wanted[key]);
   return { findings: looked.flatMap((key) => found[key]), looked };
+}
+
+async function readCampaign(
+  { org, now }: Tx,
+  campaign: CampaignRow,
+): Promise<{ problems: CampaignProblem[]; copy: CampaignCopy; leads: LeadFacts }> {
+  const written = await readWritten(org, campaign.id);
+  const copy = copyOf(campaign, written);
+  const [problems, leads] = await Promise.all([
+    campaignProblems(org, campaign, now, written),
+    readLeads(org, campaign, copy.copies),
+  ]);
+  return { problems, copy, leads };
 }
 
 const PROBLEM_POINTS = { error: 40, warning: 5 } as const;

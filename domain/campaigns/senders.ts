@@ -10,6 +10,7 @@ import { findCampaign } from '../engine/campaign/find.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { assertMayChangeActive } from '../leads/may-change.ts';
 import { lockCampaign } from '../engine/control/status.ts';
+import { storeSenders } from './sender-rows.ts';
 import { poolChanged } from './update.ts';
 
 /** A mailbox of an explicit pool. */
@@ -43,17 +44,7 @@ export async function replaceSenders(
       'delete from campaign_senders where organization_id = :org and campaign_id = :id and mailbox_id <> all(:keep::uuid[])',
       { id, keep: mailboxIds },
     );
-    await tx.org.sql(
-      `insert into campaign_senders (organization_id, campaign_id, mailbox_id, weight, enabled)
-       select :org, :id, t.mailbox_id, t.weight, t.enabled from unnest(:ids::uuid[], :weights::int[], :enabled::bool[]) as t(mailbox_id, weight, enabled)
-       on conflict (campaign_id, mailbox_id) do update set weight = excluded.weight, enabled = excluded.enabled`,
-      {
-        id,
-        ids: mailboxIds,
-        weights: senders.map((sender) => sender.weight),
-        enabled: senders.map((sender) => String(sender.enabled)),
-      },
-    );
+    await storeSenders(tx.org, id, senders);
     await assertPoolAllowed(tx, campaign);
     await assertMayChangeActive(tx, campaign);
     await logCampaign(

@@ -5,6 +5,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { launchRefusals } from '../engine/campaign/launch-checks.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
+import { readWritten, type Written } from '../engine/campaign/written.ts';
 import { stepFindings, type CampaignProblem } from '../engine/campaign/step-findings.ts';
 
 export type { CampaignProblem } from '../engine/campaign/step-findings.ts';
@@ -23,13 +24,23 @@ export interface CampaignValidation {
 export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<CampaignValidation> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, campaignId);
-  const problems = await campaignProblems(org, campaign, ctx.clock.now());
+  const written = await readWritten(org, campaign.id);
+  const problems = await campaignProblems(org, campaign, ctx.clock.now(), written);
   return { campaignId: campaign.id, valid: problems.every(({ severity }) => severity !== 'error'), problems };
 }
 
 /** What a start would refuse now, and every fault of the steps. */
-export async function campaignProblems(org: OrgScope, campaign: CampaignRow, now: Date): Promise<CampaignProblem[]> {
-  return [...(await launchRefusals(org, campaign, now)).flatMap(fromRefusal), ...(await stepFindings(org, campaign))];
+export async function campaignProblems(
+  org: OrgScope,
+  campaign: CampaignRow,
+  now: Date,
+  written: Written,
+): Promise<CampaignProblem[]> {
+  const [refusals, findings] = await Promise.all([
+    launchRefusals(org, campaign, now, written),
+    stepFindings(org, campaign, written),
+  ]);
+  return [...refusals.flatMap(fromRefusal), ...findings];
 }
 
 /** A refused start as findings: one per step it names, or one for the campaign. */

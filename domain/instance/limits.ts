@@ -11,6 +11,7 @@ export function readLimits(config: Config): { sending: Limits; warmup: Limits; r
   return {
     sending: {
       campaigns_per_workspace_and_day: unlessZero(config.ORG_CAMPAIGNS_PER_DAY),
+      campaign_tests_per_credential_and_day: unlessZero(config.CREDENTIAL_TESTS_PER_DAY),
       open_runs_per_campaign: config.LAUNCH_MAX_IN_FLIGHT,
       launch_horizon_ms: config.LAUNCH_HORIZON_MS,
       emails_at_once_per_worker: config.WORKER_MAIL_SLOTS,

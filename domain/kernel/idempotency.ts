@@ -1,5 +1,6 @@
 import { json, type Handle, type Trx } from '../../db/connection.ts';
 import { isLockTimeout, translateDbError } from '../../db/errors.ts';
+import type { Columns } from '../../db/rows.ts';
 import { OrgScope } from '../../db/tenancy.ts';
 import { hmac, safeEqual, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -44,18 +45,21 @@ export function idempotentRequest(ctx: Ctx, operation: string, key: string, aske
 /**
  * Does a write once per Idempotency-Key: the effect and the stored answer commit together. A request
  * that was answered before gets that answer; a concurrent duplicate waits for the first, then gets its answer.
- * @param work.prepare runs before the transaction, such as dialing a server; not repeated for a known answer
+ * @param work.prepare runs before the transaction, such as dialing a server; not repeated for a known answer. Without it, that is only looked for inside
  * @param work.run the write, with the open transaction in its context
  * @throws AppError conflict (409) when the key was used with another request, or the first request takes too long
  */
 export async function performOnce<Prepared>(
   ctx: Ctx,
   request: IdempotentRequest,
-  work: { prepare(): Promise<Prepared>; run(inner: Ctx, prepared: Prepared): Promise<StoredAnswer> },
+  work: {
+    prepare?: (() => Promise<Prepared>) | undefined;
+    run(inner: Ctx, prepared: Prepared | undefined): Promise<StoredAnswer>;
+  },
 ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
-  const earlier = await storedAnswer(ctx, scopeOf(ctx, ctx.db), request);
+  const earlier = work.prepare && (await storedAnswer(ctx, scopeOf(ctx, ctx.db), request));
   if (earlier) return { answer: earlier, replayed: true };
-  const prepared = await work.prepare();
+  const prepared = await work.prepare?.();
   try {
     return await inTransaction(ctx.db, async (trx) => {
       const first = await claimKey(ctx, trx, request);
@@ -70,7 +74,11 @@ export async function performOnce<Prepared>(
 }
 
 async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
-  const row = await org.table('idempotency_keys').where(keyOf(request)).first();
+  const [row] = await org.sql<Columns<'idempotency_keys', 'request_hash' | 'status' | 'headers' | 'body' | 'expires_at'>>(
+    `select request_hash, status, headers, body, expires_at from idempotency_keys
+     where organization_id = :org and actor_id = :actor and operation = :operation and key = :key`,
+    keyOf(request),
+  );
   if (!row || row.expires_at <= ctx.clock.now()) return undefined;
   if (!safeEqual(row.request_hash, request.requestHash) && !safeEqual(row.request_hash, request.plainHash)) {
     throw new AppError('conflict', 'This Idempotency-Key was used with another request', {
@@ -89,43 +97,47 @@ async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest)
 async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
   const now = ctx.clock.now();
   const org = scopeOf(ctx, trx);
-  await org.limitLockWaits(WAIT_MS);
-  const inserted = await claimRow(org, request, now).catch((error: unknown) => {
-    if (!isLockTimeout(error)) throw error;
-    throw new AppError('conflict', 'The first request with this Idempotency-Key has not been answered yet', {
-      fix: 'Repeat the request in a moment.',
-      cause: error,
-    });
-  });
-  await org.limitLockWaits(null);
-  return inserted ? undefined : storedAnswer(ctx, org, request);
+  // Sent together.
+  const [, claimed] = await Promise.all([
+    org.limitLockWaits(WAIT_MS),
+    claimRow(org, request, now).catch((error: unknown) => {
+      if (!isLockTimeout(error)) throw error;
+      throw new AppError('conflict', 'The first request with this Idempotency-Key has not been answered yet', {
+        fix: 'Repeat the request in a moment.',
+        cause: error,
+      });
+    }),
+    org.limitLockWaits(null),
+  ]);
+  return claimed ? undefined : storedAnswer(ctx, org, request);
 }
 
+/** Stores the key, or takes over one whose day is over. False when it is in use. */
 async function claimRow(org: OrgScope, request: IdempotentRequest, now: Date): Promise<boolean> {
-  await org.table('idempotency_keys').where(keyOf(request)).where('expires_at', '<=', now).delete();
-  const inserted = await org
-    .insert('idempotency_keys', {
-      ...keyOf(request),
-      request_hash: request.requestHash,
-      created_at: now,
-      expires_at: new Date(now.getTime() + KEEP_MS),
-    })
-    .onConflict()
-    .ignore()
-    .returning('key');
-  return inserted.length > 0;
+  const claimed = await org.sql(
+    `insert into idempotency_keys as known (organization_id, actor_id, operation, key, request_hash, created_at, expires_at)
+     values (:org, :actor, :operation, :key, :hash, :now, :expires)
+     on conflict (organization_id, actor_id, operation, key) do update set request_hash = excluded.request_hash,
+       status = null, headers = null, body = null, created_at = excluded.created_at, expires_at = excluded.expires_at
+     where known.expires_at <= excluded.created_at
+     returning key`,
+    { ...keyOf(request), hash: request.requestHash, now, expires: new Date(now.getTime() + KEEP_MS) },
+  );
+  return claimed.length > 0;
 }
 
 /** Stores the answer, encrypted, in the transaction of the write. */
 async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answer: StoredAnswer): Promise<void> {
-  await scopeOf(ctx, trx)
-    .table('idempotency_keys')
-    .where(keyOf(request))
-    .update({
+  await scopeOf(ctx, trx).sql(
+    `update idempotency_keys set status = :status, headers = :headers::jsonb, body = :body
+     where organization_id = :org and actor_id = :actor and operation = :operation and key = :key`,
+    {
+      ...keyOf(request),
       status: answer.status,
       headers: json(answer.headers),
       body: ctx.keyring.seal(answer.body, sealContext(ctx, request)),
-    });
+    },
+  );
 }
 
 function scopeOf(ctx: Ctx, handle: Handle): OrgScope {
@@ -133,7 +145,7 @@ function scopeOf(ctx: Ctx, handle: Handle): OrgScope {
 }
 
 function keyOf({ actorId, operation, key }: IdempotentRequest) {
-  return { actor_id: actorId, operation, key };
+  return { actor: actorId, operation, key };
 }
 
 function sealContext(ctx: Ctx, request: IdempotentRequest): string {

@@ -1,6 +1,5 @@
 import { json, type Trx } from '../../db/connection.ts';
 import { translateDbError } from '../../db/errors.ts';
-import type { NewOrgRow } from '../../db/rows.ts';
 import type { Bindings } from '../../db/statement.ts';
 import { OrgScope } from '../../db/tenancy.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -49,13 +48,8 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
     const result = await work(tx);
     for (const key of [...endings.keys()].sort()) await endings.get(key)!();
     if (ctx.strictEvents) for (const event of events) assertFits(event);
-    if (events.length > 0) await writeEvents(tx, events);
-    if (audits.length > 0)
-      await tx.org.insert(
-        'audit_logs',
-        audits.map((entry) => auditRow(ctx, entry, tx.now)),
-      );
-    if (intents.length > 0) await writeIntents(trx, intents);
+    // Sent together.
+    await Promise.all([writeEvents(tx, events), writeAudits(ctx, tx, audits), writeIntents(trx, intents)]);
     return result;
   };
   try {
@@ -99,6 +93,7 @@ const WAKE_FANOUT = `select pg_notify('${EVENTS_CHANNEL}', '') from written limi
 
 /** Stores events and wakes the fan-out when they commit. */
 async function writeEvents(tx: Tx, events: readonly EmittedEvent[]): Promise<void> {
+  if (events.length === 0) return;
   await tx.org.sql(`with ${WRITTEN_EVENTS} returning id) ${WAKE_FANOUT}`, {
     ...eventBindings(events, tx.hops),
     now: tx.now,
@@ -151,21 +146,31 @@ export function reader(ctx: Ctx): OrgScope {
   return new OrgScope(ctx.trx ?? ctx.db, organizationOf(ctx));
 }
 
-function auditRow(ctx: Ctx, entry: AuditEntry, now: Date): NewOrgRow<'audit_logs'> {
-  return {
-    id: newId(),
-    user_id: ctx.actor.userId,
-    actor_kind: ctx.actor.kind,
-    api_key_id: ctx.actor.apiKeyId ?? null,
-    oauth_grant_id: ctx.actor.oauthGrantId ?? null,
-    action: entry.action,
-    entity_type: entry.entityType,
-    entity_id: entry.entityId ?? null,
-    ip_address: ctx.actor.ipAddress,
-    user_agent: ctx.actor.userAgent,
-    changes: entry.changes ? json(entry.changes) : null,
-    metadata: entry.metadata ? json(entry.metadata) : null,
-    request_id: ctx.requestId,
-    created_at: now,
-  };
+async function writeAudits({ actor, requestId }: Ctx, tx: Tx, audits: readonly AuditEntry[]): Promise<void> {
+  if (audits.length === 0) return;
+  const jsonOrNull = (value: object | undefined): string | null => (value ? json(value) : null);
+  await tx.org.sql(
+    `insert into audit_logs (id, organization_id, user_id, actor_kind, api_key_id, oauth_grant_id, action, entity_type, entity_id,
+       ip_address, user_agent, changes, metadata, request_id, created_at)
+     select t.id, :org, :user, :kind, :key, :grant, t.action, t.entity_type, t.entity_id,
+       :ip, :agent, t.changes::jsonb, t.metadata::jsonb, :request, :now
+     from unnest(:ids::uuid[], :actions::text[], :types::text[], :entities::uuid[], :changes::text[], :metadata::text[])
+       as t(id, action, entity_type, entity_id, changes, metadata)`,
+    {
+      user: actor.userId,
+      kind: actor.kind,
+      key: actor.apiKeyId ?? null,
+      grant: actor.oauthGrantId ?? null,
+      ip: actor.ipAddress,
+      agent: actor.userAgent,
+      request: requestId,
+      now: tx.now,
+      ids: audits.map(() => newId()),
+      actions: audits.map(({ action }) => action),
+      types: audits.map(({ entityType }) => entityType),
+      entities: audits.map(({ entityId }) => entityId ?? null),
+      changes: audits.map(({ changes }) => jsonOrNull(changes)),
+      metadata: audits.map(({ metadata }) => jsonOrNull(metadata)),
+    },
+  );
 }

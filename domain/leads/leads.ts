@@ -140,7 +140,10 @@ async function enroll(
 /** Follow-up of new leads in a locked campaign: log line, signal, restart. */
 async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: AddedLeads): Promise<void> {
   if (added === 0) return;
-  await tx.org.table('campaigns').where({ id: campaign.id }).update({ had_leads: true, idle_since: null });
+  await tx.org.sql(
+    'update campaigns set had_leads = true, idle_since = null where organization_id = :org and id = :id and (not had_leads or idle_since is not null)',
+    { id: campaign.id },
+  );
   await logCampaign(tx, campaign.id, 'leads_added', `${added} lead${added === 1 ? '' : 's'} added`, { added, already });
   if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'leads_added');
   if (campaign.status !== 'completed') return;

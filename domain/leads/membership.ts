@@ -1,7 +1,7 @@
 import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { badRequest, type Problem } from '../../lib/errors.ts';
-import { isUuid } from '../../lib/ids.ts';
+import { existingIds } from '../records/references.ts';
 import { finishEnrollments } from '../engine/control/finish.ts';
 import { signalLauncher } from '../engine/control/signals.ts';
 import type { Tx } from '../kernel/transact.ts';
@@ -33,20 +33,17 @@ export async function unknownProblems(org: OrgScope, named: NamedRecords): Promi
   const check = async (
     fields: readonly NamedIds[],
     what: string,
-    load: (ids: string[]) => Promise<{ id: string }[]>,
+    load: (ids: string[]) => Promise<Set<string>>,
   ) => {
-    const asked = [...new Set(fields.flatMap((field) => field.ids))].filter(isUuid);
-    const known = new Set(asked.length === 0 ? [] : (await load(asked)).map((row) => row.id));
+    const known = await load(fields.flatMap((field) => field.ids));
     for (const field of fields) {
       field.ids.forEach((id, index) => {
         if (!known.has(id.toLowerCase())) problems.push({ path: `${field.path}.${index}`, message: `No such ${what}` });
       });
     }
   };
-  await check(named.categories ?? [], 'category', async (ids) =>
-    org.table('labels').where({ registry: 'category' }).whereIn('id', ids).select('id'),
-  );
-  await check(named.campaigns ?? [], 'campaign', async (ids) => org.table('campaigns').whereIn('id', ids).select('id'));
+  await check(named.categories ?? [], 'category', (ids) => existingIds(org, 'labels', ids, { registry: 'category' }));
+  await check(named.campaigns ?? [], 'campaign', (ids) => existingIds(org, 'campaigns', ids));
   return problems;
 }
 

@@ -14,7 +14,7 @@ export async function idProblems(
   return unknownIdProblems(ids, await existingIds(org, table, ids), (index) => `${path}.${index}`, message);
 }
 
-type ReferenceTable = 'automations' | 'labels' | 'mailboxes' | 'app_connections' | 'contacts' | 'segments';
+type ReferenceTable = 'automations' | 'campaigns' | 'labels' | 'mailboxes' | 'app_connections' | 'contacts' | 'segments';
 
 /** Which of the ids name rows of the organization. */
 export async function existingIds(
@@ -25,11 +25,11 @@ export async function existingIds(
 ): Promise<Set<string>> {
   const uuids = [...new Set(ids.filter(isUuid))];
   if (uuids.length === 0) return new Set();
-  const rows = await org
-    .table(table as ReferenceTable & 'labels')
-    .whereRaw('id = any(?::uuid[])', [uuids])
-    .where(where)
-    .select('id');
+  const registry = where.registry === undefined ? '' : ' and registry = :registry';
+  const rows = await org.sql<{ id: string }>(
+    `select id from ${table} where organization_id = :org and id = any(:ids::uuid[])${registry}` as `${string}:org${string}`,
+    { ids: uuids, ...where },
+  );
   return new Set(rows.map((row) => row.id));
 }
 

@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { start } from '../../temporal/dispatch.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
 import { createCampaign, insertVariant } from '../campaigns/create.ts';
-import type { CampaignSettings } from '../campaigns/input.ts';
+import type { CampaignSettings, SenderInput } from '../campaigns/input.ts';
 import { replaceSenders } from '../campaigns/senders.ts';
 import { updateCampaign } from '../campaigns/update.ts';
 import { createContacts } from '../contacts/create.ts';
@@ -17,7 +17,7 @@ import { addCampaignLeads } from '../leads/leads.ts';
 import { effectiveSettings } from '../records/outreach-settings.ts';
 import { countRecipients } from './audience.ts';
 import { MAX_RUN_RECIPIENTS, type CreateRun } from './input.ts';
-import { recordEvents } from './move.ts';
+import { recordCreation } from './move.ts';
 import { allProblems, planRun, refuseFaulty, type RunPlan } from './plan.ts';
 import type { RunRow } from './states.ts';
 
@@ -35,20 +35,16 @@ const LEADS_AT_ONCE = 1_000;
 export async function createRun(ctx: Ctx, input: CreateRun): Promise<RunRow> {
   assertMayExecute(ctx.actor, input.intent);
   return transact(ctx, async (tx) => {
-    const inside: Ctx = { ...ctx, trx: tx.trx };
+    // What the verbs collect is written with the run's own, at the end.
+    const inside: Ctx = { ...ctx, trx: tx.trx, joined: tx };
     // A campaign that exists is locked first: it must not be started while it is set up.
     if (input.campaign_id !== undefined) await lockCampaign(tx, input.campaign_id).catch(ignoreUnknown);
     const plan = await planRun(tx.org, tx.actor, input);
     refuseFaulty(plan);
     const settings = await settingsOf(tx, input, plan);
     const campaign = plan.campaign
-      ? await updateCampaign(inside, plan.campaign.id, { ...settings, email_tags: [] })
+      ? await takeCampaign(inside, plan.campaign, settings, plan)
       : await buildCampaign(inside, tx, input, plan, settings);
-    await replaceSenders(
-      inside,
-      campaign.id,
-      plan.senderIds.map((id) => ({ email_account_id: id, weight: 1, enabled: true })),
-    );
     await storeLeads(inside, campaign.id, input);
     return storeRun(tx, campaign, input, plan);
   });
@@ -102,14 +98,32 @@ async function unsubscribeMode(tx: Tx, enabled: boolean): Promise<'inherit' | 't
   return unsubscribe.mode === 'off' ? 'text' : 'inherit';
 }
 
+async function takeCampaign(
+  inside: Ctx,
+  { id }: CampaignRow,
+  settings: CampaignSettings,
+  plan: RunPlan,
+): Promise<CampaignRow> {
+  const campaign = await updateCampaign(inside, id, { ...settings, email_tags: [] });
+  await replaceSenders(inside, id, sendersOf(plan));
+  return campaign;
+}
+
+function sendersOf({ senderIds }: RunPlan): SenderInput[] {
+  return senderIds.map((id) => ({ email_account_id: id, weight: 1, enabled: true }));
+}
+
 async function buildCampaign(
   inside: Ctx,
   tx: Tx,
   { name, description = '' }: CreateRun,
-  { steps: { steps, variants } }: RunPlan,
+  plan: RunPlan,
   settings: CampaignSettings,
 ): Promise<CampaignRow> {
-  const { campaign } = await createCampaign(inside, { ...settings, name: name!, description, steps });
+  const { steps, variants } = plan.steps;
+  const senders = sendersOf(plan);
+  const { campaign } = await createCampaign(inside, { ...settings, name: name!, description, steps, senders });
+  if (variants.every((of) => of.length === 0)) return campaign;
   const rows = await tx.org
     .table('campaign_steps')
     .where({ campaign_id: campaign.id })
@@ -164,8 +178,10 @@ async function storeRun(tx: Tx, campaign: CampaignRow, input: CreateRun, plan: R
       updated_at: tx.now,
     })
     .returning('*')) as RunRow[];
-  await recordEvents(tx, [{ ...run!, previous_state: null }], {
-    data: { recipients: recipients.count, senders: plan.senderIds.length, built: plan.campaign === undefined },
+  await recordCreation(tx, run!, {
+    recipients: recipients.count,
+    senders: plan.senderIds.length,
+    built: plan.campaign === undefined,
   });
   tx.intend(start(runWorkflow, { organizationId: tx.org.organizationId, runId: run!.id }));
   return run!;

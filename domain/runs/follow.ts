@@ -6,12 +6,17 @@ import { FOLLOWING, hasEnded, type RunRow, type RunState } from './states.ts';
 
 /**
  * Has the runs of campaigns follow what became of them: paused, active again, completed, or deleted, which cancels a run in any
- * state. The campaign is looked at as it is now, so the order of its events makes no difference.
+ * state. The campaign is looked at as it is now, so the order of its events makes no difference. A run that is as its campaign is not locked: most
+ * are, as a launch moves both. Whatever changes one of them alone has an event of its own.
  */
 export async function followCampaigns(tx: Tx, campaignIds: readonly string[]): Promise<void> {
   const rows = await tx.org.sql<Columns<'runs', 'id'>>(
-    `select id from runs where organization_id = :org and campaign_id = any(:campaigns::uuid[])
-       and state not in ('completed', 'failed', 'denied', 'cancelled') order by id`,
+    `select r.id from runs r left join campaigns c on c.organization_id = :org and c.id = r.campaign_id
+     where r.organization_id = :org and r.campaign_id = any(:campaigns::uuid[])
+       and r.state not in ('completed', 'failed', 'denied', 'cancelled')
+       and (c.id is null or c.status <> 'draft'
+         and r.state <> case c.status when 'active' then 'active' when 'completed' then 'completed' else 'paused' end)
+     order by r.id`,
     { campaigns: campaignIds },
   );
   for (const { id } of rows) await follow(tx, await lockRun(tx, id));

@@ -12,6 +12,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
 import { OPEN_TEST_RUN } from '../records/test-runs.ts';
+import { assertTestsLeft } from './day-limit.ts';
 import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
 
 /** Whom a test is about, and where its emails go. */
@@ -34,8 +35,11 @@ const MAX_OPEN = 10;
 /**
  * Sends one prospect through the steps of a campaign, whatever its status, by the live runtime: real emails to the given address,
  * and real calls of apps. Nothing of it counts for the campaign.
+ * A credential needs no policy for it: a test is none of the capabilities that a policy grants, and goes to one address. What bounds
+ * it are suppressions, the mailboxes of the key, caps and gaps, and {@link assertTestsLeft}.
  * @throws AppError not_found; bad_request; campaign_invalid without steps; campaign_no_mailbox; forbidden for a mailbox that the
- *   key may not use; conflict with ten tests under way, or for an address that must not be mailed
+ *   key may not use; conflict with ten tests under way, or for an address that must not be mailed; rate_limit_exceeded when the
+ *   credential has started as many today as it may
  */
 export async function startCampaignTest(ctx: Ctx, campaignId: string, request: TestRequest): Promise<TestRunView> {
   return transact(ctx, async (tx) => {
@@ -45,6 +49,7 @@ export async function startCampaignTest(ctx: Ctx, campaignId: string, request: T
         { path: 'body.prospect_email', message: 'or contact_id is needed: emails go to a real address' },
       ]);
     await assertRoom(tx, campaign);
+    await assertTestsLeft(ctx, tx);
     const prospect = await findProspect({ ...ctx, trx: tx.trx }, tx, request);
     const email = request.prospectEmail ?? prospect.email;
     await assertMailable(tx, email);

@@ -74,6 +74,7 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
     ALLOW_PRIVATE_MAIL_HOSTS: 'true',
     ORG_WRITES_PER_MINUTE: '0',
     ORG_CAMPAIGNS_PER_DAY: '0',
+    CREDENTIAL_TESTS_PER_DAY: '0',
     ORG_IMPORTS: '0',
     ORG_IMPORT_BYTES: '0',
     SESSION_REQUESTS_PER_MINUTE: '0',

@@ -5,6 +5,7 @@ import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { hasSender } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
+import { readWritten, type Written } from './written.ts';
 
 export interface LaunchOptions {
   now: Date;
@@ -48,44 +49,46 @@ export async function launchRefusal(
   campaign: CampaignRow,
   options: LaunchOptions,
 ): Promise<AppError | null> {
+  const written = await readWritten(org, campaign.id);
   return (
-    (await copyRefusal(org, campaign, options.now)) ??
-    (await stepsRefusal(org, campaign)) ??
+    copyRefusal(campaign, options.now, written) ??
+    (await stepsRefusal(org, campaign, written)) ??
     (await poolRefusal(org, campaign)) ??
     (await leadsRefusal(org, campaign, options))
   );
 }
 
 /** Every reason at once why a person's start would be refused now, but errors of steps, which {@link stepErrors} lists; see {@link launchRefusal}. */
-export async function launchRefusals(org: OrgScope, campaign: CampaignRow, now: Date): Promise<AppError[]> {
-  const found = [
-    await copyRefusal(org, campaign, now),
-    await poolRefusal(org, campaign),
-    await leadsRefusal(org, campaign, { now }),
-  ];
-  return found.filter((refusal) => refusal !== null);
+export async function launchRefusals(
+  org: OrgScope,
+  campaign: CampaignRow,
+  now: Date,
+  written: Written,
+): Promise<AppError[]> {
+  const [pool, leads] = await Promise.all([poolRefusal(org, campaign), leadsRefusal(org, campaign, { now })]);
+  return [copyRefusal(campaign, now, written), pool, leads].filter((refusal) => refusal !== null);
 }
 
-async function copyRefusal(org: OrgScope, campaign: CampaignRow, now: Date): Promise<AppError | null> {
+function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppError | null {
   if (campaign.end_date !== null && campaign.end_date <= now) {
     return new AppError('campaign_invalid', 'The end date of the campaign has passed', {
       problems: [{ path: 'end_date', message: 'must be in the future' }],
       fix: 'Move or clear end_date with PATCH /v1/campaigns/:id.',
     });
   }
-  const { count, empty } = await stepsWithoutText(org, campaign.id);
-  if (count === 0) {
+  if (written.steps.length === 0) {
     return new AppError('campaign_invalid', 'The campaign has no steps', {
       fix: 'Add one with POST /v1/campaigns/:id/steps.',
     });
   }
+  const empty = stepsWithoutText(written);
   if (empty.length > 0) {
     return new AppError('empty_step_body', 'An email step has no text', {
       problems: empty.map((id) => ({ path: `steps.${id}.body_plain`, message: 'both bodies are empty' })),
       fix: 'Write body_plain or body_html with PATCH /v1/campaigns/:id/steps/:sid.',
     });
   }
-  const nameless = await stepsWithoutSubject(org, campaign.id);
+  const nameless = stepsWithoutSubject(written);
   if (nameless.length > 0) {
     return new AppError('campaign_invalid', 'An email that begins a conversation has no subject', {
       problems: nameless.map((id) => ({ path: `steps.${id}.subject`, message: 'needed, also in each active variant' })),
@@ -96,8 +99,8 @@ async function copyRefusal(org: OrgScope, campaign: CampaignRow, now: Date): Pro
 }
 
 /** What validation calls an error of a step: broken copy, links, connections. */
-async function stepsRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppError | null> {
-  const errors = await stepErrors(org, campaign);
+async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
+  const errors = await stepErrors(org, campaign, written);
   if (errors.length === 0) return null;
   return new AppError('campaign_invalid', 'A step of the campaign has an error', {
     problems: errors.map(({ stepId, message }) => ({ path: `steps.${stepId}`, message })),
@@ -132,10 +135,10 @@ async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: Launc
       fix: 'Verify the contacts again, mark them deliverable, or allow risky_emails.',
     });
   }
-  if (options.acknowledgeListRisk) return null;
+  if (options.acknowledgeListRisk || leads.open - refused < RISK_MIN_LEADS) return null;
   const rate = projectedBounceRate(leads, campaign.risky_emails);
   const { bounce_pipeline: pipeline } = await effectiveSettings(org, campaign.id);
-  if (leads.open - refused < RISK_MIN_LEADS || rate * 100 <= pipeline.pause_bounce_rate_threshold) return null;
+  if (rate * 100 <= pipeline.pause_bounce_rate_threshold) return null;
   return new AppError(
     'list_bounce_risk',
     `About ${(rate * 100).toFixed(1)}% of the remaining leads are expected to bounce`,

@@ -44,12 +44,9 @@ export async function logCampaign(
   message: string,
   metadata: Record<string, unknown> = {},
 ): Promise<void> {
-  await tx.org.insert('campaign_logs', {
-    id: newId(),
-    campaign_id: campaignId,
-    event_type: type,
-    message,
-    metadata: json(metadata),
-    created_at: tx.now,
-  });
+  await tx.org.sql(
+    `insert into campaign_logs (id, organization_id, campaign_id, event_type, message, metadata, created_at)
+     values (:id::uuid, :org, :campaign, :type, :message, :metadata::jsonb, :now)`,
+    { id: newId(), campaign: campaignId, type, message, metadata: json(metadata), now: tx.now },
+  );
 }

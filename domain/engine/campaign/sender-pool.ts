@@ -54,6 +54,9 @@ export const IS_SENDER_ONE = `coalesce(${chosen('m.id')}, ${tagged('m.id')} or (
 /** A mailbox `m` whose holds, if there are any, all end by themselves. */
 export const COMES_BACK = `(m.hold_code is null or m.hold_until is not null) and (m.imap_hold_code is null or m.imap_hold_until is not null)`;
 
+/** SQL condition on {@link POOL_TABLES}: a mailbox is in the pool of the campaign ({@link resolveSenders}). */
+export const IN_POOL = `m.status = 'active' and ${COMES_BACK} and ${IS_SENDER}`;
+
 /** The columns of a campaign that its sender pool depends on. */
 export interface PoolChoice extends Columns<'campaigns', 'id' | 'sender_strategy'> {
   email_tags: readonly string[];
@@ -71,7 +74,7 @@ export function poolBindings(campaign: PoolChoice): { campaign: string; tags: re
 export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promise<PoolMember[]> {
   const rows = await org.sql<{ id: string; weight: number; rests: Date | null }>(
     `select m.id, coalesce(c.weight, 1) as weight, greatest(m.hold_until, m.imap_hold_until) as rests from ${POOL_TABLES}
-     where m.organization_id = :org and m.status = 'active' and ${COMES_BACK} and ${IS_SENDER}
+     where m.organization_id = :org and ${IN_POOL}
      order by m.id`,
     poolBindings(campaign),
   );
@@ -94,7 +97,7 @@ export async function sendersToAllow(org: OrgScope, campaign: PoolChoice): Promi
 export async function hasSender(org: OrgScope, campaign: PoolChoice): Promise<boolean> {
   const [row] = await org.sql(
     `select 1 from ${POOL_TABLES}
-     where m.organization_id = :org and m.status = 'active' and ${COMES_BACK} and ${IS_SENDER} limit 1`,
+     where m.organization_id = :org and ${IN_POOL} limit 1`,
     poolBindings(campaign),
   );
   return row !== undefined;
@@ -108,8 +111,7 @@ export async function poolCapacity(org: OrgScope, campaign: PoolChoice, dailyLim
   const [row] = await org.sql<{ emails: number }>(
     `select least(coalesce(sum(emails), 0), :limit)::float8 as emails from (
        select least(m.campaign_limit, :limit) as emails from ${POOL_TABLES}
-       where m.organization_id = :org and m.status = 'active' and m.campaign_limit > 0
-         and ${COMES_BACK} and ${IS_SENDER}
+       where m.organization_id = :org and m.campaign_limit > 0 and ${IN_POOL}
        limit :limit) pool`,
     { ...poolBindings(campaign), limit: dailyLimit },
   );

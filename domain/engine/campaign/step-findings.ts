@@ -1,5 +1,4 @@
-import { CampaignSteps, type CampaignStepRow } from '../../../db/models/campaign-step.ts';
-import { CampaignVariants } from '../../../db/models/campaign-variant.ts';
+import type { CampaignStepRow } from '../../../db/models/campaign-step.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
@@ -17,6 +16,7 @@ import {
   type Outcome,
   type StepConditions,
 } from './graph.ts';
+import type { Written, WrittenStep } from './written.ts';
 
 /** One finding; an error prevents a start or makes a step fail, a warning does not. */
 export interface CampaignProblem {
@@ -36,22 +36,27 @@ const COPY = ['subject', 'body_plain', 'body_html'] as const;
 export async function stepFindings(
   org: OrgScope,
   campaign: Pick<CampaignRow, 'id'>,
+  written: Written,
   { warnings = true } = {},
 ): Promise<CampaignProblem[]> {
-  const steps = await org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position');
   return [
-    ...(await shapeProblems(org, steps)),
-    ...(await copyProblems(org, campaign, steps, warnings)),
-    ...(await variantProblems(org, campaign, steps)),
+    ...(await shapeProblems(org, written.steps)),
+    ...(await copyProblems(org, campaign, written.steps, warnings)),
+    ...variantProblems(written),
   ];
 }
 
 /** Those of {@link stepFindings} that keep the campaign from starting. */
-export async function stepErrors(org: OrgScope, campaign: Pick<CampaignRow, 'id'>): Promise<CampaignProblem[]> {
-  return (await stepFindings(org, campaign, { warnings: false })).filter(({ severity }) => severity === 'error');
+export async function stepErrors(
+  org: OrgScope,
+  campaign: Pick<CampaignRow, 'id'>,
+  written: Written,
+): Promise<CampaignProblem[]> {
+  const found = await stepFindings(org, campaign, written, { warnings: false });
+  return found.filter(({ severity }) => severity === 'error');
 }
 
-async function shapeProblems(org: OrgScope, rows: readonly CampaignStepRow[]): Promise<CampaignProblem[]> {
+async function shapeProblems(org: OrgScope, rows: readonly WrittenStep[]): Promise<CampaignProblem[]> {
   const steps = rows.map(toGraphStep);
   const problems: CampaignProblem[] = [];
   const find = (stepId: string, code: string, severity: CampaignProblem['severity'], message: string, fix: string) =>
@@ -123,7 +128,7 @@ function behind(step: GraphStep, steps: readonly GraphStep[], found = new Set<st
 async function copyProblems(
   org: OrgScope,
   campaign: Pick<CampaignRow, 'id'>,
-  rows: readonly CampaignStepRow[],
+  rows: readonly WrittenStep[],
   warnings: boolean,
 ): Promise<CampaignProblem[]> {
   const problems: CampaignProblem[] = [];
@@ -188,12 +193,7 @@ async function keysNoLeadHas(org: OrgScope, campaignId: string, keys: readonly s
 }
 
 /** Faults in the copy of variants that are in use; they are shown with the step whose email they are. */
-async function variantProblems(
-  org: OrgScope,
-  campaign: Pick<CampaignRow, 'id'>,
-  steps: readonly CampaignStepRow[],
-): Promise<CampaignProblem[]> {
-  const variants = await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true });
+function variantProblems({ steps, variants }: Written): CampaignProblem[] {
   const first = steps.find(({ kind }) => kind === 'email');
   return variants.flatMap((variant) =>
     COPY.flatMap((field) =>

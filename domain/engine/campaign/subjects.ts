@@ -1,43 +1,30 @@
-import type { Columns } from '../../../db/rows.ts';
-import type { OrgScope } from '../../../db/tenancy.ts';
-import { firstStep, type GraphStep, type StepConditions } from './graph.ts';
+import { toGraphStep } from './step-findings.ts';
+import { firstStep, type GraphStep } from './graph.ts';
+import type { Written } from './written.ts';
 
-interface EmailCopy {
-  subject: string;
-  thread_reply: boolean;
-  /** Whether one of its active variants has no subject. */
-  variant_without: boolean;
-}
-
-/** How many steps a campaign has, and the ids of its email steps without a text. */
-export async function stepsWithoutText(org: OrgScope, campaignId: string): Promise<{ count: number; empty: string[] }> {
-  const [steps] = await org.sql<{ count: number; empty: string[] }>(
-    `select count(*)::int as count,
-       coalesce(array_agg(id order by position) filter (where kind = 'email' and trim(body_plain) = '' and trim(body_html) = ''), '{}') as empty
-     from campaign_steps where organization_id = :org and campaign_id = :id`,
-    { id: campaignId },
-  );
-  return steps!;
+/** Ids of the email steps without a text. */
+export function stepsWithoutText({ steps }: Written): string[] {
+  return steps
+    .filter(({ kind, body_plain: plain, body_html: html }) => kind === 'email' && isBlank(plain) && isBlank(html))
+    .map(({ id }) => id);
 }
 
 /**
  * Ids of the email steps that would leave without a subject: those that may begin a conversation, as no email comes
  * before them or as they do not reply to one. A reply takes the subject of its conversation.
  */
-export async function stepsWithoutSubject(org: OrgScope, campaignId: string): Promise<string[]> {
-  const rows = await org.sql<Columns<'campaign_steps', 'id' | 'position' | 'kind' | 'conditions'> & EmailCopy>(
-    `select s.id, s.position, s.kind, s.conditions, s.subject, s.thread_reply,
-       exists (select 1 from campaign_variants v where v.organization_id = :org and v.step_id = s.id and v.is_active and trim(v.subject) = '') as variant_without
-     from campaign_steps s where s.organization_id = :org and s.campaign_id = :id`,
-    { id: campaignId },
-  );
-  const steps = rows.map((row) => ({ ...row, conditions: row.conditions as unknown as StepConditions, action: null }));
-  const opening = new Set(openingEmails(steps).map(({ id }) => id));
+export function stepsWithoutSubject({ steps, variants }: Written): string[] {
+  const opening = new Set(openingEmails(steps.map(toGraphStep)).map(({ id }) => id));
+  const lacking = new Set(variants.filter(({ subject }) => isBlank(subject)).map(({ step_id: of }) => of));
   return steps
     .filter(({ kind }) => kind === 'email')
     .filter(({ id, thread_reply }) => opening.has(id) || !thread_reply)
-    .filter(({ subject, variant_without }) => subject.trim() === '' || variant_without)
+    .filter(({ id, subject }) => isBlank(subject) || lacking.has(id))
     .map(({ id }) => id);
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
 }
 
 /** The email steps that a contact may meet before any other. */

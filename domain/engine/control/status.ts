@@ -22,7 +22,10 @@ export const PAUSED_STATUSES: readonly PausedStatus[] = [
  */
 export async function lockCampaign(tx: Tx, campaignId: string): Promise<CampaignRow> {
   if (!isUuid(campaignId)) throw notFound('Campaign');
-  const campaign = await tx.org.query(Campaigns).forNoKeyUpdate().findById(campaignId);
+  const [campaign] = await tx.org.sql<CampaignRow>(
+    'select * from campaigns where organization_id = :org and id = :id for no key update',
+    { id: campaignId },
+  );
   if (!campaign) throw notFound('Campaign');
   return campaign;
 }

@@ -139,13 +139,15 @@ async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
      ), freed as (
        -- As an array they are looked up one by one, however many they seem beside all leads.
        update enrollments e set launch_after = 'epoch' where e.id = any(array(select id from refused)) returning 1
+     ), counted as materialized (
+       select count(*)::int as n from freed
+     ), done as (
+       update campaigns set launch_epoch = :epoch where organization_id = :org and id = :campaign and (select n from counted) < :page
      )
-     select count(*)::int as n from freed`,
-    { campaign: campaign.id, now: tx.now, page: FREE_PAGE },
+     select n from counted`,
+    { campaign: campaign.id, now: tx.now, epoch: campaign.control_epoch, page: FREE_PAGE },
   );
-  if (freed!.n === FREE_PAGE) return true;
-  await tx.org.table('campaigns').where({ id: campaign.id }).update({ launch_epoch: campaign.control_epoch });
-  return false;
+  return freed!.n === FREE_PAGE;
 }
 
 async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: Situation): Promise<Turn> {

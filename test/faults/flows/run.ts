@@ -50,6 +50,7 @@ export interface FlowFaultReport extends Kept {
 const SETTINGS: Record<string, string> = {
   ...CAMPAIGN_SETTINGS,
   ORG_CAMPAIGNS_PER_DAY: '0',
+  CREDENTIAL_TESTS_PER_DAY: '0',
   SESSION_REQUESTS_PER_MINUTE: '0',
   // On a busy machine a conversation may run out of its claim before anything was handed over.
   SMTP_UNREACHABLE_RETRY_MS: '3000',

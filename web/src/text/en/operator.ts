@@ -375,6 +375,7 @@ export const operator = {
   'operator.limits.rates': 'Rates',
   'operator.unlimited': 'unlimited',
   'operator.limit.campaigns_per_workspace_and_day': 'Campaigns of a workspace per day',
+  'operator.limit.campaign_tests_per_credential_and_day': 'Campaign tests of an API key or application per day',
   'operator.limit.open_runs_per_campaign': 'Open runs of a campaign',
   'operator.limit.launch_horizon_ms': 'How early runs are opened',
   'operator.limit.emails_at_once_per_worker': 'Emails at once, per worker',
