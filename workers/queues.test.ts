@@ -89,41 +89,44 @@ const LATER: typeof PLACES = [
   ['batch', 'launchRun', { runId: newId() }],
 ];
 
-test.serial('every activity is served on the queue of its resource, and on the one where earlier releases scheduled it', async (t) => {
-  const { organizationId } = await world.tenant();
-  const { worker, queue } = await workerWith(['temporal']);
-  const outcome = async (activity: string, args: object, taskQueue: string): Promise<string> => {
-    const handle = await probes.start(activity, [{ organizationId, ...args }, 1], {
-      taskQueue,
-      startToCloseTimeout: '20s',
-      retry: { maximumAttempts: 1 },
-    });
-    return handle.result().then(
-      () => 'done',
-      (error: WorkflowFailedError) => {
-        const cause = error.cause?.cause as Error | undefined;
-        return `${cause instanceof ApplicationFailure ? cause.type : ''} ${cause?.message}`;
-      },
-    );
-  };
-  try {
-    await Promise.all([
-      ...[...PLACES, ...LATER].map(([resource, activity, args]) =>
-        outcome(activity, args, queue(resource)).then((said) =>
-          t.notRegex(said, /not registered|timed out/i, activity),
+test.serial(
+  'every activity is served on the queue of its resource, and on the one where earlier releases scheduled it',
+  async (t) => {
+    const { organizationId } = await world.tenant();
+    const { worker, queue } = await workerWith(['temporal']);
+    const outcome = async (activity: string, args: object, taskQueue: string): Promise<string> => {
+      const handle = await probes.start(activity, [{ organizationId, ...args }, 1], {
+        taskQueue,
+        startToCloseTimeout: '20s',
+        retry: { maximumAttempts: 1 },
+      });
+      return handle.result().then(
+        () => 'done',
+        (error: WorkflowFailedError) => {
+          const cause = error.cause?.cause as Error | undefined;
+          return `${cause instanceof ApplicationFailure ? cause.type : ''} ${cause?.message}`;
+        },
+      );
+    };
+    try {
+      await Promise.all([
+        ...[...PLACES, ...LATER].map(([resource, activity, args]) =>
+          outcome(activity, args, queue(resource)).then((said) =>
+            t.notRegex(said, /not registered|timed out/i, activity),
+          ),
         ),
-      ),
-      ...PLACES.map(([, activity, args]) =>
-        outcome(activity, args, queue('workflows')).then((said) =>
-          t.notRegex(said, /not registered|timed out/i, `${activity}, as earlier releases scheduled it`),
+        ...PLACES.map(([, activity, args]) =>
+          outcome(activity, args, queue('workflows')).then((said) =>
+            t.notRegex(said, /not registered|timed out/i, `${activity}, as earlier releases scheduled it`),
+          ),
         ),
-      ),
-    ]);
-    t.regex(await outcome('deliverSend', { sendId: newId() }, queue('apps')), /not registered/);
-  } finally {
-    await worker.stop();
-  }
-});
+      ]);
+      t.regex(await outcome('deliverSend', { sendId: newId() }, queue('apps')), /not registered/);
+    } finally {
+      await worker.stop();
+    }
+  },
+);
 
 test.serial('a stopping worker finishes what is under way on every queue', async (t) => {
   const { organizationId } = await world.tenant();

@@ -1,5 +1,10 @@
 import type { Info as ActivityInfo } from '@temporalio/activity';
-import { Worker, type NativeConnection, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
+import {
+  Worker,
+  type NativeConnection,
+  type ActivityInboundCallsInterceptor,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { createApprovalMailActivities } from '../activities/approval-mail.ts';
 import { createAutomationActivities } from '../activities/automation.ts';
 import { createContactImportActivities } from '../activities/contact-import.ts';

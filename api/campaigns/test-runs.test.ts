@@ -165,7 +165,9 @@ test('a key without a policy tests to any address, as often a day as it may over
   t.is((await desk.call('GET', '/agent-policies/effective')).body.source, 'none');
   const start = (campaign: string, n: number, token?: string) =>
     desk.call('POST', `/campaigns/${campaign}/test`, { prospect_email: `stranger${n}@elsewhere.example` }, token);
-  const answers = await Promise.all([id, others[0].id].flatMap((campaign) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => start(campaign, n))));
+  const answers = await Promise.all(
+    [id, others[0].id].flatMap((campaign) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => start(campaign, n))),
+  );
   t.is(answers.filter(({ status }) => status === 202).length, TESTS_A_DAY);
   const refused = answers.filter(({ status }) => status !== 202);
   for (const { status, body, headers } of refused) {

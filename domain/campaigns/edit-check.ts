@@ -32,8 +32,14 @@ async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<{ stepI
   const written = await readWritten(org, campaign.id);
   return [
     ...(await stepErrors(org, campaign, written)),
-    ...stepsWithoutText(written).map((stepId) => ({ stepId, message: 'an email step of an active campaign needs a text' })),
-    ...stepsWithoutSubject(written).map((stepId) => ({ stepId, message: 'an email that begins a conversation needs a subject' })),
+    ...stepsWithoutText(written).map((stepId) => ({
+      stepId,
+      message: 'an email step of an active campaign needs a text',
+    })),
+    ...stepsWithoutSubject(written).map((stepId) => ({
+      stepId,
+      message: 'an email that begins a conversation needs a subject',
+    })),
   ];
 }
 

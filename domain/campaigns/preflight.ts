@@ -7,7 +7,13 @@ import { readWritten } from '../engine/campaign/written.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { effectiveSettings } from '../records/outreach-settings.ts';
-import { contentFindings, copyOf, unsubscribeFindings, variantFindings, type CampaignCopy } from './preflight-content.ts';
+import {
+  contentFindings,
+  copyOf,
+  unsubscribeFindings,
+  variantFindings,
+  type CampaignCopy,
+} from './preflight-content.ts';
 import { readCampaignDns, senderFindings, trackingFindings, type CampaignDns } from './preflight-dns.ts';
 import { PREFLIGHT_CHECKS, weighFindings, type PreflightCheckKey, type WeighedFinding } from './preflight-findings.ts';
 import { listFindings, readLeads, variableFindings, type LeadFacts } from './preflight-leads.ts';

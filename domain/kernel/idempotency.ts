@@ -74,7 +74,9 @@ export async function performOnce<Prepared>(
 }
 
 async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
-  const [row] = await org.sql<Columns<'idempotency_keys', 'request_hash' | 'status' | 'headers' | 'body' | 'expires_at'>>(
+  const [row] = await org.sql<
+    Columns<'idempotency_keys', 'request_hash' | 'status' | 'headers' | 'body' | 'expires_at'>
+  >(
     `select request_hash, status, headers, body, expires_at from idempotency_keys
      where organization_id = :org and actor_id = :actor and operation = :operation and key = :key`,
     keyOf(request),

@@ -30,11 +30,7 @@ export async function assertKnown(org: OrgScope, named: NamedRecords): Promise<v
 /** The categories and campaigns the organization does not have, each with its path. */
 export async function unknownProblems(org: OrgScope, named: NamedRecords): Promise<Problem[]> {
   const problems: Problem[] = [];
-  const check = async (
-    fields: readonly NamedIds[],
-    what: string,
-    load: (ids: string[]) => Promise<Set<string>>,
-  ) => {
+  const check = async (fields: readonly NamedIds[], what: string, load: (ids: string[]) => Promise<Set<string>>) => {
     const known = await load(fields.flatMap((field) => field.ids));
     for (const field of fields) {
       field.ids.forEach((id, index) => {

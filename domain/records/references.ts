@@ -14,7 +14,14 @@ export async function idProblems(
   return unknownIdProblems(ids, await existingIds(org, table, ids), (index) => `${path}.${index}`, message);
 }
 
-type ReferenceTable = 'automations' | 'campaigns' | 'labels' | 'mailboxes' | 'app_connections' | 'contacts' | 'segments';
+type ReferenceTable =
+  | 'automations'
+  | 'campaigns'
+  | 'labels'
+  | 'mailboxes'
+  | 'app_connections'
+  | 'contacts'
+  | 'segments';
 
 /** Which of the ids name rows of the organization. */
 export async function existingIds(

@@ -64,12 +64,7 @@ async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFac
  * campaign that a person has started meanwhile is followed as it is.
  * @param change what of the run changes with it, and the states that it passes on its way from the one that it is in
  */
-export async function activate(
-  tx: Tx,
-  run: RunRow,
-  campaign: CampaignRow,
-  change: RunChange = {},
-): Promise<RunRow> {
+export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow, change: RunChange = {}): Promise<RunRow> {
   const active = (await moveRun(tx, run.id, [run.state], 'active', { ...change, reason: 'launched' }))!;
   if (campaign.status !== 'active') await startLocked(tx, campaign, { isChecked: true });
   return active;

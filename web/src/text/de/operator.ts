@@ -378,7 +378,8 @@ export const operator: Record<keyof typeof en, string> = {
   'operator.limits.rates': 'Raten',
   'operator.unlimited': 'unbegrenzt',
   'operator.limit.campaigns_per_workspace_and_day': 'Kampagnen eines Arbeitsbereichs am Tag',
-  'operator.limit.campaign_tests_per_credential_and_day': 'Kampagnentests eines API-Schlüssels oder einer Anwendung am Tag',
+  'operator.limit.campaign_tests_per_credential_and_day':
+    'Kampagnentests eines API-Schlüssels oder einer Anwendung am Tag',
   'operator.limit.open_runs_per_campaign': 'Offene Läufe einer Kampagne',
   'operator.limit.launch_horizon_ms': 'Wie früh Läufe geöffnet werden',
   'operator.limit.emails_at_once_per_worker': 'E-Mails gleichzeitig, je Worker',
