@@ -455,6 +455,7 @@ for (const [response, code] of [
   ['554 Message rejected: Email address is not verified.', 'sender_not_verified'],
   ['554 5.7.1 Service unavailable; Client host [192.0.2.9] blocked using a block list', 'sender_reputation'],
   ['550 5.7.1 relaying denied', 'server_refused'],
+  ['554 5.3.2 System not accepting network messages', 'server_refused'],
 ] as const) {
   test.serial(`"${response}" is the mailbox's fault: it is held, no contact is bounced or suppressed`, async (t) => {
     const { smtp, deliver, reserve, sends, counts, readEnrollment, organizationId, mailboxId } = await given();

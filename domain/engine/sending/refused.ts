@@ -41,6 +41,7 @@ const HOLDS: Partial<Record<RefusalReason, { code: HoldCode; ms: number }>> = {
   sender_refused: { code: 'sender_refused', ms: 6 * HOUR_MS },
   configuration: { code: 'server_refused', ms: HOUR_MS },
   connection: { code: 'server_refused', ms: HOUR_MS },
+  system: { code: 'server_refused', ms: HOUR_MS },
 };
 /** A temporary refusal of the mailbox is over sooner (ms). */
 const TEMPORARY_HOLD_MS = HOUR_MS / 2;
