@@ -83,10 +83,21 @@ export async function callQueues(tx: Tx, campaign: CampaignView): Promise<number
     key: dayKey(scheduleOf(campaign), opening),
     ends: startOfNextDay(campaign.timezone, opening),
   };
+  if (!(await isAnyQueued(tx, campaign, day))) return 0;
   let called = await callForLimit(tx, campaign, day, 'campaign', campaign.daily_limit);
   if (campaign.max_new_leads_per_day > 0)
     called += await callForLimit(tx, campaign, day, 'newLeads', campaign.max_new_leads_per_day);
   return called + (await callForMailboxes(tx, campaign, day));
+}
+
+/** Whether any run waits for another day because a limit refused it. Mostly none does, and one statement finds that out for all queues. */
+async function isAnyQueued(tx: Tx, campaign: CampaignView, { ends }: CampaignDay): Promise<boolean> {
+  const refusals = Object.values(LIMIT_REACHED).map((why) => `%: ${why}`);
+  const [row] = await tx.org.sql<{ queued: boolean }>(
+    `select exists (select 1 from enrollments e where ${SENT_AWAY} and e.waiting_for like any(:refusals::text[])) as queued` as `${string}:org${string}`,
+    { campaign: campaign.id, ends, refusals },
+  );
+  return row!.queued;
 }
 
 interface CampaignDay {
@@ -111,7 +122,7 @@ async function callForLimit(
          - (select count(*) from (select from enrollments e where e.organization_id = :org and e.campaign_id = :campaign and e.waiting_until < :ends
              and ${IN_QUEUE[kind]} and ${WANTS_SLOT} limit :limit) asking) as emails
      ), next as (
-       select e.id from enrollments e where ${SENT_AWAY}
+       select e.id from enrollments e where ${SENT_AWAY} and ${BY_LIMIT}
        order by e.waiting_until limit (select least(greatest(emails, 0), ${MOST_CALLED}) from room) for update skip locked
      )`,
     {
@@ -141,7 +152,7 @@ async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay
     tx,
     `with waiting as (
        select e.id, e.mailbox_id, row_number() over (partition by e.mailbox_id order by e.waiting_until) as place
-       from enrollments e where ${SENT_AWAY} and e.mailbox_id is not null
+       from enrollments e where ${SENT_AWAY} and ${BY_LIMIT} and e.mailbox_id is not null
      ), asking as (
        select e.mailbox_id, count(*) as runs from enrollments e
        where e.organization_id = :org and e.campaign_id = :campaign and e.waiting_until < :ends and e.mailbox_id in (select mailbox_id from waiting) and ${WANTS_SLOT}
@@ -168,9 +179,11 @@ async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay
   );
 }
 
-/** Runs of the campaign that wait for another day because a limit refused them. */
+/** Runs of the campaign that wait for another day. */
 const SENT_AWAY = `e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and e.waiting_until >= :ends
-         and not e.blocked and e.hold_since is null and e.waiting_for like :refused`;
+         and not e.blocked and e.hold_since is null`;
+/** Because a limit refused them. */
+const BY_LIMIT = 'e.waiting_for like :refused';
 
 /** Wakes the runs that a statement names as `next`. */
 async function call(tx: Tx, next: string, bindings: Bindings): Promise<number> {
