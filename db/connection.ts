@@ -90,12 +90,36 @@ export function connectRaw(options: ConnectOptions): Knex {
     // Values stay out of the statement that knex puts before an error's message.
     compileSqlOnError: false,
   } as Knex.Config);
+  sendBeginWithFirst(knex);
   knex.on('query-error', (error: Error, { sql }: { sql: string }) => {
     const said = `${sql} - `;
     if (error.message.startsWith(said)) error.message = error.message.slice(said.length);
     Object.assign(error, { statement: sql });
   });
   return knex;
+}
+
+/** What {@link sendBeginWithFirst} knows of knex's transactions. */
+interface Beginning {
+  begin(connection: unknown): Promise<unknown>;
+}
+
+/**
+ * Has the first statement of a transaction be sent with its BEGIN, and not when that is answered: a round trip less. Where BEGIN fails, knex ends
+ * the transaction with its error, and takes no further statement.
+ */
+function sendBeginWithFirst(knex: Knex): void {
+  const client = knex.client as { transaction(...options: unknown[]): Beginning };
+  const { transaction: open } = client;
+  client.transaction = function (...options) {
+    const opened = open.apply(this, options);
+    const { begin } = opened;
+    opened.begin = function (connection) {
+      void begin.call(this, connection);
+      return Promise.resolve();
+    };
+    return opened;
+  };
 }
 
 /** A value for a jsonb column. node-postgres would write a bare array as a PostgreSQL array. */
