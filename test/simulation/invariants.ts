@@ -45,10 +45,16 @@ interface LeadState {
   slot: boolean;
   /** When its email falls or fell due (epoch ms), where it stands at one. */
   due: number | null;
-  /** Counters of the organization that differ from its emails: the same for every lead. */
+}
+
+/** What is the same for every lead. */
+interface Surroundings {
+  /** Counters of the organization that differ from its emails. */
   counters: object[] | null;
-  /** Mailboxes that give fewer emails, as their warmup lands in spam: the same for every lead. */
+  /** Mailboxes that give fewer emails, as their warmup lands in spam. */
   unwell: string[];
+  /** Slots of today and of two days before, warmup's among them. */
+  emails: [campaign: string | null, mailbox: string, at: number, day: string, isFirst: boolean][] | null;
 }
 
 /** Every table is read by the world's own ids: other worlds in the same database make nothing slower. */
@@ -74,22 +80,43 @@ export async function checkHour(
   hours: { from: number; until: number },
 ): Promise<void> {
   const campaigns = ledger.built.campaigns.map(({ id }) => id);
-  const { rows } = await runStatement<LeadState>(
+  // One that has ended is asked for only where something may be wrong with it.
+  const sleeping = [...wakes].flatMap(([key, at]) => (at === null ? [key.split('/')[2] ?? []].flat() : []));
+  const found = await runStatement<Surroundings & { id: string | null }>(
     db,
-    `select e.id, e.contact_id, e.mailbox_id, e.state, e.waiting_for, e.waiting_until, e.blocked, e.hold_since, e.hold_until, e.failure_reason, e.campaign_id,
-       c.status, exists (select 1 from waits w where w.enrollment_id = e.id and w.state = 'open') as waits,
-       exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending')) as slot,
-       case when e.state = 'active' then (select extract(epoch from e.step_started_at)::float8 * 1000 + st.wait_after * 86400000.0
-         from campaign_steps st where st.id = e.current_step_id and st.kind = 'email'
-           and not exists (select 1 from sends s where s.enrollment_id = e.id and s.step_id = st.id)) end as due,
-       (${COUNTERS_OFF}) as counters,
-       array(select mailbox_id from warmup_standings where organization_id = :org and health_state not in ('healthy', 'watch')) as unwell
-     from enrollments e join campaigns c on c.id = e.campaign_id where e.organization_id = :org and e.campaign_id = any(:campaigns::uuid[])`,
-    { org: ledger.built.organizationId, campaigns, scopes: [...ledger.built.mailboxes, ...campaigns] },
+    `select counters, unwell, emails, id, contact_id, mailbox_id, state, waiting_for, waiting_until, blocked, hold_since, hold_until, failure_reason, campaign_id,
+       status, waits, slot, due
+     from (select (${COUNTERS_OFF}) as counters,
+         array(select mailbox_id from warmup_standings where organization_id = :org and health_state not in ('healthy', 'watch')) as unwell,
+         (select jsonb_agg(jsonb_build_array(campaign_id, mailbox_id, extract(epoch from at) * 1000, slot_day, is_first)) from (
+            select campaign_id, mailbox_id, coalesce(sent_at, slot_at) as at, slot_day, is_first from sends
+            where organization_id = :org and slot_at > :since
+            union all select null, mailbox_id, coalesce(sent_at, slot_at), slot_day, false from warmup_mails
+            where organization_id = :org and slot_at > :since) slots) as emails) surroundings
+     left join lateral (
+       select e.id, e.contact_id, e.mailbox_id, e.state, e.waiting_for, e.waiting_until, e.blocked, e.hold_since, e.hold_until, e.failure_reason, e.campaign_id,
+         c.status, exists (select 1 from waits w where w.enrollment_id = e.id and w.state = 'open') as waits,
+         exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending')) as slot,
+         case when e.state = 'active' then (select extract(epoch from e.step_started_at)::float8 * 1000 + st.wait_after * 86400000.0
+           from campaign_steps st where st.id = e.current_step_id and st.kind = 'email'
+             and not exists (select 1 from sends s where s.enrollment_id = e.id and s.step_id = st.id)) end as due
+       from enrollments e join campaigns c on c.id = e.campaign_id
+       where e.organization_id = :org and e.campaign_id = any(:campaigns::uuid[])
+         and (e.state in ('pending', 'active') or e.contact_id = any(:sleeping::uuid[]) or e.state <> 'completed' and coalesce(e.failure_reason, '') = ''
+           or exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending')))) lead on true`,
+    {
+      org: ledger.built.organizationId,
+      campaigns,
+      scopes: [...ledger.built.mailboxes, ...campaigns],
+      since: new Date(hours.from - 2 * DAY),
+      sleeping,
+    },
   );
+  const surroundings = found.rows[0]!;
+  const rows = (surroundings.id === null ? [] : found.rows) as unknown as LeadState[];
   const built = new Map(ledger.built.leads.map(({ enrollment }, lead) => [enrollment, lead]));
   const at = hours.from;
-  for (const counter of rows[0]?.counters ?? []) ledger.fault(at, 'a counter that is off', JSON.stringify(counter));
+  for (const counter of surroundings.counters ?? []) ledger.fault(at, 'a counter that is off', JSON.stringify(counter));
   for (const row of rows) {
     row.index = built.get(row.id)!;
     if (row.state === 'pending') row.due = ledger.firstDue(row.index);
@@ -119,7 +146,7 @@ export async function checkHour(
       if (row.state !== 'completed' && !row.failure_reason) fault('a finished lead without a reason');
     }
   }
-  await checkStarvation(db, ledger, rows, hours);
+  checkStarvation(ledger, rows, surroundings, hours);
 }
 
 /** An email of the engine's, with its slot. */
@@ -137,32 +164,24 @@ interface Slot {
  * for the campaign, and the campaign was open and had room itself, has an email or a slot by now. Nothing has happened
  * in these hours. What is uncertain is read in the engine's favour; the rules are the ledger's.
  */
-async function checkStarvation(
-  db: RawDb,
+function checkStarvation(
   ledger: Ledger,
   rows: readonly LeadState[],
+  { unwell, emails }: Surroundings,
   hours: { from: number; until: number },
-): Promise<void> {
+): void {
   const { built } = ledger;
   const waiting = rows.filter(
     (row) => row.status === 'active' && !row.hold_since && !row.blocked && !row.slot && row.due !== null,
   );
   if (!waiting.some(({ due }) => due! <= hours.until - STARVED_MS)) return;
-  const { rows: sends } = await runStatement<Record<string, any>>(
-    db,
-    `select campaign_id, mailbox_id, coalesce(sent_at, slot_at) as at, slot_day, is_first
-     from sends where organization_id = :org and slot_at > :from
-     union all select null, mailbox_id, coalesce(sent_at, slot_at), slot_day, false
-     from warmup_mails where organization_id = :org and slot_at > :from`,
-    { org: built.organizationId, from: new Date(hours.from - 2 * DAY) },
-  );
-  const weak = new Set(rows[0]!.unwell);
-  const slots = sends.map((send): Slot => ({
-    campaign: built.campaigns.findIndex(({ id }) => id === send.campaign_id),
-    mailbox: built.mailboxes.indexOf(send.mailbox_id),
-    at: send.at.getTime(),
-    day: send.slot_day,
-    isFirst: send.is_first,
+  const weak = new Set(unwell);
+  const slots = (emails ?? []).map(([campaign, mailbox, at, day, isFirst]): Slot => ({
+    campaign: built.campaigns.findIndex(({ id }) => id === campaign),
+    mailbox: built.mailboxes.indexOf(mailbox),
+    at: Math.round(at),
+    day,
+    isFirst,
   }));
   for (let now = hours.from; now <= hours.until; now += HOUR)
     for (const row of waiting)
