@@ -1,5 +1,6 @@
 import type { Deps } from '../domain/kernel/context.ts';
 import { lastLooks } from '../domain/system/reconcile.ts';
+import { every } from '../lib/every.ts';
 import { newId } from '../lib/ids.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { codecKeyIds } from '../temporal/codec.ts';
@@ -17,27 +18,19 @@ export async function startPulse(deps: Deps, metrics: Metrics): Promise<{ stop()
   const id = newId();
   let blobPlace: string | null = null;
   let pulses = 0;
-  let beating: Promise<void> = Promise.resolve();
   const beat = async () => {
-    try {
-      // A folder that is not mounted yet has no mark, and may get one later.
-      blobPlace ??= (await blobs.current?.place(true).catch(() => null)) ?? null;
-      await sayAlive(db, id, { roles: config.WORKER_ROLES, blobPlace, codecKeys: codecKeyIds(config) });
-      if (pulses++ % PULSES_PER_READING === 0)
-        for (const { family, missing } of await lastLooks(db)) metrics.runsMissing.set({ family }, missing);
-    } catch (error) {
-      log.warn({ err: error }, 'this worker could not say that it is alive');
-    }
+    // A folder that is not mounted yet has no mark, and may get one later.
+    blobPlace ??= (await blobs.current?.place(true).catch(() => null)) ?? null;
+    await sayAlive(db, id, { roles: config.WORKER_ROLES, blobPlace, codecKeys: codecKeyIds(config) });
+    if (pulses++ % PULSES_PER_READING === 0)
+      for (const { family, missing } of await lastLooks(db)) metrics.runsMissing.set({ family }, missing);
   };
-  await beat();
-  const timer = setInterval(() => {
-    // One at a time, even when the database is slow.
-    beating = beating.then(beat);
-  }, PRESENCE_MS);
+  const warn = (error: unknown) => log.warn({ err: error }, 'this worker could not say that it is alive');
+  await beat().catch(warn);
+  const beats = every(PRESENCE_MS, beat, warn);
   return {
     async stop() {
-      clearInterval(timer);
-      await beating;
+      await beats.stop();
       await sayGone(db, id).catch(() => undefined);
     },
   };

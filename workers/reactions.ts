@@ -7,6 +7,7 @@ import { enterEvents, findDueStreams, type DueStream } from '../domain/reactions
 import { confirmSubscribers, registerSubscribers } from '../domain/reactions/register.ts';
 import { reactionStatus } from '../domain/reactions/status.ts';
 import type { Subscriber } from '../domain/reactions/subscriber.ts';
+import { every } from '../lib/every.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 
@@ -64,26 +65,21 @@ export async function startReactions(
     }
   })();
 
-  const timers = [
-    every(STATUS_MS, () => showStatus(deps, metrics), deps),
-    every(CONFIRM_MS, () => confirmSubscribers(deps, subscribers), deps),
+  const warn = (error: unknown) => deps.log.warn({ err: error }, 'reactions: status or confirmation failed');
+  const repeated = [
+    every(STATUS_MS, () => showStatus(deps, metrics), warn),
+    every(CONFIRM_MS, () => confirmSubscribers(deps, subscribers), warn),
   ];
   return {
     async stop() {
       running = false;
       placed.wake();
-      for (const timer of timers) clearInterval(timer);
+      await Promise.all(repeated.map((each) => each.stop()));
       await loop;
       await Promise.all([...lanes.values()].map((each) => each.stop()));
       await listener.close();
     },
   };
-}
-
-function every(ms: number, work: () => Promise<void>, { log }: Deps): NodeJS.Timeout {
-  return setInterval(() => {
-    work().catch((error: unknown) => log.warn({ err: error }, 'reactions: status or confirmation failed'));
-  }, ms);
 }
 
 /** The organizations with events for one subscriber, a few at a time. */

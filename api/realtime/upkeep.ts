@@ -1,6 +1,7 @@
 import { credentialKey, credentialStates } from '../../domain/identity/credential-state.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
+import { every } from '../../lib/every.ts';
 import { endFor, type Connection } from './connection.ts';
 import type { GatewayParts, GatewayTimes, QueryLimit } from './gateway-parts.ts';
 import { CLOSE, errorMessage } from './protocol.ts';
@@ -11,22 +12,18 @@ export function startUpkeep(
   { deps, times }: Pick<GatewayParts, 'deps' | 'times'>,
   limit: QueryLimit,
 ): { stop(): void } {
-  let checking = false;
-  const checker = setInterval(() => {
-    endLaggards(connections, times);
-    if (checking) return;
-    checking = true;
-    checkCredentials(connections, deps, limit)
-      .catch((error: unknown) => deps.log.warn({ err: error }, 'credentials of open sockets could not be checked'))
-      .finally(() => {
-        checking = false;
-      });
-  }, times.checkMs);
+  const laggards = setInterval(() => endLaggards(connections, times), times.checkMs);
+  const credentials = every(
+    times.checkMs,
+    () => checkCredentials(connections, deps, limit),
+    (error) => deps.log.warn({ err: error }, 'credentials of open sockets could not be checked'),
+  );
   const heart = setInterval(() => sendHeartbeats(connections, deps.clock.now()), times.heartbeatMs);
   return {
     stop() {
-      clearInterval(checker);
+      clearInterval(laggards);
       clearInterval(heart);
+      void credentials.stop();
     },
   };
 }

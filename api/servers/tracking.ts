@@ -1,5 +1,6 @@
 import type { Deps } from '../../domain/kernel/context.ts';
 import { announceClicks } from '../../domain/tracking/announce-clicks.ts';
+import { every } from '../../lib/every.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
@@ -15,19 +16,15 @@ export async function startTracking(deps: Deps, metrics: Metrics, options: { por
     deps.config.LISTEN_HOST,
     options.port ?? deps.config.TRACKING_PORT,
   );
-  let round: Promise<unknown> | undefined;
-  const timer = setInterval(() => {
-    round ??= announceClicks(deps, `announce/${newId()}`)
-      .catch((error: unknown) => deps.log.error({ err: error }, 'clicks were not announced'))
-      .finally(() => {
-        round = undefined;
-      });
-  }, ANNOUNCE_EVERY_MS);
+  const announcing = every(
+    ANNOUNCE_EVERY_MS,
+    async () => void (await announceClicks(deps, `announce/${newId()}`)),
+    (error) => deps.log.error({ err: error }, 'clicks were not announced'),
+  );
   return {
     ...listening,
     async close() {
-      clearInterval(timer);
-      await Promise.all([listening.close(), round]);
+      await Promise.all([listening.close(), announcing.stop()]);
     },
   };
 }
