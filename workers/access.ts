@@ -1,8 +1,7 @@
 import pLimit from 'p-limit';
-import type { Deps } from '../domain/kernel/context.ts';
-import { systemCtx } from '../domain/kernel/context.ts';
+import { systemCtx, type Deps } from '../domain/kernel/context.ts';
 import { findExpiringAccess, refreshAhead } from '../domain/engine/control/access-token.ts';
-import { createWakeable } from '../lib/wakeable.ts';
+import { startLoop, type Loop } from './loop.ts';
 
 /** Mailboxes asked for in one look, and at once. */
 const BATCH = 100;
@@ -13,11 +12,9 @@ const AT_ONCE = 10;
  * process may look; of each mailbox one at a time asks the provider.
  * @param everyMs how often it looks
  */
-export function startAccess(deps: Deps, everyMs = 30_000): { stop(): Promise<void> } {
+export function startAccess(deps: Deps, everyMs = 30_000): Loop {
   const { db, log, clock } = deps;
-  const wakeable = createWakeable();
   const limit = pLimit(AT_ONCE);
-  let running = true;
   const look = async () => {
     const due = await findExpiringAccess(db, clock.now(), BATCH);
     await Promise.all(
@@ -27,20 +24,7 @@ export function startAccess(deps: Deps, everyMs = 30_000): { stop(): Promise<voi
     );
     return due.length === BATCH;
   };
-  const loop = (async () => {
-    while (running) {
-      const more = await look().catch((error: unknown) => {
-        log.warn({ err: error }, 'access tokens could not be looked at, will try again');
-        return false;
-      });
-      if (running && !more) await wakeable.pause(everyMs);
-    }
-  })();
-  return {
-    async stop() {
-      running = false;
-      wakeable.wake();
-      await loop;
-    },
-  };
+  return startLoop(look, everyMs, (error) =>
+    log.warn({ err: error }, 'access tokens could not be looked at, will try again'),
+  );
 }
