@@ -215,13 +215,22 @@ function requestOf(mailboxId: string) {
     name: 'Bench',
     senders: { mode: 'explicit', mailbox_ids: [mailboxId] },
     daily_limit: 50,
-    schedule: { mode: 'auto' },
+    schedule: closedNow(new Date()),
     stop_on_reply: true,
     opt_out_enabled: true,
     intent: 'launch',
     leads: [{ email: `${newId()}@example.com`, first_name: 'Ada' }],
     steps: [{ variants: [{ subject: 'A question', body_plain: 'Hello {{.FirstName}}, may I ask something?' }] }],
   };
+}
+
+/**
+ * An hour of the day in which emails leave, far from now: with the hours of a working day, a bench by day would measure emails that the mail server of this bench refuses
+ * beside its runs, and one by night would not.
+ */
+function closedNow(now: Date) {
+  const hour = String((now.getUTCHours() + 6) % 24).padStart(2, '0');
+  return { mode: 'explicit', timezone: 'UTC', days: 127, start_time: `${hour}:00`, end_time: `${hour}:59` };
 }
 
 /** As many activities as a run that is launched at once, with nothing in them. Returns the ids of the workflows. */

@@ -1,11 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Client,
-  Connection,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
-  type ConnectionLike,
-} from '@temporalio/client';
+import { Client, Connection, WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/common';
 import type { Db } from '../db/connection.ts';
 import type { Config } from '../lib/config/index.ts';
@@ -32,14 +26,9 @@ export function connectionOptions(config: Config): { address: string; tls?: obje
   };
 }
 
-/**
- * A client that connects on first use, so a process starts (and says so in readiness) while Temporal cannot be reached.
- * @param connection that of the process's workers, to share it
- */
-export function createTemporalClient(
-  config: Config,
-  connection: ConnectionLike = Connection.lazy(connectionOptions(config)),
-): Client {
+/** A client that connects on first use, so a process starts (and says so in readiness) while Temporal cannot be reached. */
+export function createTemporalClient(config: Config): Client {
+  const connection = Connection.lazy(connectionOptions(config));
   return new Client({
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
@@ -73,21 +62,15 @@ export function startOptions(spec: StartSpec, workflowId: string, taskQueue: str
 /**
  * Carries one intent to Temporal. Repeating it is harmless: ids are deterministic; a run that is open, or that may not be
  * opened again, is not started; and signals are hints.
- * @param options.eager the connection is that of this process's workers, which may do first tasks at once
  */
-export async function dispatchIntent(
-  client: Client,
-  taskQueue: string,
-  intent: Intent,
-  { eager = false }: { eager?: boolean } = {},
-): Promise<void> {
+export async function dispatchIntent(client: Client, taskQueue: string, intent: Intent): Promise<void> {
   switch (intent.kind) {
     case 'start':
       try {
-        await client.workflow.start(intent.payload.workflowType, {
-          ...startOptions(intent.payload, intent.workflowId, taskQueue),
-          requestEagerStart: eager && intent.payload.eager === true,
-        });
+        await client.workflow.start(
+          intent.payload.workflowType,
+          startOptions(intent.payload, intent.workflowId, taskQueue),
+        );
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       }

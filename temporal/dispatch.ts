@@ -21,7 +21,6 @@ export interface StartSpec {
   reuse?: IdReuse;
   conflict?: IdConflict;
   queue?: Resource;
-  eager?: true;
 }
 
 /** Names that an operator reads beside the ids. Never an address. */
@@ -93,7 +92,6 @@ export function startSpec<Args>(contract: WorkflowContract<Args>, args: Args, me
     ...(contract.reuse === 'always' ? {} : { reuse: contract.reuse }),
     ...(contract.conflict === 'join' ? {} : { conflict: contract.conflict }),
     ...(contract.queue ? { queue: contract.queue } : {}),
-    ...(contract.eager ? { eager: true } : {}),
   };
 }
 

@@ -41,12 +41,7 @@ const write = (...intents: Intent[]) => database.db.transaction((trx) => writeIn
 const left = () => database.db('outbox').orderBy('id');
 const emptied = () => eventually(async () => (await left()).length === 0);
 const relayWith = (client: Client, db: RawDb = database.db, dispatchMs = 5_000): Promise<Relay> =>
-  startRelay({
-    db,
-    databaseUrl: database.url,
-    carry: carrier(client, taskQueue, { timeoutMs: dispatchMs }),
-    log: silentLogger,
-  });
+  startRelay({ db, databaseUrl: database.url, carry: carrier(client, taskQueue, dispatchMs), log: silentLogger });
 
 const STARTED = 1;
 const SIGNALED = 26;

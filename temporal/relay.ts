@@ -64,20 +64,13 @@ export interface RelayOptions {
   onParked?: (parked: number, lately: number) => void;
 }
 
-/**
- * Carries intents over a client. Temporal may take `timeoutMs` to accept one.
- * @param options.eager as {@link dispatchIntent} has it
- */
-export function carrier(
-  client: Client,
-  taskQueue: string,
-  { timeoutMs = DISPATCH_MS, eager = false }: { timeoutMs?: number; eager?: boolean } = {},
-): (intent: Intent) => Promise<void> {
+/** Carries intents over a client. Temporal may take `timeoutMs` to accept one. */
+export function carrier(client: Client, taskQueue: string, timeoutMs = DISPATCH_MS): (intent: Intent) => Promise<void> {
   return (intent) =>
     inSpan(
       `outbox ${intent.kind}`,
       { parent: intent.payload.traceparent, kind: 'client', attributes: { 'heron.workflow_id': intent.workflowId } },
-      () => client.withDeadline(Date.now() + timeoutMs, () => dispatchIntent(client, taskQueue, intent, { eager })),
+      () => client.withDeadline(Date.now() + timeoutMs, () => dispatchIntent(client, taskQueue, intent)),
     );
 }
 

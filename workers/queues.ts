@@ -1,10 +1,5 @@
 import type { Info as ActivityInfo } from '@temporalio/activity';
-import {
-  Worker,
-  type NativeConnection,
-  type ActivityInboundCallsInterceptor,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { NativeConnection, Worker, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
 import { createApprovalMailActivities } from '../activities/approval-mail.ts';
 import { createAutomationActivities } from '../activities/automation.ts';
 import { createContactImportActivities } from '../activities/contact-import.ts';
@@ -29,6 +24,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { inSpan } from '../lib/trace.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
+import { connectionOptions } from '../temporal/client.ts';
 import { dataConverter } from '../temporal/codec.ts';
 import { causeOf } from '../temporal/trace-headers.ts';
 import { RESOURCES, resourceQueue, type Resource } from '../workflows/queues.ts';
@@ -42,7 +38,7 @@ const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 /** The Temporal workers of this process. */
 export interface RunningQueues {
   queues: readonly Queue[];
-  /** Stops polling on every queue, waits for running activities (up to SHUTDOWN_GRACE_MS), then closes what they used, the connection aside. */
+  /** Stops polling on every queue, waits for running activities (up to SHUTDOWN_GRACE_MS), then closes what they used. */
   stop(): Promise<void>;
 }
 
@@ -57,16 +53,17 @@ export function taskQueueOf(config: Config, queue: Queue): string {
 }
 
 /**
- * Serves task queues in this process: one Temporal worker each, with slots of its own, over one connection, which stays the caller's. Only the
+ * Serves task queues in this process: one Temporal worker each, with slots of its own, over one connection. Only the
  * worker of the workflows loads the workflow bundle.
  * @param onFailure called when one of the workers has failed and will not run again
  */
 export async function startQueues(
-  { deps, metrics, connection }: { deps: Deps; metrics: Metrics; connection: NativeConnection },
+  { deps, metrics }: { deps: Deps; metrics: Metrics },
   queues: readonly Queue[],
   onFailure: (error: unknown) => void,
 ): Promise<RunningQueues> {
   const { config, log } = deps;
+  const connection = await NativeConnection.connect(connectionOptions(config));
   const { activities, close } = await createActivities(deps, metrics);
   const workers: Worker[] = [];
   for (const queue of queues) {
@@ -103,6 +100,7 @@ export async function startQueues(
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled(running);
       await close();
+      await connection.close();
     },
   };
 }

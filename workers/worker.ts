@@ -1,10 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
 import type { Deps } from '../domain/kernel/context.ts';
 import { SUBSCRIBERS } from '../domain/subscribers/index.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { connectionOptions, createTemporalClient } from '../temporal/client.ts';
 import { carrier, startRelay } from '../temporal/relay.ts';
 import { startAccess } from './access.ts';
 import { startBlobs } from './blobs.ts';
@@ -43,22 +41,16 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
   failed.catch(() => {});
 
   const queues = queuesOfRoles(config.WORKER_ROLES);
-  let connection: NativeConnection | undefined;
   if (queues.length > 0) {
     await installRuntime(log);
-    connection = await NativeConnection.connect(connectionOptions(config));
-    const serving = await startQueues({ deps, metrics, connection }, queues, (error) => fail(error));
+    const serving = await startQueues({ deps, metrics }, queues, (error) => fail(error));
     stops.push(() => serving.stop());
   }
   if (config.WORKER_ROLES.includes('relay')) {
     const relay = await startRelay({
       db: deps.db,
       databaseUrl: config.PRIMARY_DB,
-      // Over the connection of the workflows' worker, where this process has one: it may do the first task of what it starts.
-      carry:
-        connection && queues.includes('workflows')
-          ? carrier(createTemporalClient(config, connection), config.TEMPORAL_TASK_QUEUE, { eager: true })
-          : carrier(temporal, config.TEMPORAL_TASK_QUEUE),
+      carry: carrier(temporal, config.TEMPORAL_TASK_QUEUE),
       log,
       onParked: (parked, lately) => {
         metrics.outboxParked.set(parked);
@@ -98,7 +90,6 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
     failed,
     async stop() {
       await Promise.all(stops.map((stop) => stop()));
-      await connection?.close();
     },
   };
 }

@@ -52,8 +52,6 @@ export interface WorkflowContract<Args, Taken extends Signals = Signals> {
   readonly conflict: IdConflict;
   /** Task queue of the runs; without one, the installation's own. */
   readonly queue: Resource | undefined;
-  /** Whether the process that carries a start may do its first task at once, see {@link Declaration.eager}. */
-  readonly eager: boolean;
   /**
    * `prefix/part/part…`: deterministic, so a start or signal that arrives twice meets the same run.
    * @throws RangeError for a part that is empty or contains a slash
@@ -89,11 +87,6 @@ interface Declaration<Part extends string, Args> {
   /** Default: join. */
   conflict?: IdConflict;
   queue?: Resource;
-  /**
-   * The server hands the first task to the process that asks for the start, where that has room for it: one write and one poll less for the server. Such a task
-   * passes the line in which organizations take turns, so this is for runs whose first task is all that most of them have. Default: false.
-   */
-  eager?: boolean;
 }
 
 /** Arguments of a run that serves one organization: that organization, and the parts of the id. */
@@ -133,7 +126,6 @@ function define<Part extends string, Args extends { readonly [Name in Part]: str
     reuse,
     conflict,
     queue: declaration.queue,
-    eager: declaration.eager ?? false,
     id(args) {
       const values = parts.map((part) => args[part]);
       const bad = values.findIndex((value) => !value || value.includes('/'));

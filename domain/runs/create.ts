@@ -17,7 +17,7 @@ import { addCampaignLeads } from '../leads/leads.ts';
 import { effectiveSettings } from '../records/outreach-settings.ts';
 import { countRecipients } from './audience.ts';
 import { MAX_RUN_RECIPIENTS, type CreateRun } from './input.ts';
-import { recordCreation } from './move.ts';
+import { recordEvents } from './move.ts';
 import { allProblems, planRun, refuseFaulty, type RunPlan } from './plan.ts';
 import type { RunRow } from './states.ts';
 
@@ -178,10 +178,8 @@ async function storeRun(tx: Tx, campaign: CampaignRow, input: CreateRun, plan: R
       updated_at: tx.now,
     })
     .returning('*')) as RunRow[];
-  await recordCreation(tx, run!, {
-    recipients: recipients.count,
-    senders: plan.senderIds.length,
-    built: plan.campaign === undefined,
+  await recordEvents(tx, [{ ...run!, previous_state: null }], {
+    data: { recipients: recipients.count, senders: plan.senderIds.length, built: plan.campaign === undefined },
   });
   tx.intend(start(runWorkflow, { organizationId: tx.org.organizationId, runId: run!.id }));
   return run!;

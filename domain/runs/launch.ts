@@ -10,7 +10,7 @@ import { countRecipients } from './audience.ts';
 import { checkLaunch, readOutside, type OutsideFacts } from './checks.ts';
 import { deny, failChecks, failGone } from './end.ts';
 import { isGone } from './gone.ts';
-import { lockRun, moveRun, type RunChange } from './move.ts';
+import { lockRun, moveRun } from './move.ts';
 import { refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
 
@@ -60,12 +60,10 @@ async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFac
 }
 
 /**
- * Starts the campaign of a locked run whose checks have passed in this transaction: they are those of a start and more. A
+ * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction: they are those of a start and more. A
  * campaign that a person has started meanwhile is followed as it is.
- * @param change what of the run changes with it, and the states that it passes on its way from the one that it is in
  */
-export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow, change: RunChange = {}): Promise<RunRow> {
-  const active = (await moveRun(tx, run.id, [run.state], 'active', { ...change, reason: 'launched' }))!;
+export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow): Promise<RunRow> {
   if (campaign.status !== 'active') await startLocked(tx, campaign, { isChecked: true });
-  return active;
+  return (await moveRun(tx, run.id, ['launching'], 'active', { reason: 'launched' }))!;
 }

@@ -8,22 +8,20 @@ import { hasEnded, type RunRow, type RunState } from './states.ts';
 /** What a transition changes beside the state. */
 export interface RunChange {
   /** Why, as a stable code; kept in the event, shown to webhooks. */
-  reason?: string | undefined;
+  reason?: string;
   /** More about it, kept in the event of the run alone. */
-  data?: JsonObject | undefined;
+  data?: JsonObject;
   policyDecision?: JsonObject;
   preflightReport?: JsonObject;
   errorDetails?: JsonObject;
   /** The approval that it waits for from now on. */
   approval?: { id: string; expiresAt: Date };
   recipients?: { count: number; actions: number };
-  /** States that it passes before it is in the new one, in their order. */
-  through?: readonly Passed[];
 }
 
 /**
  * Moves a run to another state if it is in one of `from`: one conditional UPDATE, which decides between concurrent
- * transitions, with the event row, domain event and audit row of every state that is reached.
+ * transitions, with its event row, domain event and audit row.
  * @returns the run as it is now; undefined when it was in none of these states
  */
 export async function moveRun(
@@ -37,11 +35,6 @@ export async function moveRun(
   return run;
 }
 
-/** A state that a run passes on its way to another, in one transaction: nobody sees it in that state, but its events say that it was. */
-export interface Passed extends Pick<RunChange, 'reason' | 'data'> {
-  state: RunState;
-}
-
 /** {@link moveRun} for several runs that all change in the same way, in as many statements as for one. */
 export async function moveRuns(
   tx: Tx,
@@ -50,13 +43,12 @@ export async function moveRuns(
   to: RunState,
   change: RunChange = {},
 ): Promise<RunRow[]> {
-  const way = [...(change.through ?? []), { state: to, reason: change.reason, data: change.data }];
   const rows = await tx.org.sql<RunRow & { previous_state: RunState }>(
     `with held as (
        select id, state as previous_state from runs
        where organization_id = :org and id = any(:ids::uuid[]) and state = any(:from) order by id for update
      )
-     update runs r set state = :to, event_count = event_count + :steps, updated_at = :now, blocked_reason = null,
+     update runs r set state = :to, event_count = event_count + 1, updated_at = :now, blocked_reason = null,
        ended_at = case when :ended then :now::timestamptz end,
        policy_decision = coalesce(:decision::jsonb, policy_decision),
        preflight_report = coalesce(:report::jsonb, preflight_report),
@@ -71,7 +63,6 @@ export async function moveRuns(
       ids: runIds,
       from,
       to,
-      steps: way.length,
       now: tx.now,
       ended: hasEnded(to),
       decision: jsonOrNull(change.policyDecision),
@@ -83,65 +74,50 @@ export async function moveRuns(
       actions: change.recipients?.actions ?? null,
     },
   );
-  const transitions = rows.flatMap(({ previous_state: before, ...run }) =>
-    way.map((step, index) => ({
-      ...step,
-      run,
-      seq: run.event_count - way.length + index + 1,
-      previous: way[index - 1]?.state ?? before,
-    })),
-  );
-  if (rows.length > 0) await recordTransitions(tx, transitions);
+  if (rows.length > 0) await recordEvents(tx, rows, change);
   return rows.map(({ previous_state: _, ...run }) => run);
 }
 
-interface Transition extends Passed {
-  run: RunRow;
-  /** Its number among the events of the run, from 1. */
-  seq: number;
-  /** Null where the run was created. */
-  previous: RunState | null;
-}
-
-/** Records that a run was created: its event row, domain event and audit row. */
-export async function recordCreation(tx: Tx, run: RunRow, data: JsonObject): Promise<void> {
-  await recordTransitions(tx, [{ run, seq: run.event_count, state: run.state, previous: null, data }]);
-}
-
-async function recordTransitions(tx: Tx, transitions: readonly Transition[]): Promise<void> {
+/** The event rows, domain events and audit rows of the present state of runs; without a previous state they were created. */
+export async function recordEvents(
+  tx: Tx,
+  runs: readonly (RunRow & { previous_state: RunState | null })[],
+  { reason, data = {} }: Pick<RunChange, 'reason' | 'data'>,
+): Promise<void> {
   await tx.org.sql(
     `insert into run_events (run_id, organization_id, seq, type, state, previous_state, data, actor_kind, user_id, created_at)
-     select t.run, :org, t.seq, case when t.previous is null then 'created' else 'state_changed' end, t.state, t.previous, t.data::jsonb, :kind, :user, :now
-     from unnest(:runs::uuid[], :seqs::int[], :states::text[], :previous::text[], :data::text[]) as t(run, seq, state, previous, data)`,
+     select t.run, :org, t.seq, case when t.previous is null then 'created' else 'state_changed' end, t.state, t.previous, :data::jsonb, :kind, :user, :now
+     from unnest(:runs::uuid[], :seqs::int[], :states::text[], :previous::text[]) as t(run, seq, state, previous)`,
     {
+      data: json({ ...(reason ? { reason } : {}), ...data }),
       kind: tx.actor.kind,
       user: tx.actor.userId,
       now: tx.now,
-      runs: transitions.map(({ run }) => run.id),
-      seqs: transitions.map(({ seq }) => seq),
-      states: transitions.map(({ state }) => state),
-      previous: transitions.map(({ previous }) => previous),
-      data: transitions.map(({ reason, data }) => json({ ...(reason ? { reason } : {}), ...data })),
+      runs: runs.map(({ id }) => id),
+      seqs: runs.map(({ event_count: seq }) => seq),
+      states: runs.map(({ state }) => state),
+      previous: runs.map(({ previous_state: previous }) => previous),
     },
   );
-  for (const transition of transitions) announce(tx, transition);
+  for (const run of runs) announce(tx, run, reason);
 }
 
-function announce(tx: Tx, { run, state, previous, reason }: Transition): void {
+function announce(tx: Tx, run: RunRow & { previous_state: RunState | null }, reason: string | undefined): void {
+  const previousState = run.previous_state;
   tx.emit('run.state_changed', {
     run_id: run.id,
     campaign_id: run.campaign_id,
     intent: run.intent,
-    state,
-    previous_state: previous,
+    state: run.state,
+    previous_state: previousState,
     reason: reason ?? null,
-    approval_id: state === 'awaiting_approval' ? run.approval_id : null,
+    approval_id: run.state === 'awaiting_approval' ? run.approval_id : null,
   });
   tx.audit({
-    action: previous === null ? 'create' : 'update',
+    action: previousState === null ? 'create' : 'update',
     entityType: 'run',
     entityId: run.id,
-    changes: { state: { from: previous, to: state } },
+    changes: { state: { from: previousState, to: run.state } },
     ...(reason ? { metadata: { reason } } : {}),
   });
 }

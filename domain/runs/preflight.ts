@@ -28,33 +28,29 @@ export async function beginRun(ctx: Ctx, runId: string): Promise<RunRow> {
   return begin(ctx, runId, judgeAtOnce).catch((error: unknown) => {
     // What fails in the checks fails in preflightRun again, which blocks the run where that can be seen.
     ctx.log.warn({ err: error, runId }, 'a run could not be checked as it began; its checks come next');
-    return begin(ctx, runId, async (_ctx, tx, run) => toPreflight(tx, run));
+    return begin(ctx, runId, async (_ctx, _tx, run) => run);
   });
 }
 
-/** Does the first thing with a queued run; one in any other state is left alone. */
+/** Moves a queued run on, and does what comes next in the same transaction. */
 async function begin(
   ctx: Ctx,
   runId: string,
-  first: (ctx: Ctx, tx: Tx, run: RunRow) => Promise<RunRow>,
+  next: (ctx: Ctx, tx: Tx, run: RunRow) => Promise<RunRow>,
 ): Promise<RunRow> {
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
-    return run.state === 'queued' ? first(ctx, tx, run) : run;
+    if (run.state !== 'queued') return run;
+    return next(ctx, tx, (await moveRun(tx, run.id, ['queued'], 'preflighting'))!);
   });
 }
 
-/** Checks a queued run, where the network need not be asked; otherwise its checks come next. */
+/** Checks a run that has begun, where the network need not be asked. */
 async function judgeAtOnce(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
-  if (run.recipient_count > FEW_RECIPIENTS) return toPreflight(tx, run);
+  if (run.recipient_count > FEW_RECIPIENTS) return run;
   const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
   const outside = campaign && (await recallOutside(ctx, tx, campaign));
-  return campaign && outside ? judge(ctx, tx, run, campaign, outside) : toPreflight(tx, run);
-}
-
-/** Moves a locked run that is queued to its checks; one that is there already stays as it is. */
-async function toPreflight(tx: Tx, run: RunRow): Promise<RunRow> {
-  return run.state === 'queued' ? (await moveRun(tx, run.id, ['queued'], 'preflighting'))! : run;
+  return campaign && outside ? judge(ctx, tx, run, campaign, outside) : run;
 }
 
 /**
@@ -75,7 +71,6 @@ export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
   });
 }
 
-/** Judges a locked run that is queued or preflighting. */
 async function judge(
   ctx: Ctx,
   tx: Tx,
@@ -85,10 +80,10 @@ async function judge(
 ): Promise<RunRow> {
   const checked = await checkLaunch(tx, campaign, outside);
   const recipients = await countRecipients(tx.org, campaign.id);
-  if (!checked.passed) return failChecks(tx, await toPreflight(tx, run), checked, recipients);
-  if (run.intent === 'draft') return complete(tx, await toPreflight(tx, run), checked, recipients);
+  if (!checked.passed) return failChecks(tx, run, checked, recipients);
+  if (run.intent === 'draft') return complete(tx, run, checked, recipients);
   const refused = await refusedRequester(tx, run);
-  if (refused) return deny(tx, await toPreflight(tx, run), refused);
+  if (refused) return deny(tx, run, refused);
   const requester = requesterOf(run);
   const authorization = await authorizeAction(tx, requester, {
     capability: 'campaign.launch',
@@ -96,10 +91,8 @@ async function judge(
     mailboxIds: isCredential(requester) ? await sendersToAllow(tx.org, campaign) : [],
     recipients: recipients.count + campaign.cc.length + campaign.bcc.length,
   });
-  if (authorization.decision === 'awaiting_approval') {
-    const { reasons } = authorization;
-    return holdRun(ctx, tx, await toPreflight(tx, run), campaign, { checked, recipients, reasons });
-  }
+  if (authorization.decision === 'awaiting_approval')
+    return holdRun(ctx, tx, run, campaign, { checked, recipients, reasons: authorization.reasons });
   return launchAtOnce(tx, run, campaign, checked, recipients);
 }
 
@@ -117,9 +110,7 @@ async function launchAtOnce(
   checked: LaunchCheck,
   recipients: Recipients,
 ): Promise<RunRow> {
-  const launching = { state: 'launching', reason: 'policy_allows' } as const;
-  // Nobody could see it in the states between, so the row is written once.
-  const through = run.state === 'queued' ? [{ state: 'preflighting' } as const, launching] : [launching];
-  const policyDecision = { decision: 'execute' };
-  return activate(tx, run, campaign, { preflightReport: checked.report, recipients, policyDecision, through });
+  const change = { preflightReport: checked.report, recipients, policyDecision: { decision: 'execute' } };
+  await moveRun(tx, run.id, ['preflighting'], 'launching', { reason: 'policy_allows', ...change });
+  return activate(tx, run, campaign);
 }

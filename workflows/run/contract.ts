@@ -14,7 +14,6 @@ export const runWorkflow = defineWorkflow<RunSignals>()({
   kind: 'run',
   parts: ['runId'],
   summary: ({ runId }) => `Run ${runId}`,
-  eager: true,
 });
 
 /** Arguments of a run. */
