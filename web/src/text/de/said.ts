@@ -293,9 +293,9 @@ export const said: Record<keyof typeof en, string> = {
   'said.apple_sign_in_incomplete.found': '{names}: gesetzt, und keine Einstellung von Heron',
   'said.apple_sign_in_incomplete.fix':
     'Die Einstellungen entfernen: In dieser Version meldet man sich mit Passwort und gemailtem Code an.',
-  'said.single_platform_admin.title': 'Die Installation verwaltet ein Mensch allein',
+  'said.single_platform_admin.title': 'Eine Person allein verwaltet die Installation',
   'said.single_platform_admin.found': 'Ein Konto verwaltet die Installation',
-  'said.single_platform_admin.fix': 'Mit `heron admin add <email>` jemand Zweiten ernennen.',
+  'said.single_platform_admin.fix': 'Mit `heron admin add <email>` eine zweite Person ernennen.',
   'said.bootstrap_password_still_set.title': 'Ein vom Betreiber gewähltes Passwort ist in Gebrauch',
   'said.bootstrap_password_still_set.found':
     '{count|Ein Konto|# Konten} mit dem Passwort, das `heron bootstrap` vergab',
@@ -330,10 +330,11 @@ export const said: Record<keyof typeof en, string> = {
   'said.warmup_pools_missing.found':
     '{count|Ein Arbeitsbereich|# Arbeitsbereiche} mit nur einem Postfach, das sich aufwärmt',
   'said.warmup_pools_missing.fix': 'Im Arbeitsbereich zwei oder mehr Postfächer aufwärmen.',
-  'said.automation_author_unknown.title': 'Automationen starten andere, und niemand weiß, mit wessen Rechten',
-  'said.automation_author_unknown.found': 'Ohne bekannten Autor: {count|eine Automation|# Automationen}, {names}',
+  'said.automation_author_unknown.title': 'Automatisierungen starten andere, und niemand weiß, mit wessen Rechten',
+  'said.automation_author_unknown.found':
+    'Ohne bekannten Autor: {count|eine Automatisierung|# Automatisierungen}, {names}',
   'said.automation_author_unknown.fix':
-    'Sie von jemandem neu speichern lassen, der alles darf, was die gestarteten Automationen tun: Bis dahin starten solche nicht, die ein Recht brauchen.',
+    'Sie von jemandem neu speichern lassen, der alles darf, was die gestarteten Automatisierungen tun: Bis dahin starten solche nicht, die ein Recht brauchen.',
   'said.facts_incomplete.title': 'Berichte zählen E-Mails einzeln',
   'said.facts_incomplete.found':
     '{count|Ein Arbeitsbereich|# Arbeitsbereiche} mit E-Mails von vor dieser Version, die nicht nach Gruppen gezählt sind',
