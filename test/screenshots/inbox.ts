@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { createCampaign, createMailbox } from '../harness/factories.ts';
 import { awayFrom, replyTo, type Original } from '../harness/inbound.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
-import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+import { ENDLESS, HOSTILE, STRANGER, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 /** A message in HTML, as mail programs and attackers write it. */
 export function htmlFrom(original: Original, html: string, subject = 'Re: Hello'): Buffer {
@@ -60,7 +60,7 @@ export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<Page
     });
   const grace = await mailed('grace@navy.example', { first_name: 'Grace', last_name: 'Hopper', company: 'Compilers' });
   const alan = await mailed('alan@bletchley.example', { first_name: 'Alan', company: 'Machines' });
-  const mallory = await mailed('mallory@evil.example', { first_name: HOSTILE, last_name: WIDE, company: HOSTILE });
+  const mallory = await mailed(STRANGER, { first_name: HOSTILE, last_name: WIDE, company: HOSTILE });
   const amal = await mailed('amal@shop.example', { first_name: 'أمل', company: 'متجر الأنوار' });
   const away = await mailed('jean@example.com', { first_name: 'Jean' });
   await deps
@@ -69,7 +69,7 @@ export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<Page
     .update({ sent_at: hoursAgo(48) });
   await receive(awayFrom(away.original, 'I am back on the fourth of May.'));
   await receive(replyTo(amal.original, 'مرحبا، نحن مهتمون. كم السعر؟', { subject: 'Re: أضواء' }));
-  await receive(htmlFrom(mallory.original, `${HOSTILE}<p>${'x'.repeat(10_000)}</p>`, `Re: ${WIDE}`));
+  await receive(htmlFrom(mallory.original, `${HOSTILE}<p>${ENDLESS}</p>`, `Re: ${WIDE}`));
   await receive(
     htmlFrom(
       alan.original,

@@ -33,6 +33,8 @@ const DOCS: Readonly<Record<string, string>> = {
   mailbox: 'mailbox',
 };
 const DOCS_SIZE = { width: 1280, height: 800 };
+/** Pictures that need more height (px), so that what they show is whole. */
+const TALL: Readonly<Record<string, number>> = { campaign: 1200 };
 /** Of 100; text is sharp, and a picture has about 50 KB. */
 const QUALITY = 80;
 /** Until charts and graphs have found their size (ms). */
@@ -73,11 +75,17 @@ async function takeDocs(world: SceneWorld, scene: Scene): Promise<void> {
   for (const [picture, name] of Object.entries(DOCS)) {
     const page = scene.pages.find(([one]) => one === name);
     if (!page) throw new Error(`docs/images/${picture}.webp shows ${name}, and there is no such page`);
-    await visit(world, scene, page, { viewport: DOCS_SIZE, colorScheme: 'light' }, async (shown) => {
-      const browser = await shown.context().newCDPSession(shown);
-      const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
-      await writeFile(join(DOCS_OUT, `${picture}.webp`), data, 'base64');
-    });
+    await visit(
+      world,
+      scene,
+      page,
+      { viewport: { ...DOCS_SIZE, height: TALL[picture] ?? DOCS_SIZE.height }, colorScheme: 'light' },
+      async (shown) => {
+        const browser = await shown.context().newCDPSession(shown);
+        const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+        await writeFile(join(DOCS_OUT, `${picture}.webp`), data, 'base64');
+      },
+    );
   }
   console.log(DOCS_OUT);
 }

@@ -12,7 +12,7 @@ import { sceneOfOperator } from './operator.ts';
 import { sceneOfAgents } from './agents.ts';
 import { sceneOfReports } from './reports.ts';
 import { sceneOfOrders } from './orders.ts';
-import { HOSTILE, WIDE, type PageToSee, type SceneWorld, type Stage } from './stage.ts';
+import { ENDLESS, HOSTILE, WIDE, type PageToSee, type SceneWorld, type Stage } from './stage.ts';
 
 export interface Scene {
   tenant: Tenant;
@@ -77,7 +77,7 @@ async function sceneOfCampaigns({ world, tenant, post }: Stage): Promise<PageToS
   await post(`/campaigns/${campaign.id}/leads`, { contact_ids: [ada.id] });
   const hostile = await post('/campaigns', {
     name: HOSTILE,
-    steps: [{ name: WIDE, subject: HOSTILE, body_plain: `${HOSTILE} {{.Nothing}} ${'x'.repeat(10_000)}` }],
+    steps: [{ name: WIDE, subject: HOSTILE, body_plain: `${HOSTILE} {{.Nothing}} ${ENDLESS}` }],
   });
   await post('/campaigns', { name: WIDE, steps: [{ name: 'One', subject: 'Hello', body_plain: 'Hello' }] });
   const letter = {

@@ -28,3 +28,7 @@ export const HOSTILE = IS_FOR_DOCS
   ? 'Lamps for the bakery'
   : `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 export const WIDE = IS_FOR_DOCS ? 'Street lights, Lübeck' : `${'W'.repeat(90)} مرحبا 🦩`;
+/** A word that has no end. */
+export const ENDLESS = IS_FOR_DOCS ? 'Could you send me your price list?' : 'x'.repeat(10_000);
+/** Who writes it. */
+export const STRANGER = IS_FOR_DOCS ? 'miriam@harbour.example' : 'mallory@evil.example';
