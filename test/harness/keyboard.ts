@@ -141,6 +141,7 @@ const WATCH = `(root) => {
     openers() {
       const all = usable().filter((one) => one.matches('[aria-haspopup=dialog],[aria-haspopup=menu]'));
       const likeOf = (one) => one.closest('tr,li,article') ? one.getAttribute('aria-haspopup') : nameOf(one).replace(/ .*/, '');
+      for (const one of document.querySelectorAll('[data-opener]')) delete one.dataset.opener;
       return [...new Map(all.map((one) => [likeOf(one), one]))].map(([like, one], at) => {
         one.dataset.opener = String(at);
         return { at: String(at), kind: one.getAttribute('aria-haspopup'), name: nameOf(one), like: location.pathname.split('/')[1] + ' ' + like };

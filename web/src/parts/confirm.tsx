@@ -41,7 +41,7 @@ export function ConfirmButton({
             <Button variant="default" onClick={dialog.close}>
               {t('cancel')}
             </Button>
-            <Button color="red" onClick={() => void confirm()} loading={act.isPending} data-autofocus>
+            <Button color="red.9" onClick={() => void confirm()} loading={act.isPending} data-autofocus>
               {label}
             </Button>
           </Group>

@@ -30,7 +30,7 @@ export function Confirm({
           <Button variant="default" onClick={close} data-autofocus>
             {t('cancel')}
           </Button>
-          <Button color="red" onClick={() => act.mutate()} loading={act.isPending}>
+          <Button color="red.9" onClick={() => act.mutate()} loading={act.isPending}>
             {action}
           </Button>
         </Group>
