@@ -27,6 +27,7 @@ const HOUSE = {
     'local',
     'temporal',
     'test',
+    'web',
     'workers',
     'workflows',
   ],

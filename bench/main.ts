@@ -2,7 +2,7 @@
  * Measures Heron against the bare parts it is made of. `npm run bench` runs everything, `npm run bench -- contacts import`
  * some of it, `npm run bench -- inbound <folder>` how incoming mail is read, on the corpora in the folder; `--quick` with small amounts to see that it works (nothing is written
  * then), and `--scale 0.1` reports and goals on a tenth of their data, as their results say. `--data <folder>` keeps the installation there: reports finds
- * the data set of an earlier run in it, and measures without writing it again.
+ * the data set of an earlier run in it, and measures without writing it again; dashboard opens that data set in a browser.
  */
 import { parseArgs } from 'node:util';
 import { withContext, type Bench } from './context.ts';
@@ -31,6 +31,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   integrations: () => import('./integrations.ts'),
   goals: () => import('./goals.ts'),
   runs: () => import('./runs.ts'),
+  dashboard: () => import('./dashboard.ts'),
   warmup: () => import('./warmup.ts'),
   'row-security': () => import('./row-security.ts'),
 };

@@ -17,6 +17,14 @@ export default defineConfig({
     // Every browser of that target preloads modules by itself.
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // The first page is one file; by itself the bundler makes one for each set of rooms that share something.
+          groups: [{ name: 'first', tags: ['$initial'] }],
+        },
+      },
+    },
   },
   server: {
     proxy: Object.fromEntries(

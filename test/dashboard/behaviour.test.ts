@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
@@ -57,7 +57,7 @@ browserTest('every room is reached and left by keyboard alone', async (t) => {
   await context.close();
 });
 
-browserTest('no page asks once per row', async (t) => {
+browserTest('no page asks once per row, and none asks the same twice', async (t) => {
   const email = 'many@ours.test';
   const id = await createMailbox(world.deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
   for (let n = 0; n < 25; n += 1)
@@ -72,9 +72,10 @@ browserTest('no page asks once per row', async (t) => {
   const pages = [...(await roomsOf(page)), '/operations/stuck', '/reports/deliverability', '/reports/attribution'];
   for (const path of pages) {
     const asked: string[] = [];
-    const count = (request: { url(): string }) => {
-      const { pathname } = new URL(request.url());
-      if (pathname.startsWith('/v1/')) asked.push(pathname);
+    const count = (request: Request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname.startsWith('/v1/'))
+        asked.push(`${request.method()} ${pathname}${search}${request.postData() ?? ''}`);
     };
     page.on('request', count);
     await page.goto(world.url + path);
@@ -82,6 +83,11 @@ browserTest('no page asks once per row', async (t) => {
     await page.waitForLoadState('networkidle');
     page.off('request', count);
     t.true(asked.length > 0 && asked.length <= MOST_REQUESTS, `${path}: ${asked.length} requests: ${asked.join(' ')}`);
+    t.deepEqual(
+      asked.filter((one, at) => asked.indexOf(one) !== at),
+      [],
+      `${path}: asked twice`,
+    );
   }
   await context.close();
 });

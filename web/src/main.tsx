@@ -1,3 +1,4 @@
+import { textsCame } from './app/first.ts';
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import './app/style.css';
@@ -12,7 +13,6 @@ import { STYLE_NONCE } from './app/meta.ts';
 import { Notes } from './app/notes.tsx';
 import { language, usePreferences } from './app/preferences.ts';
 import { router } from './app/router.tsx';
-import { loadTexts } from './text/index.ts';
 import { resolveVariables, themeOf } from './app/theme.ts';
 
 const nonce = STYLE_NONCE;
@@ -36,9 +36,9 @@ function App() {
   );
 }
 
-const root = createRoot(document.getElementById('root')!);
-void loadTexts(language()).finally(() =>
-  root.render(
+// Until everything is here the page shows its shape (index.html): it is drawn once, and nothing jumps.
+void Promise.all([textsCame, router.load()]).then(() =>
+  createRoot(document.getElementById('root')!).render(
     <StrictMode>
       <App />
     </StrictMode>,

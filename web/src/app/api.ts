@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query';
+import { QueryClient, type Query } from '@tanstack/react-query';
 import { createHeron, dataOf, eachOf, HeronError, type BodyOf, type paths } from '../../../client/src/index.ts';
 import { accessToken, sendSignedIn } from './session.ts';
 
@@ -20,6 +20,22 @@ export type AnswerOf<Path extends keyof paths> = paths[Path] extends {
 /** One row of a paged list, such as `RowOf<'/v1/campaigns'>`. */
 export type RowOf<Path extends keyof paths> = AnswerOf<Path> extends { data: (infer Row)[] } ? Row : never;
 
+/** One row of what a search by POST finds, such as `FoundBy<'/v1/lead-database/people'>`. */
+export type FoundBy<Path extends keyof paths> = paths[Path] extends {
+  post: { responses: { 200: { content: { 'application/json': { data: (infer Row)[] } } } } };
+}
+  ? Row
+  : never;
+
+/** Lists of more pages than this are long. */
+const SHORT_PAGES = 5;
+
+/** Whether asking again is a few requests at most. A long list takes one for each page that was ever read: it stays as it was read. */
+export function isShort({ state }: Pick<Query, 'state'>): boolean {
+  const { pages } = (state.data ?? {}) as { pages?: unknown[] };
+  return (pages?.length ?? 0) <= SHORT_PAGES;
+}
+
 /** Queries are kept while they are looked at, and asked again when something happened (live.ts) or after half a minute. */
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -27,7 +43,8 @@ export const queryClient = new QueryClient({
       staleTime: 30_000,
       gcTime: 10 * 60_000,
       retry: (count, error) => !(error instanceof HeronError && error.status < 500) && count < 1,
-      refetchOnWindowFocus: true,
+      refetchOnWindowFocus: isShort,
+      refetchOnMount: isShort,
     },
     mutations: { retry: false },
   },

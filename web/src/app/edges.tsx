@@ -1,18 +1,8 @@
-import { Anchor, Box, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { Link, type ErrorComponentProps } from '@tanstack/react-router';
-import { ErrorNote, ListSkeleton } from '../parts/states.tsx';
+import { ErrorNote } from '../parts/states.tsx';
 import { useText } from '../text/index.ts';
-
-/** The shape of the whole dashboard while it finds out who is here. */
-export function Waiting() {
-  return (
-    <Box p="md" maw={1180} mx="auto">
-      <Skeleton height={28} width={180} mb="xl" />
-      <ListSkeleton />
-    </Box>
-  );
-}
 
 /** What is shown instead of a page that failed. */
 export function Broken({ error, reset }: ErrorComponentProps) {

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { queryClient } from './api.ts';
+import { isShort, queryClient } from './api.ts';
 import { REALTIME_URL } from './meta.ts';
 import { accessToken } from './session.ts';
 
@@ -64,7 +64,7 @@ export function followEvents(): () => void {
   void connect();
   const poll = setInterval(() => {
     if (!isOpen && document.visibilityState === 'visible')
-      void queryClient.invalidateQueries({ refetchType: 'active' });
+      void queryClient.invalidateQueries({ refetchType: 'active', predicate: isShort });
   }, POLL_MS);
   return () => {
     stopped = true;
@@ -145,7 +145,11 @@ function refresh(): void {
 }
 
 function askAgain(keys: Set<string>): void {
-  for (const key of keys) void queryClient.invalidateQueries({ queryKey: [key] });
+  for (const key of keys) {
+    void queryClient.invalidateQueries({ queryKey: [key], predicate: isShort });
+    // A long list that nobody looks at begins anew when somebody does.
+    queryClient.removeQueries({ queryKey: [key], type: 'inactive', predicate: (query) => !isShort(query) });
+  }
   keys.clear();
 }
 

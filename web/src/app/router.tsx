@@ -1,9 +1,9 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { queryClient } from './api.ts';
-import { Broken, Lost, Waiting } from './edges.tsx';
+import { Broken, Lost } from './edges.tsx';
+import { PAGES } from './pages.ts';
 import { personQuery } from './person.ts';
 import { Shell } from './shell.tsx';
-import { loadRoom, type Room } from '../text/index.ts';
 
 /** Filters and what is chosen live in the address, as text: a link to a list is a link to what is seen. */
 type Search = Record<string, string | undefined>;
@@ -18,77 +18,14 @@ const root = createRootRoute({
   component: Shell,
   validateSearch: search,
   loader: () => queryClient.ensureQueryData(personQuery),
-  pendingComponent: Waiting,
   errorComponent: Broken,
   notFoundComponent: Lost,
 });
 
-/** A page of a room: its code and the room's texts are loaded when it is opened. */
-const at = <Path extends string>(path: Path, room: Room, load: () => Promise<{ default: () => React.ReactNode }>) =>
-  createRoute({
-    getParentRoute: () => root,
-    path,
-    component: lazyRouteComponent(async () => {
-      const [page] = await Promise.all([load(), loadRoom(room)]);
-      return page;
-    }),
-  });
+const page = <Path extends string>(path: Path, load: (typeof PAGES)[number]['load']) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
 
-const tree = root.addChildren([
-  at('/', 'start', () => import('../rooms/start/page.tsx')),
-  at('/campaigns', 'campaigns', () => import('../rooms/campaigns/list.tsx')),
-  at('/campaigns/new', 'campaigns', () => import('../rooms/campaigns/new.tsx')),
-  at('/campaigns/$id', 'campaigns', () => import('../rooms/campaigns/page.tsx')),
-  at('/leads', 'leads', () => import('../rooms/leads/contacts.tsx')),
-  at('/leads/segments', 'leads', () => import('../rooms/leads/segments.tsx')),
-  at('/leads/segments/$id', 'leads', () => import('../rooms/leads/segment.tsx')),
-  at('/leads/imports', 'leads', () => import('../rooms/leads/imports.tsx')),
-  at('/leads/imports/new', 'leads', () => import('../rooms/leads/import-new.tsx')),
-  at('/leads/imports/$id', 'leads', () => import('../rooms/leads/import.tsx')),
-  at('/leads/suppressions', 'leads', () => import('../rooms/leads/suppressions.tsx')),
-  at('/leads/database', 'leads', () => import('../rooms/leads/database.tsx')),
-  at('/leads/catalogue', 'leads', () => import('../rooms/leads/catalogue.tsx')),
-  at('/leads/$id', 'leads', () => import('../rooms/leads/contact.tsx')),
-  at('/campaigns/$id/leads/$contactId', 'way', () => import('../rooms/way/page.tsx')),
-  at('/inbox', 'inbox', () => import('../rooms/inbox/page.tsx')),
-  at('/crm', 'crm', () => import('../rooms/crm/board.tsx')),
-  at('/crm/list', 'crm', () => import('../rooms/crm/list.tsx')),
-  at('/crm/deals/$id', 'crm', () => import('../rooms/crm/deal.tsx')),
-  at('/tasks', 'crm', () => import('../rooms/crm/tasks.tsx')),
-  at('/meetings', 'meetings', () => import('../rooms/meetings/list.tsx')),
-  at('/automations', 'automations', () => import('../rooms/automations/list.tsx')),
-  at('/automations/$id', 'automations', () => import('../rooms/automations/page.tsx')),
-  at('/integrations', 'integrations', () => import('../rooms/integrations/list.tsx')),
-  at('/integrations/$id', 'integrations', () => import('../rooms/integrations/connection.tsx')),
-  at('/review', 'review', () => import('../rooms/review/list.tsx')),
-  at('/mailboxes', 'mailboxes', () => import('../rooms/mailboxes/list.tsx')),
-  at('/mailboxes/new', 'mailboxes', () => import('../rooms/mailboxes/connect.tsx')),
-  at('/mailboxes/$id', 'mailboxes', () => import('../rooms/mailboxes/page.tsx')),
-  at('/agents', 'agents', () => import('../rooms/agents/runs.tsx')),
-  at('/agents/runs/$id', 'agents', () => import('../rooms/agents/run.tsx')),
-  at('/agents/policies', 'agents', () => import('../rooms/agents/policies.tsx')),
-  at('/agents/keys', 'agents', () => import('../rooms/agents/keys.tsx')),
-  at('/agents/applications', 'agents', () => import('../rooms/agents/applications.tsx')),
-  at('/agents/connect', 'agents', () => import('../rooms/agents/connect.tsx')),
-  at('/mailboxes/orders', 'mailboxes', () => import('../rooms/mailboxes/orders.tsx')),
-  at('/mailboxes/orders/new', 'mailboxes', () => import('../rooms/mailboxes/order-new.tsx')),
-  at('/mailboxes/orders/domains', 'mailboxes', () => import('../rooms/mailboxes/order-domains.tsx')),
-  at('/mailboxes/orders/$id', 'mailboxes', () => import('../rooms/mailboxes/order.tsx')),
-  at('/reports', 'reports', () => import('../rooms/reports/overview.tsx')),
-  at('/reports/people', 'reports', () => import('../rooms/reports/people.tsx')),
-  at('/reports/deliverability', 'reports', () => import('../rooms/reports/deliverability.tsx')),
-  at('/reports/campaigns', 'reports', () => import('../rooms/reports/campaigns.tsx')),
-  at('/reports/attribution', 'reports', () => import('../rooms/reports/attribution.tsx')),
-  at('/reports/goals', 'reports', () => import('../rooms/reports/goals.tsx')),
-  at('/reports/goals/$id', 'reports', () => import('../rooms/reports/goal.tsx')),
-  at('/reports/funnels', 'reports', () => import('../rooms/reports/funnels.tsx')),
-  at('/operations', 'operator', () => import('../rooms/operator/health.tsx')),
-  at('/operations/stuck', 'operator', () => import('../rooms/operator/stuck.tsx')),
-  at('/operations/webhooks', 'operator', () => import('../rooms/operator/webhooks.tsx')),
-  at('/operations/webhooks/$id', 'operator', () => import('../rooms/operator/webhook.tsx')),
-  at('/operations/audit', 'operator', () => import('../rooms/operator/audit.tsx')),
-  at('/operations/settings', 'operator', () => import('../rooms/operator/settings.tsx')),
-]);
+const tree = root.addChildren(PAGES.map(({ path, load }) => page(path, load)));
 
 export const router = createRouter({
   routeTree: tree,

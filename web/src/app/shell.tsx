@@ -82,7 +82,7 @@ export function Shell() {
             aria-expanded={isMenuOpen}
             aria-controls="menu"
           />
-          <Link to="/" className="brand" aria-label={t('shell.home')}>
+          <Link to={'/' as never} className="brand" aria-label={t('shell.home')}>
             <img src="/heron.svg" alt="" width={24} height={24} />
             <Text fw={650} visibleFrom="xs">
               Heron

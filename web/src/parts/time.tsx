@@ -1,4 +1,5 @@
 import { Text, type TextProps } from '@mantine/core';
+import { once } from '../app/once.ts';
 import { language, region } from '../app/preferences.ts';
 import { useText } from '../text/index.ts';
 import { DAY_MS } from './day.ts';
@@ -11,13 +12,24 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60_000],
 ];
 
-/** A time as people say it ("3 hours ago"), with the exact one, in the viewer's zone, on hover. Lists have hundreds of them. */
+const MOMENT = { dateStyle: 'medium', timeStyle: 'short' } as const;
+
+/** A time as people say it ("3 hours ago"), with the exact one, in the viewer's zone, on hover. */
 export function Ago({ at, ...props }: { at: string } & TextProps) {
+  return (
+    <Text span inherit {...props}>
+      <Moment at={at} />
+    </Text>
+  );
+}
+
+/** The same without a look of its own, for lists of hundreds of them. */
+export function Moment({ at }: { at: string }) {
   useText();
   return (
-    <Text component="time" dateTime={at} title={toDateTime(at)} span inherit {...props}>
+    <time dateTime={at} title={toDateTime(at)}>
       {toAgo(at)}
-    </Text>
+    </time>
   );
 }
 
@@ -34,10 +46,16 @@ export function At({ at, zone }: { at: string; zone: string }) {
   );
 }
 
+/** Formats cost far more to make than to use, and lists use them in every row: one of each kind is kept, by language or region. */
+const agoFormat = once((of: string) => new Intl.RelativeTimeFormat(of, { numeric: 'auto' }));
+const momentFormat = once(
+  (of: string, timeZone?: string) => new Intl.DateTimeFormat(of, { ...MOMENT, ...(timeZone && { timeZone }) }),
+);
+
 /** How long ago, or until when, in words. */
 function toAgo(at: string): string {
   const difference = Date.parse(at) - Date.now();
-  const format = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' });
+  const format = agoFormat(language());
   for (const [unit, ms] of STEPS)
     if (Math.abs(difference) >= ms) return format.format(Math.round(difference / ms), unit);
   return format.format(0, 'minute');
@@ -45,11 +63,7 @@ function toAgo(at: string): string {
 
 /** A date and time, short; in the viewer's zone unless another is named. */
 export function toDateTime(at: string, timeZone?: string): string {
-  return new Intl.DateTimeFormat(region(), {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    ...(timeZone ? { timeZone } : {}),
-  }).format(new Date(at));
+  return momentFormat(region(), timeZone).format(new Date(at));
 }
 
 /**

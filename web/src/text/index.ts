@@ -1,3 +1,4 @@
+import { once } from '../app/once.ts';
 import { language, region, usePreferences, type Preferences } from '../app/preferences.ts';
 import { common } from './en/common.ts';
 import type { RoomTexts } from './rooms.ts';
@@ -79,9 +80,14 @@ export function said(code: string, words: string): string {
   return words;
 }
 
+/** Making a format costs far more than using it, and lists of figures use it in every row. */
+const numberFormat = once(
+  (of: string, options: string) => new Intl.NumberFormat(of, JSON.parse(options) as Intl.NumberFormatOptions),
+);
+
 /** A number as the language writes it. */
 export function toNumber(value: number, options?: Intl.NumberFormatOptions): string {
-  return new Intl.NumberFormat(region(), options).format(value);
+  return numberFormat(region(), JSON.stringify(options ?? {})).format(value);
 }
 
 /** A share between 0 and 1 as a percentage. */

@@ -1,12 +1,12 @@
-import { Badge, ColorSwatch, Group, Paper, Select, Table, Text, TextInput } from '@mantine/core';
+import { Badge, ColorSwatch, Group, Paper, Select, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import IconBriefcase from '@tabler/icons-react/dist/esm/icons/IconBriefcase.mjs';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { Moment } from '../../parts/time.tsx';
+import { ToButton } from '../../parts/to.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { nameOf } from '../../parts/name.ts';
 import { toMoney } from '../../parts/money.ts';
@@ -109,7 +109,7 @@ export default function DealsPage() {
                   { label: t('crm.changed'), width: 150, isExtra: true },
                 ]}
               >
-                {(deal) => <Cells deal={deal} />}
+                {cellsOf}
               </VirtualTable>
             </>
           )
@@ -152,40 +152,40 @@ function Totals({ deals, total }: { deals: readonly Deal[]; total: number | null
   );
 }
 
+const cellsOf = (deal: Deal) => <Cells deal={deal} />;
+
 function Cells({ deal }: { deal: RowOf<'/v1/crm/deals'> }) {
   const t = useText();
   const { contact } = deal;
   return (
     <>
-      <Table.Td className="clip">
-        <To to={`/crm/deals/${deal.id}`} fw={600} size="sm" title={deal.name}>
+      <td className="clip">
+        <a href={`/crm/deals/${deal.id}`} title={deal.name}>
           {deal.name}
-        </To>
-      </Table.Td>
-      <Table.Td className="clip">
+        </a>
+      </td>
+      <td className="clip">
         {contact ? (
-          <To to={`/leads/${contact.id}`} size="sm" title={contact.email}>
+          <a href={`/leads/${contact.id}`} title={contact.email}>
             {nameOf(contact)}
-          </To>
+          </a>
         ) : null}
-      </Table.Td>
-      <Table.Td className="clip">
-        <Group gap={6} wrap="nowrap">
+      </td>
+      <td>
+        <div className="line">
           <ColorSwatch size={8} color={deal.stage.color} withShadow={false} flex="none" />
           <span className="clip">{deal.stage.name}</span>
-        </Group>
-      </Table.Td>
-      <Table.Td>
+        </div>
+      </td>
+      <td>
         <Badge variant="light" color={COLORS[deal.status]} tt="none">
           {t(`crm.status.${deal.status}`)}
         </Badge>
-      </Table.Td>
-      <Table.Td ta="right" className="clip">
-        {deal.value === null ? null : toMoney(deal.value, deal.currency)}
-      </Table.Td>
-      <Table.Td c="dimmed" className="clip">
-        <Ago at={deal.updated_at} />
-      </Table.Td>
+      </td>
+      <td className="clip number">{deal.value === null ? null : toMoney(deal.value, deal.currency)}</td>
+      <td className="clip dimmed">
+        <Moment at={deal.updated_at} />
+      </td>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { Badge, Stack, Text } from '@mantine/core';
 import IconInbox from '@tabler/icons-react/dist/esm/icons/IconInbox.mjs';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { usePaged } from '../../parts/paged.tsx';
@@ -29,7 +29,7 @@ export function ThreadList({ list, onOpen }: { list: ReturnType<typeof useThread
   const t = useText();
   const { view, q, mailbox, category, thread } = useAddress();
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

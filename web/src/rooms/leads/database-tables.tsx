@@ -1,15 +1,17 @@
-import { Badge, Table } from '@mantine/core';
-import { dataOf, heron, type BodyOf } from '../../app/api.ts';
+import { Badge } from '@mantine/core';
+import { dataOf, heron, type BodyOf, type FoundBy } from '../../app/api.ts';
 import { usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { Moment } from '../../parts/time.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './contacts.tsx';
 
 /** Whom a search of the lead database is about. */
 export type Question = BodyOf<'/v1/lead-database/coverage', 'post'>;
+
+type Person = FoundBy<'/v1/lead-database/people'>;
+type Company = FoundBy<'/v1/lead-database/companies'>;
 
 const COLORS: Record<string, string> = {
   replied: 'teal',
@@ -41,31 +43,31 @@ export function PeopleTable({ question }: { question: Question }) {
             { label: t('leads.database.last'), width: 150, isExtra: true },
           ]}
         >
-          {(person) => (
-            <>
-              <Table.Td className="clip">
-                <To to={`/leads/${person.id}`} fw={600} size="sm" title={person.email}>
-                  {nameOf(person) || person.email}
-                </To>{' '}
-                {person.job_title}
-              </Table.Td>
-              <Table.Td className="clip">{person.company || person.company_domain}</Table.Td>
-              <Table.Td>
-                <Badge variant="light" tt="none" color={COLORS[person.outreach_status] ?? 'gray'}>
-                  {textOf('leads.value', person.outreach_status)}
-                </Badge>
-              </Table.Td>
-              <Table.Td ta="right">{person.emails_received || null}</Table.Td>
-              <Table.Td c="dimmed" className="clip">
-                {person.last_contacted_at ? <Ago at={person.last_contacted_at} /> : null}
-              </Table.Td>
-            </>
-          )}
+          {personCells}
         </VirtualTable>
       )}
     </Answered>
   );
 }
+
+const personCells = (person: Person) => (
+  <>
+    <td className="clip">
+      <a href={`/leads/${person.id}`} title={person.email}>
+        {nameOf(person) || person.email}
+      </a>{' '}
+      {person.job_title}
+    </td>
+    <td className="clip">{person.company || person.company_domain}</td>
+    <td>
+      <Badge variant="light" tt="none" color={COLORS[person.outreach_status] ?? 'gray'}>
+        {textOf('leads.value', person.outreach_status)}
+      </Badge>
+    </td>
+    <td className="number">{person.emails_received || null}</td>
+    <td className="clip dimmed">{person.last_contacted_at ? <Moment at={person.last_contacted_at} /> : null}</td>
+  </>
+);
 
 /** The same people by company, those with most people first. */
 export function CompanyTable({ question }: { question: Question }) {
@@ -90,32 +92,27 @@ export function CompanyTable({ question }: { question: Question }) {
             { label: t('leads.database.last'), width: 150, isExtra: true },
           ]}
         >
-          {(company) => (
-            <>
-              <Table.Td className="clip">
-                <To
-                  to={`/leads/database?q=${encodeURIComponent(company.domain)}`}
-                  fw={600}
-                  size="sm"
-                  title={company.domain}
-                >
-                  {company.name || company.domain}
-                </To>
-              </Table.Td>
-              <Table.Td ta="right">{toNumber(company.people)}</Table.Td>
-              <Table.Td ta="right">{company.contacted || null}</Table.Td>
-              <Table.Td ta="right">{company.replied || null}</Table.Td>
-              <Table.Td ta="right">{company.fresh || null}</Table.Td>
-              <Table.Td c="dimmed" className="clip">
-                {company.last_contacted_at ? <Ago at={company.last_contacted_at} /> : null}
-              </Table.Td>
-            </>
-          )}
+          {companyCells}
         </VirtualTable>
       )}
     </Answered>
   );
 }
+
+const companyCells = (company: Company) => (
+  <>
+    <td className="clip">
+      <a href={`/leads/database?q=${encodeURIComponent(company.domain)}`} title={company.domain}>
+        {company.name || company.domain}
+      </a>
+    </td>
+    <td className="number">{toNumber(company.people)}</td>
+    <td className="number">{company.contacted || null}</td>
+    <td className="number">{company.replied || null}</td>
+    <td className="number">{company.fresh || null}</td>
+    <td className="clip dimmed">{company.last_contacted_at ? <Moment at={company.last_contacted_at} /> : null}</td>
+  </>
+);
 
 /** Whether a question leaves nobody out: then it is the workspace that is empty. */
 function isAnybody({ conditions, q, segment_id }: Question): boolean {

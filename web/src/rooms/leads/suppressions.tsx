@@ -62,7 +62,7 @@ export default function SuppressionsPage() {
                   { label: t('leads.suppressions.lift'), width: 120, isHidden: true },
                 ]}
               >
-                {(one) => <Cells one={one} mayWrite={mayWrite} />}
+                {mayWrite ? cellsWithLift : cellsOf}
               </VirtualTable>
             </>
           )
@@ -71,6 +71,9 @@ export default function SuppressionsPage() {
     </LeadsPage>
   );
 }
+
+const cellsOf = (one: Suppression) => <Cells one={one} mayWrite={false} />;
+const cellsWithLift = (one: Suppression) => <Cells one={one} mayWrite />;
 
 function Cells({ one, mayWrite }: { one: Suppression; mayWrite: boolean }) {
   const t = useText();
