@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
 import { SUPPRESSED_BEFOREHAND } from '../../examples/leads.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
@@ -101,6 +102,7 @@ browserTest('a segment says who is in it while its conditions are written, and a
     await page.mouse.wheel(0, 4_000);
     await page.waitForTimeout(100);
   }
+  await walkRows(t, page, 150);
   await page.getByRole('link', { name: 'Suppressions' }).click();
   await page.getByRole('button', { name: 'Suppress addresses' }).click();
   await page.getByLabel('Addresses and domains').fill('p1@example.com, nonsense@\nrival.example');
@@ -113,3 +115,26 @@ browserTest('a segment says who is in it while its conditions are written, and a
   t.deepEqual(faults, []);
   await context.close();
 });
+
+/** Goes through a list of so many people by keyboard alone, and back from its end after the page was scrolled away from it. */
+async function walkRows(t: ExecutionContext, page: Page, count: number): Promise<void> {
+  const row = (index: number) => page.locator(`main tr[aria-rowindex="${index}"]`);
+  const focused = () => page.evaluate('Number(document.activeElement.closest("tr")?.ariaRowIndex)');
+  await page.evaluate('scrollTo(0, 0)');
+  await row(2).getByRole('link').focus();
+  for (let index = 3; index <= count + 1; index += 1) {
+    // Some come with the next page of the list, which is under way by now.
+    await row(index).waitFor({ state: 'attached' });
+    await page.keyboard.press(index % 2 === 0 ? 'Tab' : 'ArrowDown');
+    t.is(await focused(), index);
+  }
+  t.is(await page.getByRole('table').getAttribute('aria-rowcount'), String(count + 1));
+  await page.evaluate('scrollTo(0, 0)');
+  await row(2).waitFor({ state: 'attached' });
+  t.is(await row(count - 50).count(), 0);
+  t.is(await focused(), count + 1);
+  await page.keyboard.press('ArrowUp');
+  t.is(await focused(), count);
+  await page.keyboard.press('Shift+Tab');
+  t.is(await focused(), count - 1);
+}
