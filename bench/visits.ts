@@ -20,7 +20,7 @@ export interface Opened {
   paintMs: number;
   headingMs: number;
   allMs: number;
-  /** Processor time (ms) of the page's thread until all is shown; not slowed down, whatever the page was. */
+  /** Processor time (ms) of the page's thread until all is shown, on the processor slowed down: other work on the machine changes it little. */
   cpuMs: number;
   /** Requests to the API, as `GET /v1/…` without the query; what is asked twice stands twice. */
   asked: string[];
@@ -50,7 +50,7 @@ export async function openAddress(visits: Visits, path: string, slowness: number
 export interface Scrolled {
   /** Times (ms) between one frame and the next. */
   frames: number[];
-  /** Processor time (ms) of the page's thread for each frame. */
+  /** Processor time (ms) of the page's thread for each frame; not slowed down. */
   cpuMsPerFrame: number;
   /** Frames in which no row stood in the middle of the window, as those to come were not there yet. */
   empty: number;

@@ -5,6 +5,9 @@ import { defineConfig } from 'vite';
 const API = process.env.HERON_URL ?? 'http://127.0.0.1:8080';
 const OF_THE_API = ['/v1', '/account', '/setup', '/invitations', '/approvals', '/oauth', '/docs', '/openapi.json'];
 
+/** What the pages of every room are made of, beside the frame around them. */
+const PARTS = /src\/parts\/(act|figure|focus|page|section|sub-pages|time|to)\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
+
 export default defineConfig({
   plugins: [react()],
   root: import.meta.dirname,
@@ -20,8 +23,12 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // The first page is one file; by itself the bundler makes one for each set of rooms that share something.
-          groups: [{ name: 'first', tags: ['$initial'] }],
+          // The first page is one file, and what rooms share a few: by itself the bundler makes one for each set of rooms that share something.
+          groups: [
+            { name: 'first', tags: ['$initial'], priority: 2 },
+            { name: 'parts', test: PARTS, priority: 1 },
+            { name: 'controls', minShareCount: 12 },
+          ],
         },
       },
     },

@@ -99,7 +99,13 @@ const WATCH = `(root) => {
       && !one.matches(INTERACTIVE + ',label') && !one.closest(INTERACTIVE + ',label,[role=option],[tabindex="0"]') && !one.querySelector(INTERACTIVE);
   });
 
+  // Rows of a long list leave the page and come back as other elements: what is in them is known by its place.
+  const idOf = (one) => {
+    const row = one.closest('tr[aria-rowindex]');
+    return row ? row.ariaRowIndex + '/' + [...row.querySelectorAll(INTERACTIVE)].indexOf(one) : one;
+  };
   const reached = new Set();
+  const groups = new Set();
   let last;
   const had = document.activeElement;
   let isChanged = false;
@@ -118,8 +124,9 @@ const WATCH = `(root) => {
       if (hasParts && one === last) return [];
       last = one;
       if (!root.contains(one) || one === root || one === document.body) return 'end';
-      if (reached.has(one)) return one === [...reached][0] ? 'end' : 'keeps the focus: ' + said(one);
-      reached.add(one);
+      if (reached.has(idOf(one))) return idOf(one) === [...reached][0] ? 'end' : 'keeps the focus: ' + said(one);
+      reached.add(idOf(one));
+      groups.add(groupOf(one));
       finish();
       if (isChanged) noteLooks();
       isChanged = false;
@@ -131,9 +138,8 @@ const WATCH = `(root) => {
       return faults;
     },
     missed() {
-      const groups = new Set([...reached].map(groupOf).filter(Boolean));
       return [
-        ...usable().filter((one) => !reached.has(one) && !groups.has(groupOf(one))).map((one) => 'is not reached: ' + said(one)),
+        ...usable().filter((one) => !reached.has(idOf(one)) && !(groupOf(one) && groups.has(groupOf(one)))).map((one) => 'is not reached: ' + said(one)),
         ...clickable().map((one) => 'is for a pointer only: ' + said(one)),
       ];
     },

@@ -1,15 +1,14 @@
 import { language } from './preferences.ts';
 import { pageAt } from './pages.ts';
-import { personQuery } from './person.ts';
-import { queryClient } from './api.ts';
+import { accessToken } from './session.ts';
 import { loadTexts } from '../text/index.ts';
 
 /*
- * What every page waits for, asked for at once and before anything else of the dashboard runs: who is here, the code of the page at this
- * address, and the texts. The router asks for the same, and finds it under way or there.
+ * What every page waits for, asked for at once, while the rest of the dashboard is still being read: an access token, the code of the page at
+ * this address, and the texts. It imports no library that is slow to begin with. Who asks for the same later finds it under way or there.
  */
 const texts = loadTexts(language());
-void queryClient.prefetchQuery(personQuery);
+void accessToken().catch(() => undefined);
 void pageAt(window.location.pathname)
   ?.load()
   .catch(() => undefined);
