@@ -113,7 +113,8 @@ export async function checkHour(
     },
   );
   const surroundings = found.rows[0]!;
-  const rows = (surroundings.id === null ? [] : found.rows) as unknown as LeadState[];
+  const leads = surroundings.id === null ? [] : found.rows;
+  const rows = leads.map(({ counters: _, unwell: __, emails: ___, ...lead }) => lead as unknown as LeadState);
   const built = new Map(ledger.built.leads.map(({ enrollment }, lead) => [enrollment, lead]));
   const at = hours.from;
   for (const counter of surroundings.counters ?? []) ledger.fault(at, 'a counter that is off', JSON.stringify(counter));
