@@ -84,6 +84,7 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
     if (smtp || imap) await storeServices(ctx, tx, mailbox, { smtp, imap });
     if (status === 'active') await clearHold(tx, id);
     await tellCampaigns(tx, mailbox, status, tags !== undefined, senderOf);
+    if (maySendMore(mailbox, settings)) await announcePoolChange(tx, id, senderOf, null);
     announceStatus(tx, mailbox, status);
     await wakeSync(tx);
     tx.audit({
@@ -133,6 +134,13 @@ async function tellCampaigns(
   const joined = now.filter(({ id }) => !then.some((one) => one.id === id));
   await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: 'A mailbox has left the pool' });
   await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: 'A mailbox has joined the pool' });
+}
+
+/** Whether a higher limit or a shorter gap lets somebody's email leave who was told to wait until later. */
+function maySendMore(before: MailboxRow, { campaign_limit: limit, min_wait_time: gap }: MailboxEdit): boolean {
+  return (
+    (limit ?? before.campaign_limit) > before.campaign_limit || (gap ?? before.min_wait_time) < before.min_wait_time
+  );
 }
 
 function announceStatus(tx: Tx, mailbox: MailboxRow, status: MailboxRow['status'] | undefined): void {

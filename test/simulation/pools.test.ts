@@ -81,4 +81,21 @@ test.serial(
   },
 );
 
+for (const [name, worse, better] of [
+  ['a higher limit', { campaign_limit: 1 }, { campaign_limit: 2 }],
+  ['a shorter gap', { min_wait_time: 36_000 }, { min_wait_time: 18_000 }],
+] as const) {
+  test.serial(`${name} of a mailbox wakes those who wait for it`, async (t) => {
+    const { ctx, mailboxId, campaignId, db, signalled } = await given();
+    await updateMailbox(ctx, mailboxId, worse);
+    t.false(await signalled(`campaign/${campaignId}`), 'the other way round nobody gains');
+    const organizationId = ctx.actor.organizationId!;
+    await enroll(world.deps, organizationId, campaignId, [await createContact(db, clock.now(), organizationId)]);
+    const turn = await launchTurn(ctx, campaignId);
+    t.like(turn, { report: { kind: 'wait', launched: 0 } });
+    await updateMailbox(ctx, mailboxId, better);
+    t.true(await signalled(`campaign/${campaignId}`));
+  });
+}
+
 type Given = Awaited<ReturnType<typeof given>>;

@@ -35,15 +35,16 @@ export async function findActiveCampaigns(tx: Tx, mailboxId: string): Promise<Co
 }
 
 /**
- * Signals campaigns after a mailbox has joined or left their pool, or was held: their launchers check again, leads that
+ * Signals campaigns after a mailbox has joined or left their pool, was held, or may send more than before: their launchers check again, leads that
  * were refused for lack of a mailbox are due at once, and runs that wait for a mailbox ask again. The launcher notices
  * a pool that is empty now.
+ * @param change what their logs say of it; null for nothing
  */
 export async function announcePoolChange(
   tx: Tx,
   mailboxId: string,
   campaigns: readonly Concerned[],
-  change: PoolChange,
+  change: PoolChange | null,
 ): Promise<void> {
   if (campaigns.length === 0) return;
   const ids = campaigns.map(({ id }) => id);
@@ -62,7 +63,7 @@ export async function announcePoolChange(
     { ids, now: tx.now },
   );
   for (const run of waiting) signalControl(tx, run, 'pool');
-  await logEach(tx, mailboxId, ids, change);
+  if (change) await logEach(tx, mailboxId, ids, change);
   for (const id of ids) signalLauncher(tx, id, 'pool');
 }
 
