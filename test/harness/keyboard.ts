@@ -108,6 +108,7 @@ const WATCH = `(root) => {
   const groups = new Set();
   let last;
   const had = document.activeElement;
+  const atFirst = new Set(usable());
   let isChanged = false;
   new MutationObserver(() => { isChanged = true; }).observe(root, { childList: true, subtree: true });
   had.blur();
@@ -137,11 +138,16 @@ const WATCH = `(root) => {
       if (nameOf(one) === '' && one.matches(INTERACTIVE)) faults.push('has no name: ' + said(one));
       return faults;
     },
+    /** What was not reached or cannot be; isLate: some of it came after the walk had begun, and may stand where Tab had been. */
     missed() {
-      return [
-        ...usable().filter((one) => !reached.has(idOf(one)) && !(groupOf(one) && groups.has(groupOf(one)))).map((one) => 'is not reached: ' + said(one)),
-        ...clickable().map((one) => 'is for a pointer only: ' + said(one)),
-      ];
+      const left = usable().filter((one) => !reached.has(idOf(one)) && !(groupOf(one) && groups.has(groupOf(one))));
+      return {
+        faults: [
+          ...left.map((one) => 'is not reached: ' + said(one)),
+          ...clickable().map((one) => 'is for a pointer only: ' + said(one)),
+        ],
+        isLate: left.some((one) => !atFirst.has(one)),
+      };
     },
     /** What opens a dialog or menu; of those that rows of a list have, and of several whose names begin alike, one. */
     openers() {
@@ -185,20 +191,32 @@ export async function walkByKeyboard(page: Page, part: 'body' | '#main', opened:
   return found;
 }
 
-/** Goes by Tab until the focus leaves the part, or is where it was before. */
+/**
+ * Goes by Tab until the focus leaves the part, or is where it was before. Where something came meanwhile and was not reached, it goes once
+ * more: what then is not reached never is.
+ */
 async function walk(page: Page, part: string): Promise<string[]> {
+  const start = await page.evaluateHandle('document.activeElement');
+  const first = await walkOnce(page, part);
+  if (!first.isLate) return first.faults;
+  await start.evaluate('(one) => (one === document.body ? document.activeElement.blur() : one.focus())');
+  return (await walkOnce(page, part)).faults;
+}
+
+async function walkOnce(page: Page, part: string): Promise<{ faults: string[]; isLate: boolean }> {
   const watched = `watched[${JSON.stringify(part)}]`;
   await page.evaluate(`(window.watched ??= {}, ${watched} = (${WATCH})(document.querySelector('${part}')), undefined)`);
   const found: string[] = [];
   for (let stops = 0; ; stops += 1) {
-    if (stops === MOST_STOPS) return [...found, `${part} has no end`];
+    if (stops === MOST_STOPS) return { faults: [...found, `${part} has no end`], isLate: false };
     await page.keyboard.press('Tab');
     const faults = (await page.evaluate(`${watched}.look()`)) as string | string[];
     if (faults === 'end') break;
     found.push(...[faults].flat());
     if (typeof faults === 'string') break;
   }
-  return [...found, ...((await page.evaluate(`${watched}.missed()`)) as string[])];
+  const missed = (await page.evaluate(`${watched}.missed()`)) as { faults: string[]; isLate: boolean };
+  return { faults: [...found, ...missed.faults], isLate: missed.isLate };
 }
 
 async function openAndClose(page: Page, part: string, { at, kind, name }: Opener): Promise<string[]> {
@@ -220,6 +238,7 @@ async function openAndClose(page: Page, part: string, { at, kind, name }: Opener
   if (kind === 'menu') await page.keyboard.press('ArrowDown');
   if (!(await holds(`document.activeElement.closest('[role=${kind}]') !== null`)))
     faults.push('does not take the focus');
+  await opened.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached', timeout: OPENING_MS });
   if (kind === 'dialog') faults.push(...(await walk(page, DIALOG)));
   // A list that the field with the focus has opened closes first.
   if (await page.evaluate(`document.activeElement.matches('input[aria-expanded=true]')`))

@@ -79,7 +79,8 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
             <Button
               onClick={() => start.mutate()}
               loading={start.isPending}
-              disabled={isBlocked || (isRisky && !acknowledged)}
+              // Enabled and then disabled by the answer, it would take the focus with it.
+              disabled={check.isPending || isBlocked || (isRisky && !acknowledged)}
             >
               {t('campaign.start.do')}
             </Button>
