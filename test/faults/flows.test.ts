@@ -1,4 +1,5 @@
 import test from 'ava';
+import { expectClean } from './expect-clean.ts';
 import type { Card } from './flows/plan.ts';
 import { runFlowFaults } from './flows/run.ts';
 
@@ -16,7 +17,7 @@ const CARDS: Card[] = [
 test('flows survive kill -9 of every process and the loss of Temporal: each ends right, nothing is done twice', async (t) => {
   t.timeout(300_000);
   const lines: string[] = [];
-  const { checks, folder } = await runFlowFaults({
+  const report = await runFlowFaults({
     seed: SEED,
     rounds: 1,
     kills: CARDS.length,
@@ -29,7 +30,5 @@ test('flows survive kill -9 of every process and the loss of Temporal: each ends
     settleMs: 150_000,
     log: (line) => void lines.push(line),
   });
-  for (const { name, seen } of checks) t.log(`${name}: ${seen}`);
-  const faults = checks.flatMap(({ name, faults: found }) => found.map((fault) => `${name}: ${fault}`));
-  t.deepEqual(faults, [], `${lines.join('\n')}\ndata and logs: ${folder}`);
+  expectClean(t, report, lines);
 });

@@ -1,11 +1,12 @@
 import test from 'ava';
+import { expectClean } from './expect-clean.ts';
 import { runWebhookFaults } from './webhooks.ts';
 
 // The long run, with thirty kills, is `npm run test:faults -- --webhooks`.
 test('webhooks survive kill -9 of the worker: nothing is lost, only what was in flight comes again', async (t) => {
   t.timeout(300_000);
   const lines: string[] = [];
-  const { checks, folder, events } = await runWebhookFaults({
+  const report = await runWebhookFaults({
     seed: 7,
     kills: 3,
     workers: 1,
@@ -14,7 +15,6 @@ test('webhooks survive kill -9 of the worker: nothing is lost, only what was in 
     settleMs: 180_000,
     log: (line) => void lines.push(line),
   });
-  const faults = checks.flatMap(({ name, faults: found }) => found.map((fault) => `${name}: ${fault}`));
-  t.deepEqual(faults, [], `${lines.join('\n')}\ndata and logs: ${folder}`);
-  t.true(events > 50);
+  expectClean(t, report, lines);
+  t.true(report.events > 50);
 });

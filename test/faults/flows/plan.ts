@@ -257,11 +257,11 @@ function drawShopping(random: Random, kind: 'order' | 'renewal'): Shopping {
   return { count, warmup, pays: kind === 'renewal' ? 'once' : pays, charge, misdeeds };
 }
 
-/** First of its operation: what comes before it might let the only call through. */
+/** First of its operation: what comes before it might let the only call through. A worker that dies with the answer asks once more, and an order is refused again. */
 function refusalOf(kind: Kind): Shopping['misdeeds'][number] {
   return kind === 'renewal'
     ? { does: 'refuse', operation: 'domains/renew', code: 'registry_locked' }
-    : { does: 'refuse', operation: 'domains/dns', code: 'no_zone' };
+    : { does: 'refuse', operation: 'domains/dns', code: 'no_zone', times: Infinity };
 }
 
 /** Lets an order or a renewal come into a state: it is paid unless that is the state, and refused or cancelled for the states after that. */
