@@ -27,26 +27,6 @@ async function receiver(t: ExecutionContext, listener: RequestListener): Promise
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('a workspace has 200 connections at most, also where two are made at once', async (t) => {
-  const tenant = await world.tenant();
-  const now = world.deps.clock.now();
-  await world.deps.db('app_connections').insert(
-    Array.from({ length: 199 }, (_, n) => ({
-      id: newId(),
-      organization_id: tenant.organizationId,
-      name: `app ${n}`,
-      base_url: 'http://127.0.0.1:9',
-      secret: Buffer.from('sealed'),
-      created_at: now,
-      updated_at: now,
-    })),
-  );
-  const answers = await Promise.all(['one', 'other'].map((name) => connect(tenant, name)));
-  t.deepEqual(answers.map(({ status }) => status).sort(), [201, 400]);
-  const refused = answers.find(({ status }) => status === 400)!;
-  t.deepEqual(refused.body.problems, [{ path: 'body', message: 'Already 200' }]);
-});
-
 test('a connection is created with a secret that is shown once, changed, and deleted', async (t) => {
   const tenant = await world.tenant();
   const { apiKey: token } = tenant;

@@ -1,7 +1,7 @@
 import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps, type CampaignStepRow } from '../../db/models/campaign-step.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { badRequest, notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
+import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -19,6 +19,7 @@ import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 import { assertMayStart } from '../records/automation-rights.ts';
+import { assertNotFull } from '../records/full-list.ts';
 import { moveWaits } from '../engine/control/waits.ts';
 
 export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
@@ -60,7 +61,7 @@ export async function appendStep(
       ]),
     );
     await assertMayStart(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
-    if (rows.length >= MAX_STEPS) throw badRequest(`A campaign has at most ${MAX_STEPS} steps`);
+    assertNotFull(rows.length, { most: MAX_STEPS, what: 'steps in a campaign' });
     const stepId = newId();
     // An active campaign's errors are looked up before the step is there, so that its own count as new.
     const action = await editSteps(tx, campaign, async () => {

@@ -9,6 +9,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { deleteBlob } from '../records/blobs.ts';
 import { inMailboxes } from '../records/conversation.ts';
+import { assertRoomFor } from '../records/full-list.ts';
 import { existingIds } from '../records/references.ts';
 import { attachmentProblems, storeAttachments } from './attachments.ts';
 import { acceptDirectSend, type Accepted } from './create.ts';
@@ -121,13 +122,7 @@ function unknownFiles(files: readonly StoredAttachment[], keptIds: readonly stri
 export async function createDraft(ctx: Ctx, input: DraftInput): Promise<Draft> {
   return transact(ctx, async (tx) => {
     await assertUsable({ ...ctx, trx: tx.trx }, input);
-    await tx.org.lock(`drafts/${tx.org.organizationId}`);
-    const [row] = await tx.org.sql<{ count: number }>(
-      'select count(*)::int as count from email_drafts where organization_id = :org',
-      {},
-    );
-    if (row!.count >= MAX_DRAFTS)
-      refuseProblems([{ path: 'body', message: `The workspace has ${MAX_DRAFTS} drafts; send or delete some` }]);
+    await assertRoomFor(tx, 'email_drafts', { most: MAX_DRAFTS, what: 'drafts' });
     const id = newId();
     await tx.org.insert('email_drafts', {
       id,

@@ -20,6 +20,7 @@ const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> 
   tag: 'email_tags',
 };
 const NOUN: Record<LabelRegistry, string> = { folder: 'Folder', tag: 'Tag', category: 'Category' };
+const PLURAL: Record<LabelRegistry, string> = { folder: 'folders', tag: 'tags', category: 'categories' };
 
 /** A registry in its order. */
 export async function listLabels(ctx: Ctx, registry: LabelRegistry): Promise<LabelRow[]> {
@@ -37,7 +38,7 @@ export async function createLabel(
 ): Promise<LabelRow> {
   return transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
-    assertNotFull(rows.length, { most: MAX_LABELS, what: 'of these' });
+    assertNotFull(rows.length, { most: MAX_LABELS, what: PLURAL[registry] });
     const label = await tx.org.create(Labels, {
       id: newId(),
       registry,

@@ -3,7 +3,7 @@ import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.t
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { assertRoomFor } from '../records/full-list.ts';
+import { assertNotFull, assertRoomFor } from '../records/full-list.ts';
 
 /** A member of a team; `added_at` is when they came into it. */
 export interface TeamMember extends Columns<'team_members', 'user_id' | 'added_at'>, Columns<'users', 'email'> {
@@ -107,10 +107,7 @@ export async function addTeamMember(ctx: Ctx, id: string, userId: string): Promi
     const members = await tx.org.table('team_members').where({ team_id: team.id }).select('user_id');
     if (members.some((other) => other.user_id === userId))
       throw new AppError('conflict', 'They are in this team already');
-    if (members.length >= MAX_MEMBERS)
-      throw badRequest(`A team has at most ${MAX_MEMBERS} members`, [
-        { path: 'body', message: `Already ${MAX_MEMBERS}` },
-      ]);
+    assertNotFull(members.length, { most: MAX_MEMBERS, what: 'members in a team' });
     await tx.org.insert('team_members', { team_id: team.id, user_id: userId, added_at: tx.now });
     tx.audit({ action: 'update', entityType: 'team', entityId: team.id, changes: { added: userId } });
     return readTeam({ ...ctx, trx: tx.trx }, team.id);
