@@ -122,57 +122,72 @@ function until(dns: DnsRecords, timeoutMs: number): { dns: DnsRecords; end: () =
   return { dns: { txt: bounded(dns.txt), mx: bounded(dns.mx), cname: bounded(dns.cname) }, end };
 }
 
-/** What the records of the sending domains leave to wish for. */
+/** What can be wrong with the records of a sending domain. A record that DNS gave no answer for is never at fault. */
+const RECORD_FAULTS: readonly {
+  code: string;
+  points: number;
+  record: SenderDns['unanswered'][number];
+  isFaulty: (domain: SenderDns) => boolean;
+  message: string;
+  fix: string;
+}[] = [
+  {
+    code: 'spf_missing',
+    points: 12,
+    record: 'SPF',
+    isFaulty: ({ spf }) => spf === null,
+    message: 'no SPF record',
+    fix: 'Publish a TXT record "v=spf1 include:<your mail provider> ~all" at the domain.',
+  },
+  {
+    code: 'spf_twice',
+    points: 12,
+    record: 'SPF',
+    isFaulty: ({ spfTwice }) => spfTwice,
+    message: 'more than one SPF record, which counts as none',
+    fix: 'Join the SPF records of the domain into one.',
+  },
+  {
+    code: 'spf_open',
+    points: 8,
+    record: 'SPF',
+    isFaulty: ({ spfOpen }) => spfOpen,
+    message: 'the SPF record lets every server send (+all)',
+    fix: 'End the SPF record with ~all or -all.',
+  },
+  {
+    code: 'dkim_missing',
+    points: 10,
+    record: 'DKIM',
+    isFaulty: ({ dkimSelectors }) => dkimSelectors.length === 0,
+    message: 'no DKIM key under any usual selector',
+    fix: 'Switch DKIM signing on at your mail provider and publish the key; ignore this when it is under a selector of its own.',
+  },
+  {
+    code: 'dmarc_missing',
+    points: 8,
+    record: 'DMARC',
+    isFaulty: ({ dmarcPolicy }) => dmarcPolicy === null,
+    message: 'no DMARC record',
+    fix: 'Publish a TXT record "v=DMARC1; p=none; rua=mailto:<an address of yours>" at _dmarc.<domain>.',
+  },
+  {
+    code: 'mx_missing',
+    points: 10,
+    record: 'MX',
+    isFaulty: ({ takesMail }) => !takesMail,
+    message: 'takes no mail, so replies and reports are lost',
+    fix: 'Publish an MX record for the domain.',
+  },
+];
+
+/** What the records of the sending domains leave to wish for: a finding for each fault, which names the domains. */
 export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFinding[] {
-  const found: WeighedFinding[] = [];
   const check: PreflightCheckKey = 'sending_domains';
-  const warn = (domains: readonly SenderDns[], points: number, code: string, message: string, fix: string) => {
-    if (domains.length > 0) found.push(warningFinding(check, points, code, `${named(domains)}: ${message}`, fix));
-  };
-  const known = (record: SenderDns['unanswered'][number]) =>
-    senders.filter(({ unanswered }) => !unanswered.includes(record));
-  warn(
-    known('SPF').filter(({ spf }) => spf === null),
-    12,
-    'spf_missing',
-    'no SPF record',
-    'Publish a TXT record "v=spf1 include:<your mail provider> ~all" at the domain.',
-  );
-  warn(
-    senders.filter(({ spfTwice }) => spfTwice),
-    12,
-    'spf_twice',
-    'more than one SPF record, which counts as none',
-    'Join the SPF records of the domain into one.',
-  );
-  warn(
-    senders.filter(({ spfOpen }) => spfOpen),
-    8,
-    'spf_open',
-    'the SPF record lets every server send (+all)',
-    'End the SPF record with ~all or -all.',
-  );
-  warn(
-    known('DKIM').filter(({ dkimSelectors }) => dkimSelectors.length === 0),
-    10,
-    'dkim_missing',
-    'no DKIM key under any usual selector',
-    'Switch DKIM signing on at your mail provider and publish the key; ignore this when it is under a selector of its own.',
-  );
-  warn(
-    known('DMARC').filter(({ dmarcPolicy }) => dmarcPolicy === null),
-    8,
-    'dmarc_missing',
-    'no DMARC record',
-    'Publish a TXT record "v=DMARC1; p=none; rua=mailto:<an address of yours>" at _dmarc.<domain>.',
-  );
-  warn(
-    known('MX').filter(({ takesMail }) => !takesMail),
-    10,
-    'mx_missing',
-    'takes no mail, so replies and reports are lost',
-    'Publish an MX record for the domain.',
-  );
+  const found = RECORD_FAULTS.flatMap(({ code, points, record, isFaulty, message, fix }) => {
+    const faulty = senders.filter((domain) => !domain.unanswered.includes(record) && isFaulty(domain));
+    return faulty.length > 0 ? [warningFinding(check, points, code, `${named(faulty)}: ${message}`, fix)] : [];
+  });
   const silent = senders.filter(({ unanswered }) => unanswered.length > 0);
   if (silent.length > 0)
     found.push(

@@ -24,17 +24,39 @@ const LAG_SECONDS = 60;
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
   const database = await timed(
     'database',
-    async () => {
-      await across(ctx.db, 'maintenance').sql('select 1');
-      return 'PostgreSQL answers';
-    },
+    () => databaseAnswers(ctx),
     'Check PRIMARY_DB and that PostgreSQL is running.',
   );
-  let presence: Pick<Awaited<ReturnType<Ctx['workflows']['health']>>, 'workers' | 'unserved'> = {
-    workers: 0,
-    unserved: [],
-  };
-  const workflow = await timed(
+  const checks = [
+    database,
+    ...(await workflowChecks(ctx)),
+    await timed('scheduler', () => intentsInTime(ctx), 'Start a worker process with the role relay and check its log.'),
+    await timed(
+      'parked_intents',
+      () => noParkedIntents(ctx),
+      'See the reasons with `heron outbox`; then `heron outbox retry` or `heron outbox drop`.',
+    ),
+    await timed('runs', () => missingRuns(ctx), 'See the log of the workers; `heron reconcile` looks again.'),
+    intakeCheck(database),
+    await timed(
+      'event_stream',
+      () => eventsPlaced(ctx),
+      'Start a worker process with the role fanout and check its log.',
+    ),
+    ...(await reactionChecks(ctx)),
+  ];
+  return { ready: checks.every((check) => check.ok), checks };
+}
+
+async function databaseAnswers({ db }: Ctx): Promise<string> {
+  await across(db, 'maintenance').sql('select 1');
+  return 'PostgreSQL answers';
+}
+
+/** Whether Temporal answers, and the workers that it says are there: none where it does not answer. */
+async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
+  let presence: Parameters<typeof workersCheck>[0] = { workers: 0, unserved: [] };
+  const service = await timed(
     'workflow_service',
     async () => {
       presence = await ctx.workflows.health();
@@ -42,58 +64,40 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
     },
     'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and that Temporal is running.',
   );
-  const checks = [database, workflow];
-  checks.push(workersCheck(presence));
-  checks.push(
-    await timed(
-      'scheduler',
-      async () => {
-        const [stuck] = await across(ctx.db, 'maintenance').sql<{ n: number }>(
-          `select count(*) as n from outbox o
-           where o.created_at < now() - interval '${STUCK_SECONDS} seconds'
-             and not exists (select 1 from outbox p where p.workflow_id = o.workflow_id and p.id <= o.id and p.parked_at is not null)`,
-        );
-        if (stuck!.n > 0) throw new Error(`${stuck!.n} intents wait for longer than ${STUCK_SECONDS} s`);
-        return 'The outbox is carried out in time';
-      },
-      'Start a worker process with the role relay and check its log.',
-    ),
-    await timed(
-      'parked_intents',
-      async () => {
-        const [parked] = await across(ctx.db, 'maintenance').sql<{ count: number }>(
-          'select count(*) from outbox where parked_at is not null',
-        );
-        const { count } = parked!;
-        if (count > 0) throw new Error(`${count} ${count === 1 ? 'intent is' : 'intents are'} parked`);
-        return 'Temporal took every intent';
-      },
-      'See the reasons with `heron outbox`; then `heron outbox retry` or `heron outbox drop`.',
-    ),
+  return [service, workersCheck(presence)];
+}
+
+/** What waits behind a parked intent of its workflow is not the relay's fault, and so not counted. */
+async function intentsInTime({ db }: Ctx): Promise<string> {
+  const [stuck] = await across(db, 'maintenance').sql<{ n: number }>(
+    `select count(*) as n from outbox o
+     where o.created_at < now() - interval '${STUCK_SECONDS} seconds'
+       and not exists (select 1 from outbox p where p.workflow_id = o.workflow_id and p.id <= o.id and p.parked_at is not null)`,
   );
-  checks.push(
-    await timed('runs', () => missingRuns(ctx), 'See the log of the workers; `heron reconcile` looks again.'),
+  if (stuck!.n > 0) throw new Error(`${stuck!.n} intents wait for longer than ${STUCK_SECONDS} s`);
+  return 'The outbox is carried out in time';
+}
+
+async function noParkedIntents({ db }: Ctx): Promise<string> {
+  const [parked] = await across(db, 'maintenance').sql<{ count: number }>(
+    'select count(*) from outbox where parked_at is not null',
   );
-  checks.push({
-    name: 'event_intake',
-    ok: database.ok,
-    detail: database.ok ? 'Product events are accepted' : 'Product events cannot be stored',
-    ...(database.ok ? {} : { fix: database.fix! }),
-  });
-  checks.push(
-    await timed(
-      'event_stream',
-      async () => {
-        const seconds = await unplacedSeconds(ctx);
-        if (seconds > LAG_SECONDS)
-          throw new Error(`The oldest event without a position is ${Math.round(seconds)} s old`);
-        return 'Events get their position in time';
-      },
-      'Start a worker process with the role fanout and check its log.',
-    ),
-  );
-  checks.push(...(await reactionChecks(ctx)));
-  return { ready: checks.every((check) => check.ok), checks };
+  const { count } = parked!;
+  if (count > 0) throw new Error(`${count} ${count === 1 ? 'intent is' : 'intents are'} parked`);
+  return 'Temporal took every intent';
+}
+
+function intakeCheck(database: ReadinessCheck): ReadinessCheck {
+  const name = 'event_intake';
+  return database.ok
+    ? { name, ok: true, detail: 'Product events are accepted' }
+    : { name, ok: false, detail: 'Product events cannot be stored', fix: database.fix! };
+}
+
+async function eventsPlaced(ctx: Ctx): Promise<string> {
+  const seconds = await unplacedSeconds(ctx);
+  if (seconds > LAG_SECONDS) throw new Error(`The oldest event without a position is ${Math.round(seconds)} s old`);
+  return 'Events get their position in time';
 }
 
 /** Whether subscribers keep up, and whether events are parked. Organizations whose next event fails are counted. */
