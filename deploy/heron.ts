@@ -138,7 +138,7 @@ for (const [name, isAdmin, description] of [
     .argument('<email>', 'of their account', emailAddress)
     .action(async (email: string) => {
       const { setPlatformAdmin } = await import('../domain/instance/admins.ts');
-      await withAssembly(async ({ deps }) => printJson({ admins: await setPlatformAdmin(deps, email, isAdmin) }));
+      await withAssembly(async ({ deps }) => printJson({ admins: await setPlatformAdmin(deps, email, { isAdmin }) }));
     });
 }
 

@@ -92,7 +92,7 @@ export const behaviourRoutes = [
     success: { status: 200, body: schemas.people },
     handler: async (ctx, { body: { steps, step, lost, window_days: windowDays, ...given }, query: page }) => {
       const funnel = { ...rangeOf(ctx, given, 'body'), windowDays, steps: steps.map(toStep) };
-      return presentPage(await listFunnelPeople(ctx, funnel, step, lost, page), presentCountedPerson);
+      return presentPage(await listFunnelPeople(ctx, funnel, { step, lost }, page), presentCountedPerson);
     },
   }),
   route({

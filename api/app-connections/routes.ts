@@ -36,7 +36,8 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     summary: 'Connect an app; its signing secret is shown once',
     description: 'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
     body: schemas.createBody,
-    furtherProblems: async (ctx, { base_url: url }) => baseUrlProblems(url, ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS),
+    furtherProblems: async (ctx, { base_url: url }) =>
+      baseUrlProblems(url, { allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS }),
     success: { status: 201, body: z.strictObject({ connection: schemas.appConnection, secret: schemas.secret }) },
     errors: ['conflict'],
     handler: async (ctx, { body }) => {
@@ -62,7 +63,8 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     summary: 'Rename an app connection or move it to another base URL',
     params: idParams,
     body: schemas.updateBody,
-    furtherProblems: async (ctx, { base_url: url }) => baseUrlProblems(url, ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS),
+    furtherProblems: async (ctx, { base_url: url }) =>
+      baseUrlProblems(url, { allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS }),
     success: { status: 200, body: schemas.appConnection },
     errors: ['conflict'],
     handler: async (ctx, { params, body }) =>

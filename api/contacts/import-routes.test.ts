@@ -149,7 +149,7 @@ test.serial('every fault of an import is named, nothing is stored, no file is le
   const wide = ['email', ...Array.from({ length: 101 }, (_, index) => `field ${index}`)];
   const all = wide.map((_, index) => ({ index, target: index === 0 ? 'email' : `custom:f${index}` }));
   t.deepEqual(await refuse(form(`${wide.join(',')}\n`, { mapping: all })), ['body.options.mapping']);
-  t.is(suggestMapping(wide, true, []).filter(({ target }) => target !== 'ignore').length, 101);
+  t.is(suggestMapping(wide, { hasHeader: true, sample: [] }).filter(({ target }) => target !== 'ignore').length, 101);
   t.deepEqual(await refuse(form(csv, { categories: [newId()], campaign_id: newId() })), [
     'body.options.categories.0',
     'body.options.campaign_id.0',

@@ -90,7 +90,10 @@ test.serial('what the database says: accounts, invitations, warmup', async (t) =
   });
   const tenant = await world.tenant();
   await appearsAndGoes(t, 'single_platform_admin', ask, async () => {
-    t.deepEqual(await setPlatformAdmin(deps, tenant.email, true), ['ada@example.com', tenant.email].toSorted());
+    t.deepEqual(
+      await setPlatformAdmin(deps, tenant.email, { isAdmin: true }),
+      ['ada@example.com', tenant.email].toSorted(),
+    );
   });
   const [role] = await db('roles').where({ organization_id: tenant.organizationId }).select('id');
   await db('invitations').insert({
@@ -143,9 +146,11 @@ test.serial('what the database says: accounts, invitations, warmup', async (t) =
 test.serial('the last administrator stays one', async (t) => {
   const { deps } = world;
   const admins = await deps.db('users').where('is_platform_admin', true).pluck('email');
-  for (const email of admins.slice(1)) await setPlatformAdmin(deps, email, false);
-  await t.throwsAsync(setPlatformAdmin(deps, admins[0]!, false), { message: /last administrator/ });
-  await t.throwsAsync(setPlatformAdmin(deps, 'nobody@example.com', true), { message: /nobody@example\.com/ });
+  for (const email of admins.slice(1)) await setPlatformAdmin(deps, email, { isAdmin: false });
+  await t.throwsAsync(setPlatformAdmin(deps, admins[0]!, { isAdmin: false }), { message: /last administrator/ });
+  await t.throwsAsync(setPlatformAdmin(deps, 'nobody@example.com', { isAdmin: true }), {
+    message: /nobody@example\.com/,
+  });
   t.is(
     await deps
       .db('users')
@@ -292,7 +297,7 @@ test.serial('only administrators of the installation see it, each page with its 
     t.is(answer.status, 403, 'the owner of a workspace');
     t.regex(answer.body.fix, /heron admin add/);
   }
-  await setPlatformAdmin(world.deps, tenant.email, true);
+  await setPlatformAdmin(world.deps, tenant.email, { isAdmin: true });
   for (const path of paths) t.is((await call(world, 'GET', path, { token: tenant.sessionToken })).status, 200, path);
   const viewer = await createMember(world.deps, tenant, 'Viewer');
   await world.deps.db('users').where({ id: viewer.userId }).update({ is_platform_admin: true });

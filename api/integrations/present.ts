@@ -12,7 +12,13 @@ import { iso } from '../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
 /** A provider of the catalogue. */
-export function presentProvider(provider: Provider, configured: boolean): z.input<typeof schemas.catalogueEntry> {
+export function presentProvider({
+  provider,
+  configured,
+}: {
+  provider: Provider;
+  configured: boolean;
+}): z.input<typeof schemas.catalogueEntry> {
   return {
     provider: provider.id,
     name: provider.name,

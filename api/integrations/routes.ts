@@ -62,7 +62,7 @@ const connectionRoutes = [
       '`configured` is false where the installation has no OAuth client at the provider: docs/integrations says how to get one.',
     success: { status: 200, body: z.strictObject({ catalog: z.array(schemas.catalogueEntry) }) },
     handler: async (ctx) => ({
-      catalog: listCatalogue(ctx).map(({ provider, configured }) => presentProvider(provider, configured)),
+      catalog: listCatalogue(ctx).map(presentProvider),
     }),
   }),
   route({

@@ -196,7 +196,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
       'At most 500. Ids that the caller may not read are passed over. The marks at the mail provider stay as they are.',
     body: seenBody,
     success: { status: 200, body: seenAnswer },
-    handler: async (ctx, { body }) => ({ ...body, changed: await markSeen(ctx, body.email_ids, body.seen) }),
+    handler: async (ctx, { body }) => ({ ...body, changed: await markSeen(ctx, body.email_ids, body) }),
   }),
   route({
     ...write,

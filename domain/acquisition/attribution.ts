@@ -48,7 +48,7 @@ export interface AttributionGroup {
 }
 
 export type AttributionDimension = Exclude<Dimension, 'all'> | 'match_method';
-export const MAX_ATTRIBUTION_GROUPS = 100;
+const MAX_ATTRIBUTION_GROUPS = 100;
 
 /**
  * How many customers were acquired, and whom emails are credited with (GET /acquisition/attribution/summary).

@@ -12,7 +12,7 @@ export const STAGES = ['replied', 'positive_reply', 'signup', 'activation', 'pai
 export type Stage = (typeof STAGES)[number];
 
 /** The stages that are reached by the primary goal of the same name. */
-export const GOAL_STAGES = ['signup', 'activation', 'paid'] as const;
+const GOAL_STAGES = ['signup', 'activation', 'paid'] as const;
 
 /** How many prospects reached a stage. */
 export interface StageCount {
@@ -44,7 +44,7 @@ export interface CohortRow {
 }
 
 /** Groups that a breakdown shows, those with most sends. */
-export const MAX_GROUPS = 500;
+const MAX_GROUPS = 500;
 
 /**
  * The figures of all confirmed sends of a cohort (GET /acquisition/summary).

@@ -49,25 +49,24 @@ const LIST = 'acquisition.funnel-people';
 /**
  * The people of one step of a funnel, each at the first time at which a way through the funnel takes them there, as many as the funnel says (POST
  * /acquisition/funnels/people).
- * @param step its number, from 1
- * @param isLost those who took the step before and not this one, at the time of that
+ * @param of.step its number, from 1
+ * @param of.lost those who took the step before and not this one, at the time of that
  * @throws AppError bad_request naming steps whose goal or campaign is unknown, a step that the funnel lacks, or a bad cursor
  */
 export async function listFunnelPeople(
   ctx: Ctx,
   funnel: Funnel,
-  step: number,
-  isLost: boolean,
+  { step, lost }: { step: number; lost: boolean },
   page: PageRequest,
 ): Promise<Page<CountedPerson>> {
   const org = reader(ctx);
   if (step > funnel.steps.length)
     throw badRequest('The funnel has no such step', [{ path: 'body.step', message: 'is not one of the steps' }]);
-  if (isLost && step === 1)
+  if (lost && step === 1)
     throw badRequest('Nobody is lost before the first step', [{ path: 'body.step', message: 'has no step before it' }]);
   await assertKnown(org, funnel.steps);
   const { ctes, bindings } = await chainsOf(org, { ...funnel, steps: funnel.steps.slice(0, step) });
-  const counted = isLost
+  const counted = lost
     ? `${chainName(step - 2)} w where not exists (select from ${chainName(step - 1)} n where n.who = w.who)`
     : `${chainName(step - 1)} w`;
   return readPeople(
@@ -76,7 +75,7 @@ export async function listFunnelPeople(
      select w.who as id, k.id as contact_id, w.at from counted w
        left join contacts k on k.organization_id = :org and k.id = w.who`,
     bindings,
-    { list: LIST, named: [funnel.steps, funnel.windowDays, step, isLost], page },
+    { list: LIST, named: [funnel.steps, funnel.windowDays, step, lost], page },
   );
 }
 

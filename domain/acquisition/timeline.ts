@@ -24,7 +24,7 @@ export interface TimelineItem {
 }
 
 /** Items that a timeline shows. */
-export const MAX_ITEMS = 500;
+const MAX_ITEMS = 500;
 
 /**
  * What happened with a contact, the latest first, at most 500 items (GET /acquisition/prospects/:contactId/timeline). A key restricted to

@@ -133,7 +133,7 @@ export function scoreOf(rates: { bounceRate: number; complaintRate: number; spam
 }
 
 /** The band of a score: healthy from 80, watch from 60, throttled from 40, quarantined from 20, else blocked. */
-export function bandOf(score: number): Band {
+function bandOf(score: number): Band {
   return BANDS.find((band) => score >= BAND_FROM[band])!;
 }
 

@@ -227,7 +227,7 @@ export const ANALYTICS_FIGURES = Object.keys(SOURCES) as [AnalyticsFigure, ...An
 const LIST = 'analytics.explain';
 
 /** What a figure is narrowed by that it is not counted by, and what it lacks. */
-export function figureProblems(figure: AnalyticsFigure, of: FigurePart): Problem[] {
+function figureProblems(figure: AnalyticsFigure, of: FigurePart): Problem[] {
   const { parts, needs }: Source = SOURCES[figure];
   return [
     ...PARTS.filter((part) => of[part] !== undefined && !parts.includes(part)).map((part) => ({

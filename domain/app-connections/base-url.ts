@@ -3,10 +3,10 @@ import { checkOutboundUrl } from '../../lib/egress/index.ts';
 
 /**
  * The base URL of an app as it is stored: query and fragment dropped, no trailing slash.
- * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: any scheme, host and port
+ * @param options.allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: any scheme, host and port
  * @throws AppError bad_request for anything but a public https URL without credentials
  */
-export function normalizeBaseUrl(input: string, allowUnsafe: boolean): string {
+export function normalizeBaseUrl(input: string, { allowUnsafe }: { allowUnsafe: boolean }): string {
   const check = checkOutboundUrl(input, { allowUnsafe });
   if (!check.ok) {
     throw new AppError('bad_request', 'The base URL cannot be called', {
@@ -16,8 +16,8 @@ export function normalizeBaseUrl(input: string, allowUnsafe: boolean): string {
   return check.url.origin + check.url.pathname.replace(/\/+$/, '');
 }
 
-/** Why the base URL of an app would be refused; empty when it would not. */
-export function baseUrlProblems(input: string | undefined, allowUnsafe: boolean): Problem[] {
+/** Why {@link normalizeBaseUrl} would refuse a base URL; empty when it would not, or when there is none. */
+export function baseUrlProblems(input: string | undefined, { allowUnsafe }: { allowUnsafe: boolean }): Problem[] {
   const check = input === undefined ? undefined : checkOutboundUrl(input, { allowUnsafe });
   return !check || check.ok ? [] : [{ path: 'body.base_url', message: check.problem }];
 }

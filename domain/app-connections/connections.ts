@@ -45,7 +45,7 @@ export async function createAppConnection(
   ctx: Ctx,
   input: { name: string; baseUrl: string },
 ): Promise<IssuedConnection> {
-  const baseUrl = normalizeBaseUrl(input.baseUrl, ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS);
+  const baseUrl = normalizeBaseUrl(input.baseUrl, { allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS });
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.app);
   return transact(ctx, async (tx) => {
@@ -81,7 +81,7 @@ export async function updateAppConnection(
     ...(input.name === undefined ? {} : { name: input.name }),
     ...(input.baseUrl === undefined
       ? {}
-      : { base_url: normalizeBaseUrl(input.baseUrl, ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS) }),
+      : { base_url: normalizeBaseUrl(input.baseUrl, { allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS }) }),
   };
   return transact(ctx, async (tx) => {
     const connection = await found(tx.org, id);

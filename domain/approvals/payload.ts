@@ -19,7 +19,7 @@ export function hashRecipients(addresses: readonly string[]): string {
 }
 
 /** JSON with sorted keys and nothing between the tokens: one text per value. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

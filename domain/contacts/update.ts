@@ -82,7 +82,7 @@ function changedColumns(edit: ContactEdit, oldEmail: string): Record<string, unk
   for (const field of ['first_name', 'last_name', 'company', 'phone'] as const) {
     if (edit[field] !== undefined) columns[field] = cleanText(edit[field]);
   }
-  if (edit.custom_fields) columns.custom_fields = cleanCustomFields(edit.custom_fields, true);
+  if (edit.custom_fields) columns.custom_fields = cleanCustomFields(edit.custom_fields, { keepEmpty: true });
   if (edit.subscribed !== undefined) columns.subscribed = edit.subscribed;
   if (edit.email !== undefined && edit.email !== oldEmail) {
     Object.assign(columns, {

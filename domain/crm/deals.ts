@@ -48,10 +48,14 @@ export async function readDeal(ctx: Ctx, id: string): Promise<DealRow> {
 }
 
 /** Faults of a new deal that its schema cannot see: ids of nothing, a stage of another pipeline, an amount that its currency cannot hold. */
-export async function newDealProblems(org: OrgScope, deal: Partial<NewDeal>, lock = false): Promise<Problem[]> {
+export async function newDealProblems(
+  org: OrgScope,
+  deal: Partial<NewDeal>,
+  { lock = false }: { lock?: boolean } = {},
+): Promise<Problem[]> {
   return [
     ...(await referenceProblems(org, deal, { lock })),
-    ...(await placeProblems(org, deal, lock)),
+    ...(await placeProblems(org, deal, { lock })),
     ...valueProblems(deal.value, deal.currency ?? DEFAULT_CURRENCY, 'body.value'),
   ];
 }
@@ -68,7 +72,7 @@ export async function dealEditProblems(ctx: Ctx, id: string, edit: DealEdit): Pr
  */
 export async function createDeal(ctx: Ctx, input: NewDeal): Promise<DealRow> {
   return transact(ctx, async (tx) => {
-    refuseProblems(await newDealProblems(tx.org, input, true));
+    refuseProblems(await newDealProblems(tx.org, input, { lock: true }));
     const currency = input.currency ?? DEFAULT_CURRENCY;
     const [deal] = await tx.org
       .insert('crm_deals', {
@@ -103,7 +107,7 @@ export async function updateDeal(ctx: Ctx, id: string, edit: DealEdit): Promise<
   return transact(ctx, async (tx) => {
     const references = isUuid(id) ? await referenceProblems(tx.org, edit, { lock: true }) : [];
     const before = await lockDeal(tx, id);
-    refuseProblems([...references, ...(await ownProblems(tx.org, before, edit, true))]);
+    refuseProblems([...references, ...(await ownProblems(tx.org, before, edit, { lock: true }))]);
     const changes = changesOf(before, edit, tx.now);
     const fields = Object.keys(edit).filter((field) => field in changes);
     if (fields.length === 0) return before;
@@ -163,17 +167,17 @@ export async function listDealsOfContact(ctx: Ctx, contactId: string): Promise<D
 const MAX_OF_CONTACT = 1_000;
 
 async function editProblems(org: OrgScope, deal: DealRow, edit: DealEdit): Promise<Problem[]> {
-  return [...(await referenceProblems(org, edit)), ...(await ownProblems(org, deal, edit, false))];
+  return [...(await referenceProblems(org, edit)), ...(await ownProblems(org, deal, edit))];
 }
 
 /** Faults of a change that depend on the deal: the stage belongs to its pipeline, the amount fits the currency it will have. */
-async function ownProblems(org: OrgScope, deal: DealRow, edit: DealEdit, lock: boolean): Promise<Problem[]> {
+async function ownProblems(org: OrgScope, deal: DealRow, edit: DealEdit, { lock = false } = {}): Promise<Problem[]> {
   const currency = edit.currency ?? deal.currency;
   const value = edit.value === undefined ? dealValue(deal) : edit.value;
   return [
     ...(edit.stage_id === undefined
       ? []
-      : await placeProblems(org, { pipeline_id: deal.pipeline_id, stage_id: edit.stage_id }, lock)),
+      : await placeProblems(org, { pipeline_id: deal.pipeline_id, stage_id: edit.stage_id }, { lock })),
     ...valueProblems(value, currency, edit.value === undefined ? 'body.currency' : 'body.value'),
   ];
 }
@@ -182,7 +186,7 @@ async function ownProblems(org: OrgScope, deal: DealRow, edit: DealEdit, lock: b
 async function placeProblems(
   org: OrgScope,
   { pipeline_id: pipeline, stage_id: stage }: Partial<Pick<NewDeal, 'pipeline_id' | 'stage_id'>>,
-  lock: boolean,
+  { lock }: { lock: boolean },
 ): Promise<Problem[]> {
   const problems: Problem[] = [];
   const known =

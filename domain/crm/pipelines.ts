@@ -97,7 +97,7 @@ export async function deletePipeline(ctx: Ctx, id: string): Promise<void> {
       `select 1 from crm_stages s join crm_deals d on d.stage_id = s.id where s.organization_id = :org and s.pipeline_id = :id limit 1`,
       { id: pipeline.id },
     );
-    if (deal) throw hasDeals('pipeline');
+    if (deal) throw inUseError('pipeline');
     await tx.org.table('crm_pipelines').where({ id: pipeline.id }).delete();
     await storePositions(
       tx,
@@ -122,8 +122,8 @@ export async function lockStages(tx: Tx, pipelineId: string): Promise<StageRow[]
   );
 }
 
-/** 409 for what deals stand in. */
-export function hasDeals(what: 'pipeline' | 'stage'): AppError {
+/** The refusal to delete a pipeline or stage in which deals stand. */
+export function inUseError(what: 'pipeline' | 'stage'): AppError {
   return new AppError('conflict', `Deals stand in this ${what}`, {
     fix: `Move them with PATCH /v1/crm/deals/:id, or delete them, before the ${what}.`,
   });

@@ -4,7 +4,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { assertNotFull } from '../records/full-list.ts';
 import { movedTo, storePositions } from '../records/positions.ts';
-import { hasDeals, lockStages, MAX_STAGES, type NewStage, type StageRow } from './pipelines.ts';
+import { inUseError, lockStages, MAX_STAGES, type NewStage, type StageRow } from './pipelines.ts';
 
 /** What of a stage can be changed; a position is counted from 1. */
 export interface StageEdit {
@@ -75,7 +75,7 @@ export async function deleteStage(ctx: Ctx, pipelineId: string, stageId: string)
     const [deal] = await tx.org.sql('select 1 from crm_deals where organization_id = :org and stage_id = :id limit 1', {
       id: stage.id,
     });
-    if (deal) throw hasDeals('stage');
+    if (deal) throw inUseError('stage');
     await tx.org.table('crm_stages').where({ id: stage.id }).delete();
     await storePositions(
       tx,

@@ -10,7 +10,7 @@ import { movedTo, storePositions } from '../records/positions.ts';
 export type TaskTypeRow = Row<'crm_task_types'>;
 
 /** What every workspace starts with; the first is the type of a task that names none. */
-export const FIRST_TASK_TYPES = [
+const FIRST_TASK_TYPES = [
   { name: 'To-do', color: '#64748b' },
   { name: 'Call', color: '#0ea5e9' },
   { name: 'Email', color: '#8b5cf6' },

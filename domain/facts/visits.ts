@@ -2,7 +2,7 @@ import type { Tx } from '../kernel/transact.ts';
 import { replacingDifferent } from './replacing.ts';
 
 /** Where people open and click: what is counted of it, with the column of engagement_events that says it. */
-export const VISIT_PARTS = { countries: 'country_code', clients: 'client', devices: 'device_type' } as const;
+const VISIT_PARTS = { countries: 'country_code', clients: 'client', devices: 'device_type' } as const;
 export type VisitPart = keyof typeof VISIT_PARTS;
 
 /** What visit_facts says beside its key. */

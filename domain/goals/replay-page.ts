@@ -9,7 +9,7 @@ import type { GoalDefinition } from './definition.ts';
 import { withPeople } from './people.ts';
 
 /** Events and conversions that one transaction of a replay looks at. */
-export const PAGE_EVENTS = 5000;
+const PAGE_EVENTS = 5000;
 
 /** A replay that is under way, with its goal as it is now. */
 interface OpenReplay extends Columns<

@@ -17,7 +17,7 @@ const MAX_RANGE_DAYS = 366;
 const LISTED = 20;
 /** Events and conversions that one statement of a preview looks at, and that a preview looks at in all. */
 const PREVIEW_PAGE = 20_000;
-export const MAX_PREVIEWED = 2_000_000;
+const MAX_PREVIEWED = 2_000_000;
 
 export type GoalReplay = Omit<Row<'goal_replays'>, 'organization_id'>;
 
@@ -194,7 +194,7 @@ export async function cancelReplayById(deps: Deps, replayId: string): Promise<bo
 }
 
 /** What a replay of a goal compares. */
-export function comparisonOf(goal: Goal, range: ReplayRange): Comparison {
+function comparisonOf(goal: Goal, range: ReplayRange): Comparison {
   return { goalId: goal.id, revision: goal.revision, definition: goal.definition, ...range };
 }
 

@@ -77,7 +77,9 @@ export async function applyBatch(
   await fileContacts(tx.org, ids, job.options.categories);
   await fileByTitle(tx, rows, idOf);
   if (job.options.campaign_id && ids.length > 0) {
-    assertMayImportInto(job.options.by_credential === true, await lockCampaign(tx, job.options.campaign_id));
+    assertMayImportInto(await lockCampaign(tx, job.options.campaign_id), {
+      byCredential: job.options.by_credential === true,
+    });
     await addLeads(tx, job.options.campaign_id, ids, 'import');
   }
 

@@ -72,7 +72,7 @@ export function looksLikeHeader(row: readonly string[]): boolean {
 }
 
 /** Names of columns: the header's, invented where it has none. */
-export function columnNames(first: readonly string[], hasHeader: boolean): string[] {
+export function columnNames(first: readonly string[], { hasHeader }: { hasHeader: boolean }): string[] {
   return first.map((cell, index) => (hasHeader && cell.trim()) || `Column ${index + 1}`);
 }
 
@@ -82,8 +82,7 @@ export function columnNames(first: readonly string[], hasHeader: boolean): strin
  */
 export function suggestMapping(
   columns: readonly string[],
-  hasHeader: boolean,
-  sample: readonly (readonly string[])[],
+  { hasHeader, sample }: { hasHeader: boolean; sample: readonly (readonly string[])[] },
 ): ColumnMapping[] {
   const taken = new Set<string>();
   const claim = (target: string): boolean => !taken.has(target) && Boolean(taken.add(target));

@@ -25,14 +25,14 @@ export async function previewFile(path: string): Promise<ImportPreview> {
   const first = firstOf(head);
   const hasHeader = looksLikeHeader(first);
   const sampleRows = head.slice(hasHeader ? 1 : 0).slice(0, SAMPLE_ROWS);
-  const columns = columnNames(first, hasHeader);
+  const columns = columnNames(first, { hasHeader });
   return {
     ...dialect,
     totalRows: hasHeader ? rows - 1 : rows,
     columns,
     hasHeader,
     sampleRows,
-    suggestedMapping: suggestMapping(columns, hasHeader, sampleRows),
+    suggestedMapping: suggestMapping(columns, { hasHeader, sample: sampleRows }),
   };
 }
 

@@ -194,15 +194,16 @@ test('delimiter, header and mapping are found', (t) => {
   t.true(looksLikeHeader(['Email', 'Name', '']));
   t.false(looksLikeHeader(['ada@example.com', 'Ada']));
   t.deepEqual(
-    suggestMapping(
-      ['E-Mail Address', 'First Name', 'Prénom', 'Company', 'Last order (EUR)', 'last ORDER eur', ''],
-      true,
-      [],
-    ).map((column) => column.target),
+    suggestMapping(['E-Mail Address', 'First Name', 'Prénom', 'Company', 'Last order (EUR)', 'last ORDER eur', ''], {
+      hasHeader: true,
+      sample: [],
+    }).map((column) => column.target),
     ['email', 'first_name', 'custom:prénom', 'company', 'custom:last_order_eur', 'ignore', 'ignore'],
   );
   t.deepEqual(
-    suggestMapping(['Column 1', 'Column 2'], false, [['Ada', 'ada@example.com']]).map((column) => column.target),
+    suggestMapping(['Column 1', 'Column 2'], { hasHeader: false, sample: [['Ada', 'ada@example.com']] }).map(
+      (column) => column.target,
+    ),
     ['ignore', 'email'],
   );
 });

@@ -41,8 +41,8 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
   const { file } = request;
   const { dialect, first } = await readHead(file.path, request.delimiter, ctx.config.IMPORT_MAX_ROWS);
   const hasHeader = request.hasHeader ?? looksLikeHeader(first);
-  const columns = columnNames(first, hasHeader);
-  const mapping = [...(request.mapping ?? suggestMapping(columns, hasHeader, hasHeader ? [] : [first]))];
+  const columns = columnNames(first, { hasHeader });
+  const mapping = [...(request.mapping ?? suggestMapping(columns, { hasHeader, sample: hasHeader ? [] : [first] }))];
   const problems = [
     ...mappingProblems(mapping, columns.length),
     ...(await unknownProblems(reader(ctx), namedByImport(request))),
@@ -53,7 +53,7 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
     if (request.campaignId) {
       const campaign = await findCampaign(tx.org, request.campaignId);
       await assertPoolAllowed(tx, campaign);
-      assertMayImportInto(isCredential(ctx.actor), campaign);
+      assertMayImportInto(campaign, { byCredential: isCredential(ctx.actor) });
     }
     await assertRoom(ctx, tx, file.size);
     const blobId = await storeBlob(tx, file.path, file.size);

@@ -14,7 +14,7 @@ const ADMINS_LOCK = 7_201_948;
 export async function setPlatformAdmin(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   email: string,
-  isAdmin: boolean,
+  { isAdmin }: { isAdmin: boolean },
 ): Promise<string[]> {
   return inTransaction(db, async (trx) => {
     const operator = across(trx, 'operator');

@@ -33,11 +33,11 @@ export async function assertMayAddLeads(tx: Tx, campaign: CampaignRow, recipient
  * A key or application imports no file into a campaign that sends, or starts again with new leads: how many people a file leads to is known only
  * when it has been read, after the policy was asked. An import that was begun before the start stops at its next page: whoever approved the start has
  * seen the leads of that moment, and no others are sent to.
- * @param byCredential whether a key or application asked for the import
  * @param campaign locked by the caller where leads are added
+ * @param options.byCredential whether a key or application asked for the import
  * @throws AppError forbidden
  */
-export function assertMayImportInto(byCredential: boolean, campaign: CampaignRow): void {
+export function assertMayImportInto(campaign: CampaignRow, { byCredential }: { byCredential: boolean }): void {
   if (!byCredential) return;
   if (campaign.status !== 'active' && campaign.status !== 'completed') return;
   throw new AppError('forbidden', 'A key or application imports no file into a campaign that sends', {

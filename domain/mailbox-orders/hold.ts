@@ -44,7 +44,7 @@ export async function settleHoldsOfDomain(tx: Tx, domain: string): Promise<void>
 }
 
 /** The orders that have mailboxes on a domain and have not ended, locked. */
-export async function lockOrdersOn(tx: Tx, domain: string): Promise<string[]> {
+async function lockOrdersOn(tx: Tx, domain: string): Promise<string[]> {
   const orders = await tx.org.sql<{ id: string }>(
     `select o.id from mailbox_orders o
      where o.organization_id = :org and o.state not in ('failed', 'cancelled')

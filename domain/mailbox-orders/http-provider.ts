@@ -54,7 +54,7 @@ const ANSWERS = {
 type Operation = keyof typeof ANSWERS;
 
 /** Whether this installation offers managed mailboxes: it has a provider of them, and somewhere to be paid. */
-export function offersMailboxes(config: Config): boolean {
+function offersMailboxes(config: Config): boolean {
   return Boolean(config.PROVISIONING_URL && config.PROVISIONING_SECRET && config.STRIPE_SECRET_KEY);
 }
 
@@ -88,7 +88,7 @@ export interface Asking {
 }
 
 /** A provider that speaks the protocol of docs/mailbox-orders.md. */
-export function httpProvider(asking: Asking): MailboxProvider {
+function httpProvider(asking: Asking): MailboxProvider {
   const ask = <Name extends Operation>(
     operation: Name,
     body: Record<string, unknown>,

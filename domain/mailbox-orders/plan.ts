@@ -22,7 +22,14 @@ export interface Bill {
 }
 
 /** What an order costs: mailboxes and warmup each month, registrations once. */
-export function billOf(offer: Offer, count: number, warmup: boolean, domains: readonly OrderedDomain[]): Bill {
+export function billOf(
+  offer: Offer,
+  {
+    count,
+    warmup = false,
+    domains,
+  }: { count: number; warmup?: boolean | undefined; domains: readonly OrderedDomain[] },
+): Bill {
   const line = (
     key: string,
     label: string,

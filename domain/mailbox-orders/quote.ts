@@ -8,7 +8,7 @@ import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { mailboxProvider } from './http-provider.ts';
-import { billOf, MAX_CENTS, nameMailboxes, spreadMailboxes, type Bill } from './plan.ts';
+import { billOf, MAX_CENTS, nameMailboxes, spreadMailboxes } from './plan.ts';
 import { ProviderRefusal, ProviderUnreachable, type MailboxProvider, type Offer } from './ports.ts';
 import type { QuoteRow } from './states.ts';
 
@@ -52,7 +52,7 @@ export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrd
   const { offer, domains, faults } = await look(ctx, input);
   if (input.domain === undefined && (input.domains ?? []).length === 0)
     faults.push(fault('provision_domain_invalid', 'domain', 'A domain is needed'));
-  if (faults.length === 0 && billOf(offer!, input.count, input.warmup ?? false, domains).dueTodayCents > MAX_CENTS)
+  if (faults.length === 0 && billOf(offer!, { ...input, domains }).dueTodayCents > MAX_CENTS)
     faults.push(fault('provision_count_invalid', 'count', 'The order is too large to be paid at once'));
   refuseFaults(faults);
   return { offer: offer!, domains };
@@ -110,7 +110,7 @@ export async function storeQuote(ctx: Ctx, input: QuoteInput, { offer, domains }
       tx.org,
       domains.map(({ domain }) => domain),
     );
-    const bill: Bill = billOf(offer, input.count, input.warmup ?? false, domains);
+    const bill = billOf(offer, { ...input, domains });
     const [quote] = (await tx.org
       .insert('mailbox_quotes', {
         id: newId(),

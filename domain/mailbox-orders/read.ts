@@ -54,7 +54,7 @@ export async function listOrders(
 }
 
 /** Orders with what they consist of, in the order of the rows. */
-export async function viewOrders(org: OrgScope, orders: readonly OrderRow[]): Promise<OrderView[]> {
+async function viewOrders(org: OrgScope, orders: readonly OrderRow[]): Promise<OrderView[]> {
   const ids = orders.map(({ id }) => id);
   const [payments, steps, mailboxes] = await Promise.all([
     org.sql<Columns<'payments', 'id' | 'subject_id' | 'state' | 'checkout_url' | 'provider_subscription_id'>>(

@@ -6,7 +6,7 @@ import { movePayment } from './move.ts';
 import type { PaymentRow } from './states.ts';
 
 /** A refund that is not done after this long (ms) needs a person. Banks take up to ten working days. */
-export const REFUND_WAIT_MS = 14 * DAY_MS;
+const REFUND_WAIT_MS = 14 * DAY_MS;
 
 /**
  * Has a payment given back in whole, and its subscription ended. The money is asked back by `order-refund/{paymentId}`, which starts with

@@ -1,5 +1,4 @@
 import Stripe from 'stripe';
-import type { Config } from '../../lib/config/index.ts';
 import type { Egress } from '../../lib/egress/index.ts';
 import type { Deps } from '../kernel/context.ts';
 
@@ -10,11 +9,6 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|keep-alive)$/i;
 
 const clients = new WeakMap<Egress, Stripe>();
-
-/** Whether this installation takes payments. */
-export function takesPayments(config: Pick<Config, 'STRIPE_SECRET_KEY'>): boolean {
-  return config.STRIPE_SECRET_KEY !== undefined;
-}
 
 /**
  * Stripe's own client, which calls out by the egress alone and tries nothing again by itself: the retries of an activity do.

@@ -34,7 +34,10 @@ export function cleanText(text: string): string {
 }
 
 /** Custom fields with clean keys and values; empty values are left out unless `keepEmpty`. */
-export function cleanCustomFields(fields: Readonly<Record<string, string>>, keepEmpty = false): Record<string, string> {
+export function cleanCustomFields(
+  fields: Readonly<Record<string, string>>,
+  { keepEmpty = false }: { keepEmpty?: boolean } = {},
+): Record<string, string> {
   const out: Record<string, string> = {};
   for (const [key, value] of Object.entries(fields)) {
     const name = cleanText(key);

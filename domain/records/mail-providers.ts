@@ -3,8 +3,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 
 /** Providers whose mailboxes are connected by consent. */
-export const CONSENT_PROVIDERS = ['gmail', 'outlook'] as const;
-export type ConsentProvider = (typeof CONSENT_PROVIDERS)[number];
+export type ConsentProvider = 'gmail' | 'outlook';
 
 /** A mail server as its provider publishes it. */
 export interface PublishedServer {

@@ -98,7 +98,7 @@ async function settle(ctx: Ctx, runId: string): Promise<RunRow> {
  * together, each that is settled takes others along, and their workflows find them denied. Those that somebody has locked are left to them.
  * @returns how many were denied
  */
-export async function denyOverdueRuns(ctx: Ctx): Promise<number> {
+async function denyOverdueRuns(ctx: Ctx): Promise<number> {
   return transact(ctx, async (tx) => {
     const due = await tx.org.sql<{ id: string; approval_id: string }>(
       `select r.id, r.approval_id from approvals a join runs r on r.id = a.subject_id and r.approval_id = a.id

@@ -4,7 +4,7 @@ import { MAX_STEPS, variantInputSchema } from '../campaigns/input.ts';
 import { CONTACT_LIMITS } from '../records/contact-fields.ts';
 
 /** Inline leads of one run at most; more are imported first and named as a segment. */
-export const MAX_RUN_LEADS = 5_000;
+const MAX_RUN_LEADS = 5_000;
 /** Recipients of one run at most, whatever names them. */
 export const MAX_RUN_RECIPIENTS = 50_000;
 const MAX_CONTACT_IDS = 10_000;

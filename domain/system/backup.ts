@@ -11,7 +11,7 @@ import { blobsOutside, dumpBlobs, type OutsideBlob } from './backup-blobs.ts';
 import { SEALED_COLUMNS } from './rotate-keys.ts';
 
 /** The file that says what a backup holds. It is written last: a folder without it is no backup. */
-export const MANIFEST = 'manifest.json';
+const MANIFEST = 'manifest.json';
 /** The form of the files; one that is not known is not read. */
 const FORMAT = 1;
 /** A worker that has written to its row within this time (ms) is alive. */

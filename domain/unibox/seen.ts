@@ -8,7 +8,7 @@ import { markMessages } from './mark.ts';
  * here: the mailbox at the provider keeps its own marks.
  * @returns how many changed
  */
-export function markSeen(ctx: Ctx, ids: readonly string[], seen: boolean): Promise<number> {
+export function markSeen(ctx: Ctx, ids: readonly string[], { seen }: { seen: boolean }): Promise<number> {
   return markMessages(ctx, ids, { column: 'seen', value: seen, says: { change: 'seen', seen } });
 }
 

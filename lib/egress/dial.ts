@@ -46,7 +46,7 @@ export async function dial(
   const hostname = bareHostname(url);
   const startedAt = performance.now();
   onPhase('dns');
-  const resolving = resolveChecked(hostname, options.lookup, options.allowUnsafe);
+  const resolving = resolveChecked(hostname, options.lookup, { allowPrivate: options.allowUnsafe });
   const addresses = await untilAborted(resolving, signal);
   const resolvedAt = performance.now();
 

@@ -36,7 +36,7 @@ export async function resolveMailHost(host: string, port: number, options: Resol
   const problem = options.allowPrivate ? undefined : publicHostProblem(hostname);
   if (problem !== undefined) throw new EgressError('blocked', 'check', problem);
   const lookup = options.lookup ?? (options.allowPrivate ? lookupBySystem : publicLookup);
-  const addresses = await resolveChecked(hostname, lookup, options.allowPrivate);
+  const addresses = await resolveChecked(hostname, lookup, { allowPrivate: options.allowPrivate });
   const chosen = addresses.find(({ family }) => family === 4) ?? addresses[0];
   if (!chosen) throw new EgressError('dns', 'dns', 'The host name could not be resolved.');
   return { ...chosen, servername: isIP(hostname) === 0 ? hostname : undefined };

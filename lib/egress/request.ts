@@ -143,7 +143,7 @@ export function createEgress(options: EgressOptions): Egress {
       const deadline = startDeadline({ timeoutMs }, { phase: 'dns' });
       try {
         await untilAborted(
-          resolveChecked(bareHostname(check.url), dialOptions.lookup, options.allowUnsafe),
+          resolveChecked(bareHostname(check.url), dialOptions.lookup, { allowPrivate: options.allowUnsafe }),
           deadline.signal,
         );
       } finally {

@@ -67,7 +67,9 @@ test('a name without addresses, and a name server that never answers, are dns er
     [answering, 'empty.example.com'],
     [silent, 'slow.example.com'],
   ] as const) {
-    const error = await t.throwsAsync(resolveChecked(hostname, lookup, false), { instanceOf: EgressError });
+    const error = await t.throwsAsync(resolveChecked(hostname, lookup, { allowPrivate: false }), {
+      instanceOf: EgressError,
+    });
     t.is(error.kind, 'dns', hostname);
     t.is(error.message, 'The host name could not be resolved.');
   }
@@ -81,12 +83,14 @@ test('refuses the whole name when any address is not public', async (t) => {
   });
   const lookup = createDnsLookup({ servers: [server] });
   for (const hostname of ['mixed4.example.com', 'mixed6.example.com']) {
-    const error = await t.throwsAsync(resolveChecked(hostname, lookup, false), { instanceOf: EgressError });
+    const error = await t.throwsAsync(resolveChecked(hostname, lookup, { allowPrivate: false }), {
+      instanceOf: EgressError,
+    });
     t.is(error.kind, 'blocked');
     t.notRegex(error.message, /10\.|fd00/);
-    t.is((await resolveChecked(hostname, lookup, true)).length, 2);
+    t.is((await resolveChecked(hostname, lookup, { allowPrivate: true })).length, 2);
   }
-  t.deepEqual(await resolveChecked('good.example.com', lookup, false), [
+  t.deepEqual(await resolveChecked('good.example.com', lookup, { allowPrivate: false }), [
     { address: '8.8.8.8', family: 4 },
     { address: '2606:4700::1111', family: 6 },
   ]);
@@ -94,14 +98,16 @@ test('refuses the whole name when any address is not public', async (t) => {
 
 test('a literal is checked without a lookup, and an answer that is no address is refused in any mode', async (t) => {
   const never = () => Promise.reject(new Error('asked'));
-  t.deepEqual(await resolveChecked('8.8.8.8', never, false), [{ address: '8.8.8.8', family: 4 }]);
+  t.deepEqual(await resolveChecked('8.8.8.8', never, { allowPrivate: false }), [{ address: '8.8.8.8', family: 4 }]);
   for (const literal of ['127.0.0.1', '::1', '64:ff9b::808:808']) {
-    const error = await t.throwsAsync(resolveChecked(literal, never, false), { instanceOf: EgressError });
+    const error = await t.throwsAsync(resolveChecked(literal, never, { allowPrivate: false }), {
+      instanceOf: EgressError,
+    });
     t.is(error.kind, 'blocked');
   }
   const odd = () => Promise.resolve(['0x7f.1']);
   for (const allowPrivate of [false, true]) {
-    const resolving = resolveChecked('odd.example.com', odd, allowPrivate);
+    const resolving = resolveChecked('odd.example.com', odd, { allowPrivate });
     const error = await t.throwsAsync(resolving, { instanceOf: EgressError });
     t.is(error.kind, 'blocked');
   }

@@ -46,7 +46,7 @@ export const lookupBySystem: Lookup = async (hostname) => {
 export async function resolveChecked(
   hostname: string,
   lookup: Lookup,
-  allowPrivate: boolean,
+  { allowPrivate }: { allowPrivate: boolean },
 ): Promise<CheckedAddress[]> {
   const addresses = isIP(hostname) === 0 ? await lookUp(hostname, lookup) : [hostname];
   const checked = addresses.map((address) => ({ address, family: isIP(address) }));

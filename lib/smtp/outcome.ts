@@ -101,9 +101,9 @@ export function openingFault(error: ConversationError, clean: (words: string) =>
 
 /**
  * What an error after the sign-in means.
- * @param handedOver whether the end of the message may be with the server
+ * @param options.handedOver whether the end of the message may be with the server
  */
-export function sendingFault(error: ConversationError, handedOver: boolean): SmtpFault {
+export function sendingFault(error: ConversationError, { handedOver }: { handedOver: boolean }): SmtpFault {
   const code = error.responseCode ?? 0;
   // A 421 closes the channel before or instead of an answer; it is a refusal all the same.
   if (code >= 400) {

@@ -179,7 +179,7 @@ export class SmtpSession {
         this.#abort();
         return { kind: 'withheld', detail: withheld };
       }
-      const outcome = sendingFault(error as ConversationError, handedOver);
+      const outcome = sendingFault(error as ConversationError, { handedOver });
       if (outcome.kind !== 'refused' || begun) this.#abort();
       return outcome;
     }

@@ -84,7 +84,7 @@ export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Atte
     return { params: reaching.params ?? {}, reaching, own: async () => undefined, other: async () => undefined };
   }
   const tenant = await world.tenant();
-  if (spec.platformAdmin) await setPlatformAdmin(world.deps, tenant.email, true);
+  if (spec.platformAdmin) await setPlatformAdmin(world.deps, tenant.email, { isAdmin: true });
   const made = await createParams(spec, world, tenant);
   if (PREPARES_CAMPAIGN.test(spec.operationId) && made.id)
     await world.deps.db('campaigns').where({ id: made.id }).update({ status: 'draft' });

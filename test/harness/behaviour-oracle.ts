@@ -238,7 +238,7 @@ async function countPeople(
 ): Promise<void> {
   const ids: string[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await listFunnelPeople(ctx, funnel, step, isLost, { limit: 3, cursor });
+    const page = await listFunnelPeople(ctx, funnel, { step, lost: isLost }, { limit: 3, cursor });
     t.is(page.total, count);
     ids.push(...page.rows.map(({ id }) => id));
     if (!page.nextCursor) break;

@@ -53,7 +53,7 @@ interface OpenIf {
 const UNSUPPORTED_KEYWORDS = new Set(['range', 'with', 'define', 'template', 'block', 'break', 'continue', 'nil']);
 
 /** Parses a template without the cache; see `parseTemplate`. Never throws. */
-export function parseSource(source: string, html: boolean): Template {
+export function parseSource(source: string, { html }: { html: boolean }): Template {
   const errors: TemplateError[] = [];
   const report = (offset: number, message: string): void => {
     if (errors.length < MAX_TEMPLATE_ERRORS) errors.push({ message, ...positionAt(source, offset) });

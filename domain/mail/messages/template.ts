@@ -32,7 +32,7 @@ const htmlTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
  * Never throws: faults are in `errors`. Results are shared and cached by source.
  */
 export function parseTemplate(source: string, { html = false }: { html?: boolean } = {}): Template {
-  return (html ? htmlTemplates : plainTemplates).getOrCreate(source, () => parseSource(source, html));
+  return (html ? htmlTemplates : plainTemplates).getOrCreate(source, () => parseSource(source, { html }));
 }
 
 /**

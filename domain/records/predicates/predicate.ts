@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /** Most segments of a path. */
-export const MAX_PATH_SEGMENTS = 8;
+const MAX_PATH_SEGMENTS = 8;
 /** Most predicates of one goal, trend or funnel step. */
-export const MAX_PREDICATES = 20;
+const MAX_PREDICATES = 20;
 const MAX_LISTED = 50;
 const MAX_TEXT = 500;
 
