@@ -235,7 +235,7 @@ async function measureBounces({ assembly: { deps }, quick, log }: BenchContext) 
   const perRound = quick ? 20 : 150;
   const ctx = systemCtx(deps, (await createTenant(deps)).organizationId, 'bench');
   const org = ctx.actor.organizationId!;
-  const mailboxId = await createMailbox(deps, org, 'sam@ours.test', { smtp: { host: '127.0.0.1', port: 25 } });
+  const mailboxId = await createMailbox(deps, org, 'sam@ours.test');
   const { campaignId, stepIds } = await createCampaign(deps, org, [{ subject: 'Hello' }]);
   const sends: string[] = [];
   for (let index = 0; index < 2 * rounds * perRound + 2; index += 1) {

@@ -123,10 +123,7 @@ async function openOffice(deps: TestDeps, shape: Shape): Promise<Office> {
     campaignIds.push(made.campaignId);
     stepIds.push(...made.stepIds);
   }
-  for (let n = 0; n < MAILBOXES; n += 1)
-    mailboxIds.push(
-      await createMailbox(deps, organizationId, `m${n}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } }),
-    );
+  for (let n = 0; n < MAILBOXES; n += 1) mailboxIds.push(await createMailbox(deps, organizationId, `m${n}@ours.test`));
   const goals = { signup: newId(), activation: newId(), paid: newId() };
   const now = deps.clock.now();
   for (const [kind, id] of Object.entries(goals))

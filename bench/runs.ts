@@ -155,9 +155,7 @@ interface Desk {
 async function openDesk({ assembly, stack }: BenchContext): Promise<Desk> {
   const { deps } = assembly;
   const tenant = await createTenant(deps, 'Bench');
-  const mailboxId = await createMailbox(deps, tenant.organizationId, 'sam@bench.example.com', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(deps, tenant.organizationId, 'sam@bench.example.com');
   const post = async (token: string): Promise<string> => {
     const response = await fetch(`${stack.urls.api}/v1/runs`, {
       method: 'POST',

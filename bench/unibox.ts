@@ -156,9 +156,7 @@ async function fillInbox(deps: TestDeps, messages: number, log: (line: string) =
   const { organizationId } = await createTenant(deps, 'Bench');
   const mailboxIds: string[] = [];
   for (let i = 0; i < MAILBOXES; i += 1)
-    mailboxIds.push(
-      await createMailbox(deps, organizationId, `bench${i}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } }),
-    );
+    mailboxIds.push(await createMailbox(deps, organizationId, `bench${i}@ours.test`));
   const { rows } = (await db.raw(`select indexdef from pg_indexes where indexname = 'message_words_search'`)) as {
     rows: { indexdef: string }[];
   };

@@ -32,9 +32,7 @@ const at = (days: number, ms = 0) => new Date(START.getTime() + days * DAY_MS + 
 async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;
-  const mailboxId = await createMailbox(world.deps, org, `${newId()}@ours.test`, {
-    smtp: { host: '127.0.0.1', port: 25 },
-  });
+  const mailboxId = await createMailbox(world.deps, org);
   const goals = {
     signup: await createGoal(world, org, 'signup'),
     activation: await createGoal(world, org, 'activation'),

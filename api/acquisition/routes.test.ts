@@ -46,9 +46,7 @@ const entries = (tenant: Tenant, entityType: string) =>
 async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;
-  const mailboxId = await createMailbox(world.deps, org, `${newId()}@ours.test`, {
-    smtp: { host: '127.0.0.1', port: 25 },
-  });
+  const mailboxId = await createMailbox(world.deps, org);
   const goals = { signup: await createGoal(world, org, 'signup'), paid: await createGoal(world, org, 'paid') };
   const campaign = async () => createCampaign(world.deps, org, [{ subject: 'One' }, { subject: 'Two' }]);
   const contact = async (email = `ann@${newId()}.test`) => {

@@ -14,9 +14,7 @@ const paths = ({ problems }: { problems: { path: string }[] }) => problems.map((
 
 test('a campaign is scored and tested by tools; the test is watched and cancelled', async (t) => {
   const tenant = await world.tenant();
-  const box = await createMailbox(world.deps, tenant.organizationId, 'sam@ours.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const box = await createMailbox(world.deps, tenant.organizationId, 'sam@ours.test');
   const steps = [{ subject: 'Hello', body_plain: 'Hi' }];
   const { campaignId } = await createCampaign(world.deps, tenant.organizationId, steps, { status: 'draft' });
   const program = await connectMcp(`${world.url}/mcp`, tenant.apiKey);

@@ -209,9 +209,7 @@ test('arguments become a request, and faults of the request faults of arguments'
 test('an email that waits for a person is 202, with its approval', async (t) => {
   const { deps } = world;
   const tenant = await world.tenant();
-  const mailboxId = await createMailbox(deps, tenant.organizationId, 'agent@ours.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(deps, tenant.organizationId, 'agent@ours.test');
   const { apiKey } = await createApiKey(deps, tenant.organizationId, tenant.userId, {
     permissions: maskOf(['SEND_DIRECT_EMAIL', 'WRITE_UNIBOX']),
   });

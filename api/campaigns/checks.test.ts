@@ -35,8 +35,7 @@ async function ready(
 ) {
   const tenant = await world.tenant();
   const { deps } = world;
-  if (mailbox)
-    await createMailbox(deps, tenant.organizationId, `${newId()}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } });
+  if (mailbox) await createMailbox(deps, tenant.organizationId);
   const campaign = await createCampaign(deps, tenant.organizationId, steps, {
     status: 'draft',
     had_leads: false,

@@ -17,9 +17,7 @@ test("a lead's way: the steps it has come to with their emails and waits, what i
   const { deps } = world;
   const tenant = await world.tenant();
   const { organizationId } = tenant;
-  const mailboxId = await createMailbox(deps, organizationId, 'sam@ours.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(deps, organizationId, 'sam@ours.test');
   const contactId = await createContact(deps.db, deps.clock.now(), organizationId, { email: 'ada@lead.test' });
   const { campaignId, stepIds } = await createCampaign(deps, organizationId, [
     { name: 'Hello', subject: 'Hello', body_plain: 'Hi' },

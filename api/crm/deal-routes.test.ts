@@ -133,9 +133,7 @@ test.serial('what deals stand in is not deleted; an empty pipeline goes with its
 
 test.serial('a new deal is open; its amount is kept to the digit', async (t) => {
   const { tenant, api, pipelineId, stageIds, contactId, events } = await scene();
-  const mailbox = await createMailbox(world.deps, tenant.organizationId, 'a@b.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailbox = await createMailbox(world.deps, tenant.organizationId, 'a@b.test');
   const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }]);
   const sent = {
     pipeline_id: pipelineId,
@@ -453,9 +451,7 @@ test.serial(
   'a deal outlives its contact, campaign, mailbox and assignee; the log goes with the contact; with the workspace all goes',
   async (t) => {
     const { tenant, api, contactId, deal } = await scene();
-    const mailbox = await createMailbox(world.deps, tenant.organizationId, 'c@b.test', {
-      smtp: { host: '127.0.0.1', port: 1 },
-    });
+    const mailbox = await createMailbox(world.deps, tenant.organizationId, 'c@b.test');
     const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }]);
     const member = await createMember(world.deps, tenant, 'Member');
     const { id } = await deal({

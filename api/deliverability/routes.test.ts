@@ -16,7 +16,7 @@ async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;
   const mailbox = {
-    id: await createMailbox(world.deps, org, FROM, { smtp: { host: '127.0.0.1', port: 25 } }),
+    id: await createMailbox(world.deps, org, FROM),
     email: FROM,
   };
   const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello' }]);

@@ -97,9 +97,7 @@ test.serial('every fault is named, and nothing is stored', async (t) => {
   const { threadId } = await asked(desk);
   const other = await createWritingDesk(stage);
   const foreign = await asked(other);
-  const off = await createMailbox(world.deps, desk.tenant.organizationId, 'off@ours.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const off = await createMailbox(world.deps, desk.tenant.organizationId, 'off@ours.test');
   await world.deps.db('mailboxes').where({ id: off }).update({ status: 'inactive' });
   const bad = await desk.post('/unibox/compose', {
     email_account_id: off,
@@ -169,9 +167,7 @@ test.serial('every fault is named, and nothing is stored', async (t) => {
   t.deepEqual(await faults('/unibox/reply', { thread_id: threadId, body_plain: 'y', email_account_id: off }), [
     'body.email_account_id',
   ]);
-  const second = await createMailbox(world.deps, desk.tenant.organizationId, 'second@ours.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const second = await createMailbox(world.deps, desk.tenant.organizationId, 'second@ours.test');
   t.deepEqual(await faults('/unibox/reply', { thread_id: threadId, body_plain: 'y', email_account_id: second }), [
     'body.email_account_id',
   ]);
@@ -184,9 +180,7 @@ test.serial('every fault is named, and nothing is stored', async (t) => {
 test.serial('a key restricted to mailboxes sends from those alone, and sees no other conversation', async (t) => {
   const desk = await createWritingDesk(stage);
   const { threadId } = await asked(desk);
-  const own = await createMailbox(world.deps, desk.tenant.organizationId, 'own@ours.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const own = await createMailbox(world.deps, desk.tenant.organizationId, 'own@ours.test');
   const { apiKey } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, {
     permissions: maskOf(['SEND_DIRECT_EMAIL', 'SEND_INBOX_REPLY', 'READ_UNIBOX', 'WRITE_UNIBOX']),
     allowedMailboxes: [own],

@@ -35,7 +35,7 @@ async function scene() {
   const { deps } = world;
   const email = `ada-${newId()}@ours.test`;
   const mailbox = {
-    id: await createMailbox(deps, org, email, { smtp: { host: '127.0.0.1', port: 25 } }),
+    id: await createMailbox(deps, org, email),
     email,
   };
   const { campaignId, stepIds } = await createCampaign(deps, org, [{ subject: 'Hello' }]);

@@ -29,7 +29,7 @@ const rest = (tenant: Tenant, method: string, path: string, body?: unknown): Pro
 const keyWith = async (tenant: Tenant, options: KeyOptions): Promise<string> =>
   (await createApiKey(world.deps, tenant.organizationId, tenant.userId, options)).apiKey;
 const mailbox = (tenant: Tenant, email = `${newId()}@example.com`) =>
-  createMailbox(world.deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
+  createMailbox(world.deps, tenant.organizationId, email);
 const paths = (data: { problems?: { path: string }[] }) => (data.problems ?? []).map(({ path }) => path).sort();
 
 /** One message by hand, with the headers the transport asks for. */

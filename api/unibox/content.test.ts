@@ -22,9 +22,7 @@ test.after.always(() => world?.close());
 async function desk() {
   const tenant = await world.tenant();
   const email = `${newId()}@ours.test`;
-  const mailboxId = await createMailbox(world.deps, tenant.organizationId, email, {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(world.deps, tenant.organizationId, email);
   let uid = 0;
   const get = (path: string, token = tenant.apiKey) => call(world, 'GET', `/v1/unibox${path}`, { token });
   return {
@@ -135,9 +133,7 @@ test('a message in HTML is read as safe HTML, in its conversation and by itself'
   t.is(thread.body.data[0].body_html, body.body_html);
   const other = await desk();
   for (const path of [`/${id}`, '/nonsense', `/${newId()}`]) t.is((await other.get(path)).status, 404, path);
-  const second = await createMailbox(world.deps, other.tenant.organizationId, 'b@ours.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const second = await createMailbox(world.deps, other.tenant.organizationId, 'b@ours.test');
   const { apiKey } = await createApiKey(world.deps, other.tenant.organizationId, other.tenant.userId, {
     permissions: maskOf(['READ_UNIBOX']),
     allowedMailboxes: [second],

@@ -19,7 +19,7 @@ async function desk() {
   const tenant = await world.tenant();
   const { deps } = world;
   const email = `${newId()}@ours.test`;
-  const mailboxId = await createMailbox(deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
+  const mailboxId = await createMailbox(deps, tenant.organizationId, email);
   const { campaignId, stepIds } = await createCampaign(deps, tenant.organizationId, [
     { subject: 'Hello', body_plain: 'Hi' },
   ]);
@@ -53,7 +53,7 @@ test('the overview counts what a plain count of the conversations finds, whateve
     call(world, 'PATCH', `/v1/unibox${path}`, { token: tenant.sessionToken, body });
   const leads = await Promise.all(['a', 'b', 'c', 'd'].map((name) => mailed(`${name}@lead.test`)));
   const second = {
-    id: await createMailbox(world.deps, organizationId, 'two@ours.test', { smtp: { host: '127.0.0.1', port: 1 } }),
+    id: await createMailbox(world.deps, organizationId, 'two@ours.test'),
     email: 'two@ours.test',
   };
   const labels = [0, 1, 2].map((position) => ({

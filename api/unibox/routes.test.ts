@@ -20,7 +20,7 @@ async function desk() {
   const tenant = await world.tenant();
   const { deps } = world;
   const email = `${newId()}@ours.test`;
-  const mailboxId = await createMailbox(deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
+  const mailboxId = await createMailbox(deps, tenant.organizationId, email);
   const { campaignId, stepIds } = await createCampaign(deps, tenant.organizationId, [
     { subject: 'Hello', body_plain: 'Hi' },
     { body_plain: 'Again' },
@@ -234,9 +234,7 @@ test('filters narrow, pages walk, and a cursor belongs to its filters', async (t
 test('each mailbox by itself, several, and all', async (t) => {
   const { get, mailed, receive, mailboxId, tenant } = await desk();
   const second = {
-    id: await createMailbox(world.deps, tenant.organizationId, 'second@ours.test', {
-      smtp: { host: '127.0.0.1', port: 1 },
-    }),
+    id: await createMailbox(world.deps, tenant.organizationId, 'second@ours.test'),
     email: 'second@ours.test',
   };
   const lea = await mailed('lea@lead.test');
@@ -473,9 +471,7 @@ test('what is kept of conversations is what their messages say, whatever is done
   const organization = { organization_id: tenant.organizationId };
   const leads = await Promise.all(['a', 'b', 'c'].map((name) => mailed(`${name}@lead.test`)));
   const second = {
-    id: await createMailbox(world.deps, tenant.organizationId, 'two@ours.test', {
-      smtp: { host: '127.0.0.1', port: 1 },
-    }),
+    id: await createMailbox(world.deps, tenant.organizationId, 'two@ours.test'),
     email: 'two@ours.test',
   };
   const random = seeded(20_261_122);

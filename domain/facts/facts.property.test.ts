@@ -92,9 +92,7 @@ async function openOffice() {
   const mailboxes: { id: string; email: string }[] = [];
   for (const name of ['ada', 'bo'])
     mailboxes.push({
-      id: await createMailbox(world.deps, org, `${name}-${newId()}@ours.test`, {
-        smtp: { host: '127.0.0.1', port: 25 },
-      }),
+      id: await createMailbox(world.deps, org, `${name}-${newId()}@ours.test`),
       email: `${name}@ours.test`,
     });
   return {

@@ -36,7 +36,7 @@ async function scene(emails: number, settings: Record<string, unknown> = {}) {
     updated_at: NOW,
   });
   const email = 'sam@ours.test';
-  const id = await createMailbox(world.deps, org, email, { smtp: { host: '127.0.0.1', port: 25 } });
+  const id = await createMailbox(world.deps, org, email);
   const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello' }]);
   await db('campaigns').where({ id: campaignId }).update({ status: 'active' });
   const sends: { id: string }[] = [];

@@ -57,9 +57,7 @@ const kept = { disk: inFolder, s3: () => s3.objects() };
 
 async function receiver(tenant: Tenant) {
   const email = `${newId()}@ours.test`;
-  const mailboxId = await createMailbox(world.deps, tenant.organizationId, email, {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(world.deps, tenant.organizationId, email);
   let uid = 0;
   return {
     mailboxId,

@@ -12,7 +12,7 @@ const { world, clock } = await createMondayWorld(test);
 async function given(steps: StepSpec[], leads: number, campaign: Record<string, unknown> = {}) {
   const { organizationId } = await world.tenant();
   const { db } = world.deps;
-  await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
+  await createMailbox(world.deps, organizationId, 'm@s.example.com');
   const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps, campaign);
   const contacts = [];
   for (let n = 0; n < leads; n += 1) contacts.push(await createContact(db, clock.now(), organizationId));

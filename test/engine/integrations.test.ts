@@ -110,7 +110,7 @@ async function consent(tenant: Tenant, provider: 'hubspot' | 'slack'): Promise<s
 /** A lead of a running campaign whose first email has left. */
 async function createMailedLead({ organizationId }: Tenant, email: string) {
   const { deps } = world;
-  const mailboxId = await createMailbox(deps, organizationId, FROM, { smtp: { host: '127.0.0.1', port: 1 } });
+  const mailboxId = await createMailbox(deps, organizationId, FROM);
   const { campaignId, stepIds } = await createCampaign(deps, organizationId, [{ subject: 'Hello', body_plain: 'b' }]);
   const contactId = await createContact(deps.db, deps.clock.now(), organizationId, {
     email,

@@ -1,4 +1,3 @@
-import { newId } from '../../lib/ids.ts';
 import { createContact, createMailbox, type Tenant } from '../harness/factories.ts';
 import type { World } from '../harness/world.ts';
 
@@ -14,9 +13,7 @@ export interface Ground {
 /** Makes what the bodies of {@link reachingBody} name. */
 export async function makeGround(world: World, tenant: Tenant, params: Record<string, string>): Promise<Ground> {
   const contactId = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
-  const mailboxId = await createMailbox(world.deps, tenant.organizationId, `${newId()}@example.com`, {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(world.deps, tenant.organizationId);
   return { world, tenant, params, contactId, mailboxId };
 }
 

@@ -100,10 +100,7 @@ export async function openOffice(world: World, clock: ManualClock) {
     campaigns.push({ id: campaignId, stepIds, deleted: false });
   }
   const mailboxes: string[] = [];
-  for (const name of ['ada', 'bo'])
-    mailboxes.push(
-      await createMailbox(deps, org, `${name}-${newId()}@ours.test`, { smtp: { host: '127.0.0.1', port: 25 } }),
-    );
+  for (const name of ['ada', 'bo']) mailboxes.push(await createMailbox(deps, org, `${name}-${newId()}@ours.test`));
   const contacts: { id: string; email: string; gone: boolean }[] = [];
   for (const address of ADDRESSES)
     contacts.push({

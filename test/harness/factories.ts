@@ -217,12 +217,15 @@ export interface MailboxServers {
   password?: string;
 }
 
+/** The server of a mailbox that no test sends from: nothing listens there. */
+export const NO_SERVER: MailboxServers = { smtp: { host: '127.0.0.1', port: 1 } };
+
 /** A connected mailbox, straight in the database. Its credentials open as POST /emails would have sealed them. */
 export async function createMailbox(
   deps: TestDeps,
   organizationId: string,
-  email: string,
-  servers: MailboxServers,
+  email = `${newId()}@ours.test`,
+  servers = NO_SERVER,
   fields: Record<string, unknown> = {},
 ): Promise<string> {
   const id = newId();

@@ -56,9 +56,7 @@ export async function createLead(
   const { db } = deps;
   const tenant = await world.tenant();
   const { organizationId } = tenant;
-  const mailboxId = await createMailbox(deps, organizationId, 'm@s.example.com', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(deps, organizationId, 'm@s.example.com');
   const { campaignId, stepIds } = await createCampaign(deps, organizationId, steps, campaign);
   const contactId = await createContact(db, clock.now(), organizationId, contact);
   const [enrollmentId] = (await enroll(deps, organizationId, campaignId, [contactId])) as [string];

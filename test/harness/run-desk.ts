@@ -36,9 +36,7 @@ export async function openRunDesk(world: World): Promise<RunDesk> {
   const tenant = await world.tenant();
   const { db } = world.deps;
   const organizationId = tenant.organizationId;
-  const mailboxId = await createMailbox(world.deps, organizationId, `sam-${newId()}@ours.test`, {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(world.deps, organizationId, `sam-${newId()}@ours.test`);
   const ctx: Ctx = world.system(organizationId);
   const person = approverCtx(world.deps, tenant);
   const desk: RunDesk = {

@@ -8,9 +8,7 @@ import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 export async function sceneOfAgents({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { deps } = world;
   const { organizationId } = tenant;
-  const mailbox = await createMailbox(deps, organizationId, 'agent@northwind.example', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailbox = await createMailbox(deps, organizationId, 'agent@northwind.example');
   const body = (name: string) => ({
     name,
     senders: { mode: 'explicit', mailbox_ids: [mailbox] },

@@ -19,9 +19,7 @@ test.after.always(() => world?.close());
 async function given() {
   const { organizationId } = await world.tenant();
   const { db } = world.deps;
-  const mailboxId = await createMailbox(world.deps, organizationId, 'a@s.example.com', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(world.deps, organizationId, 'a@s.example.com');
   const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }], {
     sender_strategy: 'explicit',
   });

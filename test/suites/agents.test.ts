@@ -39,7 +39,7 @@ test('from the settings of an MCP client to a run that a person has approved', a
   const [HERON_ADMIN_KEY, HERON_SESSION] = exported.trim().split(' ');
   const { db } = world.deps;
   const organization = await db('organizations').first();
-  await createMailbox(world.deps, organization.id, 'you@ours.test', { smtp: { host: '127.0.0.1', port: 1 } });
+  await createMailbox(world.deps, organization.id, 'you@ours.test');
 
   const told = await bash(`${rest.join('\n')}\necho "KEY $HERON_API_KEY"`, {
     HERON_API_URL: world.url,

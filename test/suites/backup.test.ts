@@ -89,9 +89,7 @@ test('what runs on after a backup is held: campaigns stand, emails and warmup th
   t.teardown(() => world.close());
   const { db } = world.deps;
   const { organizationId } = await world.tenant();
-  const mailboxId = await createMailbox(world.deps, organizationId, 'ann@ours.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const mailboxId = await createMailbox(world.deps, organizationId, 'ann@ours.test');
   const campaignId = newId();
   const now = new Date();
   const row = { organization_id: organizationId, created_at: now, updated_at: now };
@@ -109,9 +107,7 @@ test('what runs on after a backup is held: campaigns stand, emails and warmup th
   });
   const [due, far, held] = [send('reserved', 2_000), send('reserved', 86_400_000), send('sending', -1_000)];
   await db('sends').insert([due, far, held]);
-  const partnerId = await createMailbox(world.deps, organizationId, 'cat@ours.test', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
+  const partnerId = await createMailbox(world.deps, organizationId, 'cat@ours.test');
   const warmup = [send('reserved', 2_000), send('reserved', 86_400_000), send('sending', -1_000)].map(
     ({ campaign_id: _campaign, recipient: _recipient, updated_at: _updated, ...mail }) => ({
       ...mail,

@@ -38,7 +38,6 @@ import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { react } from '../harness/reactions.ts';
 
-const NOWHERE = { smtp: { host: '127.0.0.1', port: 25 } };
 const OK = { response: '250 ok', assignedId: null };
 let world: World;
 test.before(async () => {
@@ -116,7 +115,7 @@ async function automate({ desk, ok }: Stage, node: { action: string; config: obj
 async function createSentLeads({ desk }: Stage, count = 1) {
   const org = desk.tenant.organizationId;
   const email = `sam-${newId()}@ours.test`;
-  const id = await createMailbox(world.deps, org, email, { smtp: { host: '127.0.0.1', port: 25 } });
+  const id = await createMailbox(world.deps, org, email);
   const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello' }]);
   const leads = [];
   for (let n = 0; n < count; n += 1) {
@@ -135,7 +134,7 @@ const report = async (s: Stage, event_type: string) => {
 const written = async (s: Stage) => {
   const email = `sam-${newId()}@ours.test`;
   const org = s.desk.tenant.organizationId;
-  const id = await createMailbox(world.deps, org, email, { smtp: { host: '127.0.0.1', port: 25 } });
+  const id = await createMailbox(world.deps, org, email);
   const body = { email_account_id: id, to: ['lea@else.test'], subject: 'Hello', body_plain: 'Hi' };
   return s.ok('POST', '/unibox/compose', body, s.desk.tenant.sessionToken);
 };
@@ -339,7 +338,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     await undoOrderStep(s.ctx, id, 'mailbox:0');
   },
   'run.state_changed': async (s) => {
-    await createMailbox(world.deps, s.desk.tenant.organizationId, `${newId()}@ours.test`, NOWHERE);
+    await createMailbox(world.deps, s.desk.tenant.organizationId);
     await createRun(s.ctx, {
       name: 'Spring',
       senders: { mode: 'auto' },

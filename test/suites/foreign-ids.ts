@@ -103,10 +103,7 @@ export const ROWS: Record<string, Factory> = {
     (await createApiKey(world.deps, tenant.organizationId, tenant.userId)).apiKeyId,
   '/oauth/applications/:id': async ({ world, tenant }) =>
     (await createApplication(world.deps, tenant.organizationId)).id,
-  '/emails/:id': async ({ world, tenant }) =>
-    createMailbox(world.deps, tenant.organizationId, `${newId()}@example.com`, {
-      smtp: { host: '127.0.0.1', port: 1 },
-    }),
+  '/emails/:id': async ({ world, tenant }) => createMailbox(world.deps, tenant.organizationId),
   '/agent-policies/:id': async ({ world, tenant }) => {
     await world.deps.db('agent_policies').where({ api_key_id: tenant.apiKeyId }).delete();
     return createPolicy(world.deps, tenant);
@@ -114,20 +111,18 @@ export const ROWS: Record<string, Factory> = {
   '/approvals/:id': async ({ world, tenant }) => (await createApproval(world.system(tenant.organizationId), tenant)).id,
   '/unibox/scheduled/:taskId': async ({ world, tenant }) => {
     const email = `${newId()}@example.com`;
-    const id = await createMailbox(world.deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
+    const id = await createMailbox(world.deps, tenant.organizationId, email);
     return createDirectSend(world.deps, tenant.organizationId, { id, email });
   },
   '/unibox/drafts/:id': async (place) => {
-    const email = `${newId()}@example.com`;
-    const server = { smtp: { host: '127.0.0.1', port: 1 } };
-    const mailbox_id = await createMailbox(place.world.deps, place.tenant.organizationId, email, server);
+    const mailbox_id = await createMailbox(place.world.deps, place.tenant.organizationId);
     const to_emails = [`${newId()}@example.com`];
     const written = { to_emails, cc_emails: [], bcc_emails: [], subject: 'Later', body_plain: 'Text' };
     return insert(place, 'email_drafts', { mailbox_id, ...written });
   },
   '/unibox/:id': async ({ world, tenant }) => {
     const email = `${newId()}@example.com`;
-    const id = await createMailbox(world.deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
+    const id = await createMailbox(world.deps, tenant.organizationId, email);
     const at = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: world.deps.clock.now() };
     await recordInbound(world.system(tenant.organizationId), { id, email }, MESSAGE_WITH_FILE, at);
     return (await world.deps.db('inbound_messages').where({ mailbox_id: id }).first('id')).id;
@@ -163,10 +158,7 @@ export const ROWS: Record<string, Factory> = {
   '/templates/:id': async (place) => insert(place, 'reply_templates', { name: 'Thanks', position: 1 }),
   '/analytics/campaigns/:id': async ({ world, tenant }) =>
     (await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi', body_plain: 'Hello' }])).campaignId,
-  '/analytics/accounts/:id': async ({ world, tenant }) =>
-    createMailbox(world.deps, tenant.organizationId, `${newId()}@example.com`, {
-      smtp: { host: '127.0.0.1', port: 1 },
-    }),
+  '/analytics/accounts/:id': async ({ world, tenant }) => createMailbox(world.deps, tenant.organizationId),
   '/campaigns/:id/steps/:sid': async ({ world, parents }) =>
     (await world.deps.db('campaign_steps').where('campaign_id', parents.id).first('id')).id,
   '/campaigns/:id/ab-variants/:variantId': async (place) =>

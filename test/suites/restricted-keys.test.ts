@@ -10,6 +10,7 @@ import {
   createContact,
   createMailbox,
   enroll,
+  NO_SERVER,
   type Tenant,
 } from '../harness/factories.ts';
 import { createDirectSend } from '../harness/direct-sends.ts';
@@ -76,13 +77,12 @@ let planted: Planted;
 test.before(async () => {
   world = await createWorld();
   tenant = await world.tenant();
-  const own = await createMailbox(world.deps, tenant.organizationId, 'own@ours.test', SERVER);
+  const own = await createMailbox(world.deps, tenant.organizationId, 'own@ours.test');
   key = (await createApiKey(world.deps, tenant.organizationId, tenant.userId, { allowedMailboxes: [own] })).apiKey;
   planted = await plant();
 });
 test.after.always(() => world?.close());
 
-const SERVER = { smtp: { host: '127.0.0.1', port: 1 } };
 const MAIL = Buffer.from(
   [
     'From: lea@lead.test',
@@ -111,7 +111,7 @@ async function plant(): Promise<Planted> {
   const at = deps.clock.now();
   const stamps = { created_at: at, updated_at: at };
   const email = 'other@ours.test';
-  const id = await createMailbox(deps, organization_id, email, SERVER, { name: MARK });
+  const id = await createMailbox(deps, organization_id, email, NO_SERVER, { name: MARK });
   await recordInbound(world.system(organization_id), { id, email }, MAIL, {
     folder: 'INBOX',
     uidValidity: 1,

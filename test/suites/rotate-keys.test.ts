@@ -38,8 +38,7 @@ async function startProcess(t: ExecutionContext, name: ProcessName, env: Record<
 /** A workspace full of what is sealed: mailboxes, app connections, a webhook endpoint. */
 async function fill(world: World, receiverUrl: string) {
   const tenant = await world.tenant();
-  for (let n = 0; n < MAILBOXES; n += 1)
-    await createMailbox(world.deps, tenant.organizationId, `m${n}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } });
+  for (let n = 0; n < MAILBOXES; n += 1) await createMailbox(world.deps, tenant.organizationId, `m${n}@ours.test`);
   const connections: string[] = [];
   for (let n = 0; n < CONNECTIONS; n += 1) {
     const body = { name: `App ${n}`, base_url: 'http://127.0.0.1:1' };

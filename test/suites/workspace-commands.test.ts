@@ -39,7 +39,7 @@ test('campaigns, leads and mailboxes as tables and as JSON', async (t) => {
     name: 'Spring \u001b[31mof\u202e 2026',
     status: 'draft',
   });
-  const mailbox = await createMailbox(world.deps, org, 'mia@ours.test', { smtp: { host: '127.0.0.1', port: 1 } });
+  const mailbox = await createMailbox(world.deps, org, 'mia@ours.test');
   const [listed, json, added, held] = await Promise.all([
     heron(['campaigns', 'list'], env),
     heron(['campaigns', 'list', '--json', '--status', 'active'], env),
@@ -131,7 +131,7 @@ test('a reply is listed and answered; the answer of a key waits for a person', a
   const { organizationId: org } = tenant;
   const { db, clock } = world.deps;
   const [from, email] = ['mia@ours.test', 'lea@lead.test'];
-  const mailboxId = await createMailbox(world.deps, org, from, { smtp: { host: '127.0.0.1', port: 1 } });
+  const mailboxId = await createMailbox(world.deps, org, from);
   const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello', body_plain: 'b' }]);
   const contactId = await createContact(db, clock.now(), org, { email });
   const [enrollmentId] = await enroll(world.deps, org, campaignId, [contactId]);
