@@ -62,6 +62,15 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return databaseFault(error)?.code === FOREIGN_KEY_VIOLATION;
 }
 
+/** PostgreSQL's classes for values that a column cannot hold (22) and rows that a constraint refuses (23). */
+const REFUSED = /^2[23]/;
+
+/** Whether PostgreSQL refused what a statement would have written, also where the public error of its constraint was made of it. */
+export function isRefusedRow(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : error;
+  return REFUSED.test(databaseFault(cause)?.code ?? '');
+}
+
 /** Whether PostgreSQL ended a transaction because it and another waited for each other; run again, it goes through. */
 export function isDeadlock(error: unknown): boolean {
   return databaseFault(error)?.code === DEADLOCK;

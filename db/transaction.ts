@@ -19,6 +19,27 @@ export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): 
 }
 
 /**
+ * Runs work as a part of a transaction: where it throws, what it has written is taken back, and the transaction can go on. A statement that fails would
+ * end the transaction otherwise.
+ * @throws what the work throws
+ */
+export async function inSavepoint<T>(trx: Trx, work: () => Promise<T>): Promise<T> {
+  const connection = knexOf(trx);
+  // Travels with the first statement of the work, and fails only where that fails too.
+  const opened = connection.raw('savepoint part').then(undefined, () => undefined);
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    await opened;
+    await connection.raw('rollback to savepoint part');
+    throw error;
+  }
+  await connection.raw('release savepoint part');
+  return result;
+}
+
+/**
  * Runs reads that all see the database of one moment. When the signal aborts, the statement that runs is cancelled, and the work ends with
  * PostgreSQL's error.
  */

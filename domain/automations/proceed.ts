@@ -1,8 +1,10 @@
+import { isRefusedRow } from '../../db/errors.ts';
 import { MINUTE_MS } from '../../lib/clock.ts';
+import { errorKind } from '../../lib/error-report.ts';
 import { AppError } from '../../lib/errors.ts';
 import { enqueueProviderAction } from '../integrations/enqueue.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
+import { apart, type Tx } from '../kernel/transact.ts';
 import { WorkBudget } from '../mail/messages/template.ts';
 import { isNative, NATIVE_ACTIONS } from './actions.ts';
 import { holds } from './conditions.ts';
@@ -58,10 +60,12 @@ async function execute(tx: Tx, ctx: Ctx, doing: Doing): Promise<NodeOutcome> {
     if (node.type === 'action') return await act(tx, ctx, doing);
     return { status: holds(node.condition!, valuesOf(run.data, run.contact), budget) ? 'branch_true' : 'branch_false' };
   } catch (error) {
-    // Verbs look before they write: what they refuse has left nothing behind.
     if (error instanceof AppError) return { status: 'error', error: sentenceOf(error) };
     if (error instanceof TextTooLarge) return { status: 'error', error: error.message };
-    throw error;
+    // It would be refused however often the run is tried again. Anything else is no fault of the action.
+    if (!isRefusedRow(error)) throw error;
+    ctx.log.warn({ err: error, runId: run.id, nodeId: node.id }, 'what an action of an automation writes was refused');
+    return { status: 'error', error: `The database refused what the action writes (${errorKind(error)})` };
   }
 }
 
@@ -75,15 +79,17 @@ function stillWaiting(tx: Tx, run: RunState, nodeId: string): NodeOutcome {
 async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<NodeOutcome> {
   const { id, action, connection_id: connectionId, config = {} } = node;
   if (!isNative(action)) {
-    await enqueueProviderAction(tx, {
-      connectionId: connectionId ?? '',
-      action: action ?? '',
-      config,
-      contactId: run.contact?.id ?? null,
-      data: run.data,
-      trigger: run.trigger,
-      source: { kind: 'automation', run_id: run.id, node_id: id },
-    });
+    await apart(tx, (own) =>
+      enqueueProviderAction(own, {
+        connectionId: connectionId ?? '',
+        action: action ?? '',
+        config,
+        contactId: run.contact?.id ?? null,
+        data: run.data,
+        trigger: run.trigger,
+        source: { kind: 'automation', run_id: run.id, node_id: id },
+      }),
+    );
     run.waiting[id] = { kind: 'provider' };
     return 'waiting';
   }
@@ -103,7 +109,7 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
     return 'waiting';
   }
   const perform = PERFORM[action as InstantAction];
-  await transact(ctx, (own) => perform({ tx: own, ctx, run, nodeId: id }, checked as never));
+  await apart(tx, (own) => perform({ tx: own, ctx, run, nodeId: id }, checked as never));
   return { status: 'success' };
 }
 

@@ -1,8 +1,8 @@
 import { json, type Trx } from '../../db/connection.ts';
-import { translateDbError } from '../../db/errors.ts';
+import { isDeadlock, isRefusedRow, translateDbError } from '../../db/errors.ts';
 import type { Bindings } from '../../db/statement.ts';
 import { OrgScope } from '../../db/tenancy.ts';
-import { inTransaction } from '../../db/transaction.ts';
+import { inSavepoint, inTransaction } from '../../db/transaction.ts';
 import { newId } from '../../lib/ids.ts';
 import { writeIntents, type Intent } from '../../temporal/dispatch.ts';
 import { organizationOf, type Ctx } from './context.ts';
@@ -55,11 +55,11 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
   try {
     return ctx.trx ? await run(ctx.trx) : await inTransaction(ctx.db, run);
   } catch (error) {
-    throw translateDbError(error);
+    throw ctx.trx ? translateWithin(error) : translateDbError(error);
   }
 }
 
-/** Has a verb's work add to a transaction that is open. What it has collected is dropped when it throws; its rows are its own business. */
+/** Has a verb's work add to a transaction that is open. What it has collected is dropped when it throws; its rows are those of {@link apart}. */
 async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   const { events, audits, intents, endings } = COLLECTED.get(tx)!;
   const marks = [events.length, audits.length, intents.length] as const;
@@ -69,7 +69,31 @@ async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   } catch (error) {
     [events.length, audits.length, intents.length] = marks;
     for (const key of endings.keys()) if (!known.has(key)) endings.delete(key);
-    throw translateDbError(error);
+    throw translateWithin(error);
+  }
+}
+
+/** Whoever opened the transaction runs it again after a deadlock, and has to see it as such. */
+function translateWithin(error: unknown): unknown {
+  return isDeadlock(error) ? error : translateDbError(error);
+}
+
+/** How often a part that PostgreSQL refuses is done. */
+const PART_TRIES = 2;
+
+/**
+ * Does a part of an open transaction that may fail without it: rows, events, audit rows and intents of a part that throws are taken back, and the
+ * transaction goes on. Where PostgreSQL refuses a row the part is done once more: of two that make the same thing at once, the second then sees what the
+ * first has made.
+ * @throws what the work throws; AppError for constraint violations that have a code
+ */
+export async function apart<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await inSavepoint(tx.trx, () => join(tx, work));
+    } catch (error) {
+      if (tries === PART_TRIES || !isRefusedRow(error)) throw error;
+    }
   }
 }
 
