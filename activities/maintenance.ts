@@ -74,8 +74,12 @@ export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
 
 async function startMissingRuns(deps: Deps, cancelled: AbortSignal): Promise<number> {
   const signal = AbortSignal.any([cancelled, AbortSignal.timeout(LOOK_MS)]);
-  const reports = await reconcile(deps, { resume: true, signal });
-  for (const { family, missing } of reports)
-    if (missing > 0) deps.log.warn({ family, missing }, 'runs were missing and were started again');
+  const reports = await reconcile(deps, {
+    resume: true,
+    signal,
+    onFamily({ family, missing }) {
+      if (missing > 0) deps.log.warn({ family, missing }, 'runs were missing and were started again');
+    },
+  });
   return reports.reduce((sum, { missing }) => sum + missing, 0);
 }

@@ -26,7 +26,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   log(`${rows} rows of each family are there`);
   const plans = await explainPages(db);
   const expected = await expectedRuns(db);
-  const ask = (open: ReadonlyMap<string, readonly string[]>) => ({ db, workflows: openRunsOnly(open) });
+  const ask = (open: ReadonlyMap<string, readonly string[]>) => ({ db, log: silentLogger, workflows: openRunsOnly(open) });
 
   const counted = await statementCounter(db);
   let healthy: FamilyReport[] = [];
@@ -49,7 +49,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   await db.raw(clear);
   await fillImports(db, rows / 10);
   let asked: FamilyReport[] = [];
-  const askedMs = await timed(async () => (asked = await reconcile({ db, workflows }, { dryRun: true })));
+  const askedMs = await timed(async () => (asked = await reconcile({ db, workflows, log: silentLogger }, { dryRun: true })));
   log(`asked about ${sum(asked, 'missing')} runs in ${askedMs.toFixed(0)} ms`);
   const few = RATE * 6;
   await db.raw(clear);
@@ -61,7 +61,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     log: silentLogger,
   });
   const startedAt = performance.now();
-  await reconcile({ db, workflows }, { ratePerSecond: RATE });
+  await reconcile({ db, workflows, log: silentLogger }, { ratePerSecond: RATE });
   while ((await db('outbox').first('id')) !== undefined) await sleep(20);
   const ratedMs = performance.now() - startedAt;
   await relay.stop();

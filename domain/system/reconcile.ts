@@ -5,6 +5,7 @@ import type { Columns } from '../../db/rows.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { writeIntents } from '../../temporal/dispatch.ts';
 import type { Deps } from '../kernel/context.ts';
+import { eachByItself } from '../kernel/each-by-itself.ts';
 import { FIRST_POSITION, RUN_FAMILIES, type ExpectedRun, type RunFamily } from './run-families.ts';
 
 /** The result of a search in one family. */
@@ -29,9 +30,11 @@ export interface ReconcileOptions {
   ratePerSecond?: number;
   /** Called after each page with the family and how many of its runs were checked so far. */
   onPage?: (family: string, checked: number) => void;
+  /** Called with the result of each family, also where another one fails. */
+  onFamily?: (report: FamilyReport) => void;
 }
 
-type Parts = Pick<Deps, 'db' | 'workflows'>;
+type Parts = Pick<Deps, 'db' | 'workflows' | 'log'>;
 
 const PAGE = 1_000;
 const DESCRIBE_AT_ONCE = 16;
@@ -46,16 +49,34 @@ const RATE_PER_SECOND = 100;
  * it counts as missing when no intent for it waits in the outbox, Temporal then says that it is not open, and its row
  * afterwards still says that it must be. Starts go through the outbox. A start of a run that is open after all changes
  * nothing.
- * @throws when Temporal does not answer
+ *
+ * A family that fails keeps none of the others from their search. A search that may be cut short begins with the family whose turn was longest ago, so that
+ * one that takes all the time, or more than the caller has, does so once in a while and not always.
+ * @returns the families in the order in which they had their turn
+ * @throws AggregateError when some families failed, as all do while Temporal does not answer, once the others had their turn
  */
 export async function reconcile(parts: Parts, options: ReconcileOptions = {}): Promise<FamilyReport[]> {
   const reports: FamilyReport[] = [];
-  for (const family of RUN_FAMILIES) reports.push(await reconcileFamily(parts, family, options));
+  const names = options.dryRun ? FAMILIES : await inTurn(parts);
+  await eachByItself(parts, names, async (name) => {
+    const report = await reconcileFamily(parts, RUN_FAMILIES.find((family) => family.name === name)!, options);
+    options.onFamily?.(report);
+    reports.push(report);
+  });
   return reports;
 }
 
+const FAMILIES = RUN_FAMILIES.map(({ name }) => name);
+
+/** The families, those first that had no turn for the longest time. */
+async function inTurn({ db }: Pick<Parts, 'db'>): Promise<string[]> {
+  const rows = await across(db, 'maintenance').table('reconciliations').orderBy('began_at').select('family');
+  const had = rows.map(({ family }) => family);
+  return [...FAMILIES].sort((a, b) => had.indexOf(a) - had.indexOf(b));
+}
+
 async function reconcileFamily(
-  { db, workflows }: Parts,
+  { db, workflows }: Omit<Parts, 'log'>,
   family: RunFamily,
   { dryRun = false, resume = false, signal, ratePerSecond = RATE_PER_SECOND, onPage }: ReconcileOptions,
 ): Promise<FamilyReport> {
@@ -69,7 +90,10 @@ async function reconcileFamily(
     report.missing = begun.missing;
   }
   const open = new Set<string>();
-  for await (const ids of workflows.openRuns(family.contract)) for (const id of ids) open.add(id);
+  for await (const ids of workflows.openRuns(family.contract)) {
+    if (signal?.aborted) return report;
+    for (const id of ids) open.add(id);
+  }
   while (!signal?.aborted) {
     const page = await family.page(db, after, PAGE);
     const suspected = page.filter(({ intent }) => !open.has(intent.workflowId));
@@ -90,7 +114,7 @@ async function reconcileFamily(
 }
 
 /** The runs among these that Temporal does not have open, and that no waiting intent will open. */
-async function notOpen({ db, workflows }: Parts, suspected: readonly ExpectedRun[]): Promise<ExpectedRun[]> {
+async function notOpen({ db, workflows }: Omit<Parts, 'log'>, suspected: readonly ExpectedRun[]): Promise<ExpectedRun[]> {
   const ids = suspected.map(({ intent }) => intent.workflowId);
   // Read before Temporal is asked: an intent that has left the outbox by then is known to Temporal.
   const waiting = new Set<string>(
@@ -132,6 +156,7 @@ async function startMissing(
   });
 }
 
+/** Begins a turn of a family, or a further one of a search that was cut short. */
 async function beginLook(
   { db }: Pick<Deps, 'db'>,
   family: string,
@@ -140,7 +165,7 @@ async function beginLook(
   const [look] = await across(db, 'maintenance').sql<{ position: string; checked: number; missing: number }>(
     `insert into reconciliations as r (family, position, began_at) values (:family, :first, now())
      on conflict (family) do update set
-       began_at = case when :resume and r.position is not null then r.began_at else now() end,
+       began_at = excluded.began_at,
        checked = case when :resume and r.position is not null then r.checked else 0 end,
        missing = case when :resume and r.position is not null then r.missing else 0 end,
        position = case when :resume then coalesce(r.position, :first) else :first end
