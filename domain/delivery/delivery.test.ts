@@ -481,3 +481,46 @@ test.serial(
     t.is(await world.deps.db('webhook_batches').where({ id: batchId }).first(), undefined);
   },
 );
+
+test.serial('a result that cannot be recorded holds up no other, and what was sent is not sent again', async (t) => {
+  const { db } = world.deps;
+  await db.raw(`create function unrecorded() returns trigger language plpgsql as $$ begin raise exception 'unrecorded'; end $$`);
+  for (const status of [204, 503]) {
+    receiver.clear();
+    receiver.respond(status);
+    const s = await scene(12);
+    const bad = s.deliveryIds[4]!;
+    await db.raw(
+      `create trigger unrecorded before insert on webhook_attempts for each row when (new.delivery_id = '${bad}') execute function unrecorded()`,
+    );
+    await db('outbox').delete();
+    await run(s);
+    t.is(receiver.requests.length, 12);
+    for (const id of s.deliveryIds) {
+      t.is((await attempts(id)).length, id === bad ? 0 : 1);
+      t.like(await delivery(id), { status: status === 204 ? 'delivered' : 'failed', attempt_count: 1 });
+      const runs = await db('outbox').where({ workflow_id: `webhook-delivery/${id}` });
+      t.is(runs.length, status === 204 ? 0 : 1);
+    }
+    t.truthy((await endpointRow(s.endpoint.id))[status === 204 ? 'last_success_at' : 'last_failure_at']);
+    await db.raw('drop trigger unrecorded on webhook_attempts');
+  }
+});
+
+test.serial('results wait for a connection that is lost, and what was sent is not sent again', async (t) => {
+  const { db } = world.deps;
+  const s = await scene(3);
+  await db.raw(`
+    create sequence cuts;
+    create function cut() returns trigger language plpgsql as $$
+    begin
+      if nextval('cuts') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); end if;
+      return new;
+    end $$;
+    create trigger cut before update on webhook_deliveries for each row when (new.status = 'delivered') execute function cut()`);
+  await run(s);
+  t.is(receiver.requests.length, 3);
+  for (const id of s.deliveryIds) t.like(await delivery(id), { status: 'delivered', attempt_count: 1 });
+  t.true((await db('cuts').first()).last_value > 1);
+  await db.raw('drop function cut cascade; drop sequence cuts');
+});

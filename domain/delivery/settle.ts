@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Trx } from '../../db/connection.ts';
-import { isForeignKeyViolation } from '../../db/errors.ts';
+import { isConnectionLost, isForeignKeyViolation, isOverTime } from '../../db/errors.ts';
 import type { Config } from '../../lib/config/index.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { start, writeIntents, type Intent } from '../../temporal/dispatch.ts';
@@ -16,6 +16,9 @@ const MAX_GROUP = 200;
 /** Results within this time (ms) are written together. */
 const GATHER_MS = 5;
 const TRIES = 3;
+/** How long (ms) results wait for a database that is away, and how often it is tried: a failover takes seconds. */
+const AWAY_MS = 20_000;
+const AGAIN_MS = 500;
 
 /** The status in the row for each outcome. */
 const STATUS: Record<Outcome, string> = {
@@ -43,26 +46,46 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Makes the settler of one process. It writes one group at a time, so that its groups cannot deadlock. */
+/**
+ * Makes the settler of one process. It writes one group at a time, so that its groups cannot deadlock. What was sent and is not written would be sent
+ * again: a lost connection is waited for, and of a group that cannot be written as a whole the good results are.
+ */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
   let running = false;
 
+  const settleTogether = async (group: readonly Waiting[], bare: boolean): Promise<void> => {
+    const decided = await settleGroup(deps, group, bare);
+    for (const { result, resolve } of group) {
+      if (result.outcome !== 'released') metrics.webhookAttempts.inc({ result: result.outcome });
+      if (wasSent(result)) metrics.webhookDuration.observe(result.durationMs / 1000);
+      resolve(decided.has(result.delivery.id));
+    }
+  };
+
+  const settleAll = async (group: readonly Waiting[]): Promise<void> => {
+    try {
+      await settleTogether(group, false);
+    } catch (error) {
+      if (isConnectionLost(error)) for (const { reject } of group) reject(error);
+      // Each part of a group that ran out of time would wait as long.
+      else if (group.length > 1 && !isOverTime(error)) for (const part of halves(group)) await settleAll(part);
+      else await settleBare(group, error);
+    }
+  };
+
+  /** Writes what can be written of results of which not all can. */
+  const settleBare = async (group: readonly Waiting[], cause: unknown): Promise<void> => {
+    const attempts = group.map(({ result: { delivery } }) => ({ deliveryId: delivery.id, attempt: delivery.attempt }));
+    deps.log.error({ err: cause, attempts }, 'webhook attempts cannot be recorded; their deliveries are settled without');
+    await settleTogether(group, true).catch((error: unknown) => {
+      for (const { reject } of group) reject(error);
+    });
+  };
+
   const drain = async (): Promise<void> => {
     await sleep(GATHER_MS);
-    while (queue.length > 0) {
-      const group = queue.splice(0, MAX_GROUP);
-      try {
-        const decided = await settleGroup(deps, group);
-        for (const { result, resolve } of group) {
-          if (result.outcome !== 'released') metrics.webhookAttempts.inc({ result: result.outcome });
-          if (wasSent(result)) metrics.webhookDuration.observe(result.durationMs / 1000);
-          resolve(decided.has(result.delivery.id));
-        }
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-    }
+    while (queue.length > 0) await settleAll(queue.splice(0, MAX_GROUP));
     running = false;
   };
 
@@ -77,41 +100,64 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
   };
 }
 
-async function settleGroup(deps: Deps, group: readonly Waiting[]): Promise<Set<string>> {
-  const results = group.map(({ result }) => result);
-  const needsIntents = group.some(
-    ({ result, ownRun }) => result.outcome === 'released' || (result.outcome === 'failed' && !ownRun),
-  );
+/** A group in two. Those of an endpoint stay together, so that a row of an endpoint that refuses them is found with few statements. */
+function halves(group: readonly Waiting[]): [Waiting[], Waiting[]] {
+  const ordered = group.toSorted((a, b) => (a.result.delivery.endpointId < b.result.delivery.endpointId ? -1 : 1));
+  const middle = ordered.length >> 1;
+  return [ordered.slice(0, middle), ordered.slice(middle)];
+}
+
+/**
+ * Writes results, waiting for a database that is away.
+ * @param bare their deliveries alone, without the record of the attempt and the health of the endpoint
+ * @returns ids of the deliveries that the results decided
+ */
+async function settleGroup(
+  deps: Deps,
+  group: readonly Waiting[],
+  bare: boolean,
+): Promise<Set<string>> {
+  const endsAt = performance.now() + AWAY_MS;
   for (let tries = 1; ; tries += 1) {
     try {
-      const settled = needsIntents
-        ? await inTransaction(deps.db, async (trx) => {
-            const written = await write(trx, results);
-            const decided = new Set(written.decided);
-            const released = group.filter(
-              ({ result: { outcome, delivery } }) => outcome === 'released' && decided.has(delivery.id),
-            );
-            await writeIntents(trx, runsFor(group, decided), spreadMs(deps.config));
-            await writeIntents(
-              trx,
-              await wakeEndpointBatches(
-                trx,
-                [...new Set(released.map(({ result }) => result.delivery.endpointId))],
-                deps.clock.now(),
-              ),
-            );
-            return written;
-          })
-        : await write(deps.db, results);
+      const settled = await writeWithRuns(deps, group, bare);
       await switchOffFailing(deps, settled.failing).catch((error: unknown) =>
         deps.log.warn({ err: error }, 'a failing webhook endpoint could not be switched off yet'),
       );
       return new Set(settled.decided);
     } catch (error) {
+      if (isConnectionLost(error) && performance.now() < endsAt) {
+        await sleep(AGAIN_MS);
+        continue;
+      }
       // An endpoint was deleted with its deliveries just now: the retry does not find them.
-      if (tries === TRIES || !isForeignKeyViolation(error)) throw error;
+      if (tries >= TRIES || !isForeignKeyViolation(error)) throw error;
     }
   }
+}
+
+/** Writes results in one transaction with the runs that go on with their deliveries. */
+async function writeWithRuns(deps: Deps, group: readonly Waiting[], bare: boolean): Promise<Written> {
+  const results = group.map(({ result }) => result);
+  const needsIntents = group.some(
+    ({ result, ownRun }) => result.outcome === 'released' || (result.outcome === 'failed' && !ownRun),
+  );
+  if (!needsIntents) return write(deps.db, results, bare);
+  return inTransaction(deps.db, async (trx) => {
+    const written = await write(trx, results, bare);
+    const decided = new Set(written.decided);
+    const released = results.filter(({ outcome, delivery }) => outcome === 'released' && decided.has(delivery.id));
+    await writeIntents(trx, runsFor(group, decided), spreadMs(deps.config));
+    await writeIntents(
+      trx,
+      await wakeEndpointBatches(
+        trx,
+        [...new Set(released.map(({ delivery }) => delivery.endpointId))],
+        deps.clock.now(),
+      ),
+    );
+    return written;
+  });
 }
 
 /** Waits shorter than this (ms) are too short to spread the starts of runs. */
@@ -146,10 +192,10 @@ interface Written {
 
 /**
  * Writes rows, attempts and the health of endpoints, in one statement. A result decides only while its claim holds; the
- * attempt is recorded in any case.
+ * attempt is recorded in any case, unless the result is written `bare`.
  */
-async function write(db: Db | Trx, results: readonly Result[]): Promise<Written> {
-  const health = healthOf(results);
+async function write(db: Db | Trx, results: readonly Result[], bare: boolean): Promise<Written> {
+  const health = bare ? [] : healthOf(results);
   const [written] = await engineSql<Written>(
     db,
     'settle',
@@ -171,7 +217,7 @@ async function write(db: Db | Trx, results: readonly Result[]): Promise<Written>
        -- One that counted as dead but was alive has its outcome after all.
        insert into webhook_attempts as a (delivery_id, attempt, organization_id, started_at, duration_ms, response_status, error_reason)
        select d.id, r.attempt, d.organization_id, r.started_at, r.duration_ms, r.response_status, r.reason
-       from results r join webhook_deliveries d on d.id = r.id where r.sent
+       from results r join webhook_deliveries d on d.id = r.id where r.sent and not :bare::boolean
        on conflict (delivery_id, attempt) do update
          set started_at = excluded.started_at, duration_ms = excluded.duration_ms, response_status = excluded.response_status, error_reason = excluded.error_reason
      ), health as materialized (
@@ -193,6 +239,7 @@ async function write(db: Db | Trx, results: readonly Result[]): Promise<Written>
      select (select coalesce(json_agg(id), '[]') from decided) as decided,
        (select coalesce(json_agg(t), '[]') from touched t where enabled and since is not null) as failing`,
     {
+      bare,
       ids: results.map(({ delivery }) => delivery.id),
       attempts: results.map(({ delivery }) => delivery.attempt),
       statuses: results.map(({ outcome }) => STATUS[outcome]),
@@ -203,7 +250,8 @@ async function write(db: Db | Trx, results: readonly Result[]): Promise<Written>
       starts: results.map(({ startedAt }) => startedAt),
       durations: results.map(({ durationMs }) => durationMs),
       responses: results.map(({ responseStatus }) => responseStatus),
-      excerpts: results.map(({ excerpt }) => excerpt),
+      // What a receiver wrote may be what cannot be stored.
+      excerpts: results.map(({ excerpt }) => (bare ? null : excerpt)),
       reasons: results.map(({ errorReason }) => errorReason),
       finishes: results.map(({ finishedAt }) => finishedAt),
       endpoints: health.map(({ id }) => id),
