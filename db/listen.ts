@@ -2,10 +2,16 @@ import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
 
 export interface Listener {
+  /** Ends the connection, also one that is being opened. */
   close(): Promise<void>;
 }
 
-const RETRY_MS = 1_000;
+export interface ListenOptions {
+  /** The pause (ms) before a connection that broke, or could not be opened, is opened again. */
+  retryMs?: number;
+  /** How long (ms) opening one may take: a host that is gone may take a connection and never answer. */
+  connectMs?: number;
+}
 
 /**
  * Calls `onNotify` on each notification of a channel, over a connection of its own that is opened again when it breaks.
@@ -16,39 +22,37 @@ export async function listen(
   channel: string,
   onNotify: (payload: string) => void,
   log: Logger,
+  { retryMs = 1_000, connectMs = 10_000 }: ListenOptions = {},
 ): Promise<Listener> {
   let closed = false;
+  /** The one that is open or being opened. */
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const retry = () => {
-    if (closed || timer) return;
-    timer = setTimeout(() => {
-      timer = undefined;
-      void open();
-    }, RETRY_MS);
-  };
-
   const open = async () => {
-    if (closed) return;
-    const next = new pg.Client({ connectionString: url, application_name: `heron-listen-${channel}`, keepAlive: true });
-    next.on('error', (error) => {
-      log.warn({ err: error, channel }, 'listen connection lost');
-      void next.end().catch(() => {});
-      retry();
+    const next = new pg.Client({
+      connectionString: url,
+      application_name: `heron-listen-${channel}`,
+      keepAlive: true,
+      connectionTimeoutMillis: connectMs,
     });
+    client = next;
+    // A connection that breaks may say so more than once; it is followed by one other.
+    const replace = (error: unknown) => {
+      void next.end().catch(() => {});
+      if (client !== next) return;
+      client = undefined;
+      log.warn({ err: error, channel }, 'listen connection lost');
+      timer = setTimeout(() => void open(), retryMs);
+    };
+    next.on('error', replace);
     next.on('notification', (message) => onNotify(message.payload ?? ''));
     try {
       await next.connect();
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
-      // Closed while it was being opened again: nobody else would end it.
-      if (closed) return await next.end();
-      client = next;
-      onNotify('');
+      if (!closed) onNotify('');
     } catch (error) {
-      log.warn({ err: error, channel }, 'listen connection failed');
-      void next.end().catch(() => {});
-      retry();
+      replace(error);
     }
   };
 
@@ -57,7 +61,9 @@ export async function listen(
     async close() {
       closed = true;
       clearTimeout(timer);
-      await client?.end().catch(() => {});
+      const last = client;
+      client = undefined;
+      await last?.end().catch(() => {});
     },
   };
 }

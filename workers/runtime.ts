@@ -20,14 +20,17 @@ export function installRuntime(log: Logger): Promise<void> {
 /**
  * The metrics of the Temporal core in Prometheus' text format: task failures, latencies from schedule to start, slots,
  * the cache of workflows, requests to the server. Empty where no task queue is served, and when they cannot be read.
+ * @param port where the core serves them
  */
-export async function coreMetrics(): Promise<string> {
-  if (metricsPort === undefined) return '';
+export async function coreMetrics(port = metricsPort): Promise<string> {
+  if (port === undefined) return '';
   return new Promise((resolve) => {
-    const request = get({ host: '127.0.0.1', port: metricsPort, path: '/metrics', timeout: 2_000 }, (response) => {
+    const request = get({ host: '127.0.0.1', port, path: '/metrics', timeout: 2_000 }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+      // An answer that breaks off has no end.
+      response.on('close', () => resolve(''));
     });
     request.on('timeout', () => request.destroy());
     request.on('error', () => resolve(''));

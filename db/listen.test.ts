@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import test from 'ava';
+import { silentLogger } from '../lib/log.ts';
+import { testPostgresUrl } from '../test/harness/database.ts';
+import { eventually } from '../test/harness/engine.ts';
+import { connectRaw } from './connection.ts';
+import { listen } from './listen.ts';
+
+const admin = connectRaw({ url: testPostgresUrl(), max: 1 });
+test.after.always(() => admin.destroy());
+
+/** PostgreSQL behind a port whose connections can be cut, or taken and never answered. */
+async function startDoor() {
+  const target = new URL(testPostgresUrl());
+  const open = new Set<Socket>();
+  let silent = false;
+  let taken = 0;
+  const server = createServer((socket) => {
+    taken += 1;
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => open.delete(socket));
+    if (silent) return void socket.resume();
+    const inner = connect(Number(target.port), target.hostname);
+    inner.on('error', () => socket.destroy());
+    socket.on('close', () => inner.destroy());
+    socket.pipe(inner).pipe(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    open,
+    taken: () => taken,
+    setSilent: (now: boolean) => void (silent = now),
+    cut: () => open.forEach((socket) => socket.resetAndDestroy()),
+    close: () => server.close(),
+  };
+}
+
+const channelName = () => `test_${randomBytes(6).toString('hex')}`;
+const listeners = async (channel: string): Promise<number> =>
+  Number((await admin('pg_stat_activity').where({ application_name: `heron-listen-${channel}` }).count())[0]!.count);
+const QUICK = { retryMs: 20, connectMs: 300 };
+
+test('a listener is back after each cut, with one connection, and hears what comes', async (t) => {
+  const door = await startDoor();
+  const channel = channelName();
+  const heard: string[] = [];
+  const listener = await listen(door.url, channel, (payload) => heard.push(payload), silentLogger, QUICK);
+  for (let round = 1; round <= 3; round += 1) {
+    await admin.raw(`select pg_notify(?, ?)`, [channel, `round ${round}`]);
+    await eventually(async () => heard.at(-1) === `round ${round}`);
+    const before = heard.length;
+    door.cut();
+    await eventually(async () => heard[before] === '', 30_000, 10);
+  }
+  t.deepEqual(heard, ['', 'round 1', '', 'round 2', '', 'round 3', '']);
+  t.is(door.taken(), 4, 'one for each time');
+  await eventually(async () => (await listeners(channel)) === 1);
+
+  // A host that is gone takes connections and says nothing.
+  door.setSilent(true);
+  door.cut();
+  await eventually(async () => door.taken() > 5, 30_000, 10);
+  door.setSilent(false);
+  await eventually(async () => heard.length === 8);
+  await listener.close();
+  await eventually(async () => (await listeners(channel)) === 0 && door.open.size === 0);
+  door.close();
+});
+
+test('a listener that is closed while it reconnects leaves no connection, and opens none', async (t) => {
+  for (const moment of ['while it waits', 'while it is opened'] as const) {
+    const door = await startDoor();
+    const channel = channelName();
+    let heard = 0;
+    const listener = await listen(door.url, channel, () => (heard += 1), silentLogger, {
+      retryMs: moment === 'while it waits' ? 60_000 : 10,
+      connectMs: 60_000,
+    });
+    door.setSilent(true);
+    door.cut();
+    const [taken, open] = moment === 'while it waits' ? [1, 0] : [2, 1];
+    await eventually(async () => door.taken() === taken && door.open.size === open, 30_000, 5);
+    await listener.close();
+    door.setSilent(false);
+    await eventually(async () => door.open.size === 0 && (await listeners(channel)) === 0);
+    t.is(heard, 1, moment);
+    door.close();
+  }
+});
