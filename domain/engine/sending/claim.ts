@@ -1,4 +1,3 @@
-import MailComposer from 'nodemailer/lib/mail-composer';
 import { json } from '../../../db/connection.ts';
 import { hmac } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -15,7 +14,16 @@ import { releaseReservedSends } from '../control/release.ts';
 import { isOpen } from '../../records/schedule/windows.ts';
 import { settleTestEmail } from '../../records/test-runs.ts';
 import { blockComposition } from './composition.ts';
-import { mailboxRefusal, sealed, STALE_SLOT_MS, takeServer, type Claim, type ClaimRow, type Json } from './claimed.ts';
+import {
+  compose,
+  mailboxRefusal,
+  sealed,
+  STALE_SLOT_MS,
+  takeServer,
+  type Claim,
+  type ClaimRow,
+  type Json,
+} from './claimed.ts';
 import { dimensionsOf } from './dimensions.ts';
 import { claimDirect, fetchFiles, FilesElsewhere, type FetchedFiles } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
@@ -112,9 +120,7 @@ async function claimOfCampaign(
     );
     return { kind: 'gone', outcome: 'blocked' };
   }
-  const composed = new MailComposer(built.options).compile();
-  const envelope = composed.getEnvelope();
-  const raw = await composed.build();
+  const composed = await compose(built.options, mailbox);
   const token = await markSending(tx, row, built);
   return {
     kind: 'claimed',
@@ -122,11 +128,10 @@ async function claimOfCampaign(
     token,
     attempts: send.attempts + 1,
     target: server.target,
-    raw,
+    ...composed,
     messageId: built.options.messageId,
-    recipient: (envelope.to as string[])[0]!,
+    recipient: composed.envelope.to[0]!,
     mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
-    envelope: { from: envelope.from || mailbox.email, to: envelope.to as string[] },
     isDirect: false,
     enrollmentId: isTest ? null : enrollment.id,
     facts: sentFacts({

@@ -1,3 +1,5 @@
+import type { SendMailOptions } from 'nodemailer';
+import MailComposer from 'nodemailer/lib/mail-composer';
 import type { SmtpTarget } from '../../../lib/smtp/index.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Tx } from '../../kernel/transact.ts';
@@ -83,6 +85,16 @@ export function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedM
     credentials_version: row.credentials_version,
     tokens,
   };
+}
+
+/** The bytes of a built message and its envelope, whose sender is the address of the mailbox where the message names none. */
+export async function compose(
+  options: SendMailOptions,
+  mailbox: Json,
+): Promise<Pick<ClaimedSend, 'raw' | 'envelope'>> {
+  const composed = new MailComposer(options).compile();
+  const { from, to } = composed.getEnvelope();
+  return { raw: await composed.build(), envelope: { from: from || mailbox.email, to: to as string[] } };
 }
 
 /**

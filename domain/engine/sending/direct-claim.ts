@@ -1,4 +1,3 @@
-import MailComposer from 'nodemailer/lib/mail-composer';
 import { json } from '../../../db/connection.ts';
 import type { StoredAttachment } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
@@ -7,10 +6,19 @@ import type { Ctx } from '../../kernel/context.ts';
 import { reader, type Tx } from '../../kernel/transact.ts';
 import { buildDirectMessage } from '../../mail/messages/build-direct.ts';
 import { readBlob } from '../../records/blobs.ts';
-import { settleDirectSend, type DirectSettlement } from '../../records/direct-sends.ts';
+import { settleDirectSend } from '../../records/direct-sends.ts';
 import { refusedRecipients } from '../../records/refused-recipients.ts';
 import { releaseReservedSends } from '../control/release.ts';
-import { mailboxRefusal, sealed, STALE_SLOT_MS, takeServer, type Claim, type ClaimRow, type Json } from './claimed.ts';
+import {
+  compose,
+  mailboxRefusal,
+  sealed,
+  STALE_SLOT_MS,
+  takeServer,
+  type Claim,
+  type ClaimRow,
+  type Json,
+} from './claimed.ts';
 
 /**
  * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are
@@ -24,39 +32,21 @@ export async function claimDirect(
   fetched: FetchedFiles,
 ): Promise<Claim> {
   const { send, direct, mailbox } = row;
-  const release = () => releaseReservedSends(tx, { sendId: send.id });
-  const refusal =
-    direct.state !== 'queued'
-      ? direct.state
-      : (mailboxRefusal(tx, mailbox) ??
-        (new Date(send.slot_at).getTime() < tx.now.getTime() - STALE_SLOT_MS ? 'slot_missed' : undefined));
+  const refusal = refusalOf(tx, row);
   if (refusal || !mailbox) {
-    await release();
+    await releaseReservedSends(tx, { sendId: send.id });
     return { kind: 'gone', outcome: refusal ?? 'mailbox_inactive' };
   }
-  const giveUp = async (settlement: DirectSettlement): Promise<Claim> => {
-    await release();
-    await settleDirectSend(tx, send.id, settlement);
-    return { kind: 'gone', outcome: settlement.code ?? settlement.state };
-  };
-  const all: string[] = [...direct.to_emails, ...direct.cc_emails, ...direct.bcc_emails];
-  const refused = await refusedRecipients(tx.org, all, tx.now);
-  const allowed = (list: string[]) => list.filter((address) => !refused.has(address));
-  const to = allowed(direct.to_emails);
-  if (to.length === 0)
-    return giveUp({
-      state: 'failed',
-      code: 'suppressed',
-      reason: 'Every address it is to is suppressed or has opted out',
-    });
+  const audience = await allowedOf(tx, direct);
+  const [recipient] = audience.to;
+  if (recipient === undefined)
+    return giveUp(tx, send.id, 'suppressed', 'Every address it is to is suppressed or has opted out');
   const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
   const server = await takeServer(ctx, tx, { ...row, mailbox }, acquire);
   if ('answer' in server) return server.answer;
   const { options, errors } = buildDirectMessage({
+    ...audience,
     sender: { email: mailbox.email, name: mailbox.name, replyTo: mailbox.reply_to, sendAs: mailbox.send_as_email },
-    to,
-    cc: allowed(direct.cc_emails),
-    bcc: allowed(direct.bcc_emails),
     subject: direct.subject,
     text: direct.body_plain,
     html: direct.body_html,
@@ -65,39 +55,55 @@ export async function claimDirect(
     references: direct.reference_ids,
     attachments,
   });
-  if (errors.length > 0)
-    return giveUp({
-      state: 'failed',
-      code: 'composition_failed',
-      reason: errors.map(({ field, message }) => `${field}: ${message}`).join('; '),
-    });
-  const composed = new MailComposer(options).compile();
-  const envelope = composed.getEnvelope();
-  const raw = await composed.build();
-  const token = await markSending(tx, row, to[0]!, [...refused.keys()]);
+  if (errors.length > 0) {
+    const faults = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
+    return giveUp(tx, send.id, 'composition_failed', faults);
+  }
+  const composed = await compose(options, mailbox);
+  const token = await markSending(tx, row, recipient, audience.leftOut);
   return {
     kind: 'claimed',
     sendId: send.id,
     token,
     attempts: send.attempts + 1,
     target: server.target,
-    raw,
+    ...composed,
     messageId: direct.message_id,
-    recipient: to[0]!,
+    recipient,
     mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
-    envelope: { from: envelope.from || mailbox.email, to: envelope.to as string[] },
     isDirect: true,
     enrollmentId: null,
     facts: {
       campaign_id: null,
       step_id: null,
       contact_id: direct.contact_id,
-      contact_email: to[0]!,
+      contact_email: recipient,
       email_account_id: mailbox.id,
       task_id: send.id,
       message_id: direct.message_id,
     },
   };
+}
+
+/** Why this email must not leave now; undefined when it may. */
+function refusalOf(tx: Tx, { send, direct, mailbox }: ClaimRow & { direct: Json }): string | undefined {
+  if (direct.state !== 'queued') return direct.state;
+  const isLate = new Date(send.slot_at).getTime() < tx.now.getTime() - STALE_SLOT_MS;
+  return mailboxRefusal(tx, mailbox) ?? (isLate ? 'slot_missed' : undefined);
+}
+
+/** Whom an email goes to, and the addresses that must not be mailed. */
+async function allowedOf(tx: Tx, { to_emails: to, cc_emails: cc, bcc_emails: bcc }: Json) {
+  const refused = await refusedRecipients(tx.org, [...to, ...cc, ...bcc], tx.now);
+  const allowed = (list: string[]) => list.filter((address) => !refused.has(address));
+  return { to: allowed(to), cc: allowed(cc), bcc: allowed(bcc), leftOut: [...refused.keys()] };
+}
+
+/** The email has failed for good, and its slot is free. */
+async function giveUp(tx: Tx, sendId: string, code: string, reason: string): Promise<Claim> {
+  await releaseReservedSends(tx, { sendId });
+  await settleDirectSend(tx, sendId, { state: 'failed', code, reason });
+  return { kind: 'gone', outcome: code };
 }
 
 /** Bytes of files that are not in PostgreSQL, by their id. */

@@ -95,74 +95,112 @@ export function classifyInbound(
   timezone?: string,
   sent: readonly string[] = [],
 ): InboundClassification {
-  const recorded = (intent: ReplyIntent): ReplyIntent | null => (settings.enabled === false ? null : intent);
-  const automated = (
-    reason: AutomatedClassification['reason'],
-    intent: ReplyIntent,
-    threadIds: readonly string[],
-    delivered: readonly DsnRecipient[] = [],
-  ): AutomatedClassification => ({
-    kind: 'automated',
-    reason,
-    intent: recorded(intent),
-    unsubscribeRequest: isUnsubscribeSubject(message.subject),
-    threadIds,
-    delivered,
-  });
+  const report = classifyFeedback(message, settings) ?? classifyDelivery(message, settings);
+  if (report) return report;
+  const words = ownWords(message, sent);
+  return (
+    classifyAutomatic(message, words, { settings, receivedAt, timezone }) ?? classifyReply(message, words, settings)
+  );
+}
 
+/** A report about a recipient who complained, in its standard form (ARF). */
+function classifyFeedback(
+  message: InboundMessage,
+  settings: ReplyIntentSettings,
+): ComplaintClassification | AutomatedClassification | undefined {
   const feedback = parseFeedbackReport(message);
-  if (feedback) {
-    const threadIds = threadIdsOf(message, feedback.originalMessageId);
-    if (!isComplaint(feedback)) {
-      return automated('feedback_report', 'automated', threadIds);
-    }
-    const { feedbackType, originalRecipient, userAgent, arrivalDate } = feedback;
-    return { kind: 'complaint', feedbackType, recipient: originalRecipient, userAgent, arrivalDate, threadIds };
-  }
+  if (!feedback) return undefined;
+  const threadIds = threadIdsOf(message, feedback.originalMessageId);
+  if (!isComplaint(feedback)) return automated(message, settings, { reason: 'feedback_report', threadIds });
+  const { feedbackType, originalRecipient, userAgent, arrivalDate } = feedback;
+  return { kind: 'complaint', feedbackType, recipient: originalRecipient, userAgent, arrivalDate, threadIds };
+}
 
+/** What became of an email, in its standard form (DSN) or in a provider's own; a provider's own complaint too. */
+function classifyDelivery(
+  message: InboundMessage,
+  settings: ReplyIntentSettings,
+): ComplaintClassification | BounceClassification | AutomatedClassification | undefined {
   const notice = parseProviderNotice(message);
   if (notice?.kind === 'complaint') {
     const { feedbackType, recipient } = notice;
     const threadIds = threadIdsOf(message, null);
     return { kind: 'complaint', feedbackType, recipient, userAgent: null, arrivalDate: null, threadIds };
   }
-
   const report = notice?.report ?? parseDsn(message);
-  if (report) {
-    const threadIds = threadIdsOf(message, report.originalMessageId);
-    const failed = report.recipients.filter(({ action }) => action === 'failed');
-    if (failed.length === 0) {
-      const delayed = report.recipients.some(({ action }) => action === 'delayed');
-      const delivered =
-        report.source === 'rfc3464' ? report.recipients.filter(({ action }) => action === 'delivered') : [];
-      return automated(delayed ? 'delivery_delayed' : 'delivery_report', 'automated', threadIds, delivered);
-    }
+  if (!report) return undefined;
+  const threadIds = threadIdsOf(message, report.originalMessageId);
+  const failed = report.recipients.filter(({ action }) => action === 'failed');
+  if (failed.length > 0) {
     const bounceType = failed.some((recipient) => recipient.bounceType === 'hard') ? 'hard' : 'soft';
     return { kind: 'bounce', bounceType, recipients: failed, source: report.source, threadIds };
   }
+  const isDelayed = report.recipients.some(({ action }) => action === 'delayed');
+  const delivered = report.source === 'rfc3464' ? report.recipients.filter(({ action }) => action === 'delivered') : [];
+  return automated(message, settings, {
+    reason: isDelayed ? 'delivery_delayed' : 'delivery_report',
+    threadIds,
+    delivered,
+  });
+}
 
-  const threadIds = threadIdsOf(message, null);
-  const words = ownWords(message, sent);
+/** An away message, or other mail that no person wrote. */
+function classifyAutomatic(
+  message: InboundMessage,
+  words: string,
+  {
+    settings,
+    receivedAt,
+    timezone,
+  }: { settings: ReplyIntentSettings; receivedAt: Date; timezone: string | undefined },
+): OutOfOfficeClassification | AutomatedClassification | undefined {
   const automatic = detectAutomatic(message, receivedAt);
-  if (automatic?.outOfOffice) {
+  if (!automatic) return undefined;
+  const threadIds = threadIdsOf(message, null);
+  if (automatic.outOfOffice) {
     const returns = returnDate(`${message.subject}.\n\n${words}`, receivedAt, timezone);
-    return { kind: 'out_of_office', intent: recorded('out_of_office'), returnDate: returns, threadIds };
+    return { kind: 'out_of_office', intent: recorded(settings, 'out_of_office'), returnDate: returns, threadIds };
   }
-  if (automatic) {
-    const intent = mentionsOutOfOffice(words, settings) ? 'out_of_office' : 'automated';
-    return automated(automatic.reason, intent, threadIds);
-  }
+  const intent = mentionsOutOfOffice(words, settings) ? 'out_of_office' : 'automated';
+  return automated(message, settings, { reason: automatic.reason, intent, threadIds });
+}
 
+/** What a person wrote. */
+function classifyReply(message: InboundMessage, words: string, settings: ReplyIntentSettings): ReplyClassification {
   const verdict = replyIntent(words, message.subject, settings);
   return {
     kind: 'reply',
-    intent: recorded(verdict.intent),
+    intent: recorded(settings, verdict.intent),
     confidence: settings.enabled === false ? 0 : verdict.confidence,
     unsubscribeRequest: verdict.unsubscribeRequest,
     unsubscribeDoubtful: verdict.unsubscribeDoubtful,
     ownWords: words,
-    threadIds,
+    threadIds: threadIdsOf(message, null),
   };
+}
+
+function automated(
+  message: InboundMessage,
+  settings: ReplyIntentSettings,
+  {
+    intent = 'automated',
+    ...found
+  }: Pick<AutomatedClassification, 'reason' | 'threadIds'> & {
+    intent?: ReplyIntent;
+    delivered?: readonly DsnRecipient[];
+  },
+): AutomatedClassification {
+  return {
+    kind: 'automated',
+    delivered: [],
+    ...found,
+    intent: recorded(settings, intent),
+    unsubscribeRequest: isUnsubscribeSubject(message.subject),
+  };
+}
+
+function recorded(settings: ReplyIntentSettings, intent: ReplyIntent): ReplyIntent | null {
+  return settings.enabled === false ? null : intent;
 }
 
 function threadIdsOf(message: InboundMessage, original: string | null): string[] {
