@@ -26,7 +26,11 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   log(`${rows} rows of each family are there`);
   const plans = await explainPages(db);
   const expected = await expectedRuns(db);
-  const ask = (open: ReadonlyMap<string, readonly string[]>) => ({ db, log: silentLogger, workflows: openRunsOnly(open) });
+  const ask = (open: ReadonlyMap<string, readonly string[]>) => ({
+    db,
+    log: silentLogger,
+    workflows: openRunsOnly(open),
+  });
 
   const counted = await statementCounter(db);
   let healthy: FamilyReport[] = [];
@@ -49,7 +53,9 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   await db.raw(clear);
   await fillImports(db, rows / 10);
   let asked: FamilyReport[] = [];
-  const askedMs = await timed(async () => (asked = await reconcile({ db, workflows, log: silentLogger }, { dryRun: true })));
+  const askedMs = await timed(
+    async () => (asked = await reconcile({ db, workflows, log: silentLogger }, { dryRun: true })),
+  );
   log(`asked about ${sum(asked, 'missing')} runs in ${askedMs.toFixed(0)} ms`);
   const few = RATE * 6;
   await db.raw(clear);

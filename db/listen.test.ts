@@ -45,7 +45,13 @@ async function startDoor() {
 
 const channelName = () => `test_${randomBytes(6).toString('hex')}`;
 const listeners = async (channel: string): Promise<number> =>
-  Number((await admin('pg_stat_activity').where({ application_name: `heron-listen-${channel}` }).count())[0]!.count);
+  Number(
+    (
+      await admin('pg_stat_activity')
+        .where({ application_name: `heron-listen-${channel}` })
+        .count()
+    )[0]!.count,
+  );
 const QUICK = { retryMs: 20, connectMs: 300 };
 
 test('a listener is back after each cut, with one connection, and hears what comes', async (t) => {

@@ -223,25 +223,31 @@ test.serial(
   },
 );
 
-test.serial('an approval that cannot be ended keeps none of the others from its end, and has its own in a later sweep', async (t) => {
-  const { db } = world.deps;
-  const tenant = await world.tenant();
-  const ctx = world.system(tenant.organizationId);
-  const ids: string[] = [];
-  for (let n = 0; n < 3; n += 1) ids.push((await createApproval(ctx, tenant)).id);
-  const [first, bad, last] = ids as [string, string, string];
-  const states = async () => Object.fromEntries((await db('approvals').whereIn('id', ids)).map((row) => [row.id, row.status]));
-  await db.raw(`create function stuck() returns trigger language plpgsql as $$ begin raise exception 'stuck'; end $$`);
-  await db.raw(
-    `create trigger stuck before update on approvals for each row when (new.id = '${bad}') execute function stuck()`,
-  );
-  clock.advance(APPROVAL_MS);
-  await t.throwsAsync(sweepApprovals(world.deps), { instanceOf: AggregateError, message: '1 of 3 failed' });
-  t.deepEqual(await states(), { [first]: 'expired', [bad]: 'pending', [last]: 'expired' });
-  await db.raw('drop function stuck cascade');
-  t.is(await sweepApprovals(world.deps), 1);
-  t.deepEqual(Object.values(await states()), ['expired', 'expired', 'expired']);
-});
+test.serial(
+  'an approval that cannot be ended keeps none of the others from its end, and has its own in a later sweep',
+  async (t) => {
+    const { db } = world.deps;
+    const tenant = await world.tenant();
+    const ctx = world.system(tenant.organizationId);
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.push((await createApproval(ctx, tenant)).id);
+    const [first, bad, last] = ids as [string, string, string];
+    const states = async () =>
+      Object.fromEntries((await db('approvals').whereIn('id', ids)).map((row) => [row.id, row.status]));
+    await db.raw(
+      `create function stuck() returns trigger language plpgsql as $$ begin raise exception 'stuck'; end $$`,
+    );
+    await db.raw(
+      `create trigger stuck before update on approvals for each row when (new.id = '${bad}') execute function stuck()`,
+    );
+    clock.advance(APPROVAL_MS);
+    await t.throwsAsync(sweepApprovals(world.deps), { instanceOf: AggregateError, message: '1 of 3 failed' });
+    t.deepEqual(await states(), { [first]: 'expired', [bad]: 'pending', [last]: 'expired' });
+    await db.raw('drop function stuck cascade');
+    t.is(await sweepApprovals(world.deps), 1);
+    t.deepEqual(Object.values(await states()), ['expired', 'expired', 'expired']);
+  },
+);
 
 test.serial('asked again: the same content has the same approval, other content a new one', async (t) => {
   const tenant = await world.tenant();

@@ -484,7 +484,9 @@ test.serial(
 
 test.serial('a result that cannot be recorded holds up no other, and what was sent is not sent again', async (t) => {
   const { db } = world.deps;
-  await db.raw(`create function unrecorded() returns trigger language plpgsql as $$ begin raise exception 'unrecorded'; end $$`);
+  await db.raw(
+    `create function unrecorded() returns trigger language plpgsql as $$ begin raise exception 'unrecorded'; end $$`,
+  );
   for (const status of [204, 503]) {
     receiver.clear();
     receiver.respond(status);

@@ -57,47 +57,54 @@ test.serial('an event and the contact’s creation at one moment are brought tog
   t.is((await stored(event.id)).contact_id, eve);
 });
 
-test.serial('a contact that cannot be settled keeps no other from its person, and is settled once it can be', async (t) => {
-  const { db, clock } = world.deps;
-  const { organizationId } = await world.tenant();
-  const ids: string[] = [];
-  for (const name of ['a', 'b', 'c']) ids.push(await contact(organizationId, `${name}@poison.example`));
-  const [bad, good, known] = ids.sort() as [string, string, string];
-  const person = (await publish(organizationId, { contactId: known })).person_id;
-  const event = (contactId: string) => ({
-    id: newId(),
-    organization_id: organizationId,
-    contact_id: contactId,
-    name: 'order.paid',
-    occurred_at: clock.now(),
-    received_at: clock.now(),
-  });
-  await db('product_events').insert([bad, good, known, known].map(event));
-  // As two transactions leave it that do not see each other.
-  const apart = await publish(organizationId, { email: 'apart@poison.example', userId: 'apart' });
-  const late = await contact(organizationId, 'apart@poison.example');
-  const [stuck] = await db('product_events').where({ contact_id: known, person_id: null }).pluck('id');
-  await db.raw(`create function poisoned() returns trigger language plpgsql as $$ begin raise exception 'poisoned'; end $$`);
-  await db.raw(
-    `create trigger poisoned before insert on people for each row when (new.contact_id = '${bad}') execute function poisoned()`,
-  );
-  await db.raw(
-    `create trigger poisoned before update on product_events for each row when (new.id = '${stuck}') execute function poisoned()`,
-  );
-  const failed = await t.throwsAsync(settlePeople(world.deps), { instanceOf: AggregateError });
-  t.is(failed.message, '2 of 4 failed');
-  const people = async () => {
-    const rows = await db('product_events').where({ organization_id: organizationId }).select('contact_id', 'person_id');
-    return rows.filter((row) => row.person_id === null).map((row) => row.contact_id);
-  };
-  t.deepEqual((await people()).sort(), [bad, known, known].sort());
-  t.is((await stored(apart.id)).contact_id, late);
+test.serial(
+  'a contact that cannot be settled keeps no other from its person, and is settled once it can be',
+  async (t) => {
+    const { db, clock } = world.deps;
+    const { organizationId } = await world.tenant();
+    const ids: string[] = [];
+    for (const name of ['a', 'b', 'c']) ids.push(await contact(organizationId, `${name}@poison.example`));
+    const [bad, good, known] = ids.sort() as [string, string, string];
+    const person = (await publish(organizationId, { contactId: known })).person_id;
+    const event = (contactId: string) => ({
+      id: newId(),
+      organization_id: organizationId,
+      contact_id: contactId,
+      name: 'order.paid',
+      occurred_at: clock.now(),
+      received_at: clock.now(),
+    });
+    await db('product_events').insert([bad, good, known, known].map(event));
+    // As two transactions leave it that do not see each other.
+    const apart = await publish(organizationId, { email: 'apart@poison.example', userId: 'apart' });
+    const late = await contact(organizationId, 'apart@poison.example');
+    const [stuck] = await db('product_events').where({ contact_id: known, person_id: null }).pluck('id');
+    await db.raw(
+      `create function poisoned() returns trigger language plpgsql as $$ begin raise exception 'poisoned'; end $$`,
+    );
+    await db.raw(
+      `create trigger poisoned before insert on people for each row when (new.contact_id = '${bad}') execute function poisoned()`,
+    );
+    await db.raw(
+      `create trigger poisoned before update on product_events for each row when (new.id = '${stuck}') execute function poisoned()`,
+    );
+    const failed = await t.throwsAsync(settlePeople(world.deps), { instanceOf: AggregateError });
+    t.is(failed.message, '2 of 4 failed');
+    const people = async () => {
+      const rows = await db('product_events')
+        .where({ organization_id: organizationId })
+        .select('contact_id', 'person_id');
+      return rows.filter((row) => row.person_id === null).map((row) => row.contact_id);
+    };
+    t.deepEqual((await people()).sort(), [bad, known, known].sort());
+    t.is((await stored(apart.id)).contact_id, late);
 
-  await db.raw('drop function poisoned cascade');
-  t.is(await settlePeople(world.deps), 3);
-  t.deepEqual(await people(), []);
-  t.is((await stored(stuck)).person_id, person);
-});
+    await db.raw('drop function poisoned cascade');
+    t.is(await settlePeople(world.deps), 3);
+    t.deepEqual(await people(), []);
+    t.is((await stored(stuck)).person_id, person);
+  },
+);
 
 test.serial(
   'contacts take over people when they are made in bulk or renamed, and keep their former addresses',

@@ -88,10 +88,7 @@ export function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedM
 }
 
 /** The bytes of a built message and its envelope, whose sender is the address of the mailbox where the message names none. */
-export async function compose(
-  options: SendMailOptions,
-  mailbox: Json,
-): Promise<Pick<ClaimedSend, 'raw' | 'envelope'>> {
+export async function compose(options: SendMailOptions, mailbox: Json): Promise<Pick<ClaimedSend, 'raw' | 'envelope'>> {
   const composed = new MailComposer(options).compile();
   const { from, to } = composed.getEnvelope();
   return { raw: await composed.build(), envelope: { from: from || mailbox.email, to: to as string[] } };

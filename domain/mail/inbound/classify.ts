@@ -148,11 +148,7 @@ function classifyDelivery(
 function classifyAutomatic(
   message: InboundMessage,
   words: string,
-  {
-    settings,
-    receivedAt,
-    timezone,
-  }: { settings: ReplyIntentSettings; receivedAt: Date; timezone: string | undefined },
+  { settings, receivedAt, timezone }: { settings: ReplyIntentSettings; receivedAt: Date; timezone: string | undefined },
 ): OutOfOfficeClassification | AutomatedClassification | undefined {
   const automatic = detectAutomatic(message, receivedAt);
   if (!automatic) return undefined;
