@@ -77,7 +77,10 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
   /** Writes what can be written of results of which not all can. */
   const settleBare = async (group: readonly Waiting[], cause: unknown): Promise<void> => {
     const attempts = group.map(({ result: { delivery } }) => ({ deliveryId: delivery.id, attempt: delivery.attempt }));
-    deps.log.error({ err: cause, attempts }, 'webhook attempts cannot be recorded; their deliveries are settled without');
+    deps.log.error(
+      { err: cause, attempts },
+      'webhook attempts cannot be recorded; their deliveries are settled without',
+    );
     await settleTogether(group, true).catch((error: unknown) => {
       for (const { reject } of group) reject(error);
     });
@@ -112,11 +115,7 @@ function halves(group: readonly Waiting[]): [Waiting[], Waiting[]] {
  * @param bare their deliveries alone, without the record of the attempt and the health of the endpoint
  * @returns ids of the deliveries that the results decided
  */
-async function settleGroup(
-  deps: Deps,
-  group: readonly Waiting[],
-  bare: boolean,
-): Promise<Set<string>> {
+async function settleGroup(deps: Deps, group: readonly Waiting[], bare: boolean): Promise<Set<string>> {
   const endsAt = performance.now() + AWAY_MS;
   for (let tries = 1; ; tries += 1) {
     try {

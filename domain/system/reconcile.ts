@@ -59,7 +59,11 @@ export async function reconcile(parts: Parts, options: ReconcileOptions = {}): P
   const reports: FamilyReport[] = [];
   const names = options.dryRun ? FAMILIES : await inTurn(parts);
   await eachByItself(parts, names, async (name) => {
-    const report = await reconcileFamily(parts, RUN_FAMILIES.find((family) => family.name === name)!, options);
+    const report = await reconcileFamily(
+      parts,
+      RUN_FAMILIES.find((family) => family.name === name)!,
+      options,
+    );
     options.onFamily?.(report);
     reports.push(report);
   });
@@ -114,7 +118,10 @@ async function reconcileFamily(
 }
 
 /** The runs among these that Temporal does not have open, and that no waiting intent will open. */
-async function notOpen({ db, workflows }: Omit<Parts, 'log'>, suspected: readonly ExpectedRun[]): Promise<ExpectedRun[]> {
+async function notOpen(
+  { db, workflows }: Omit<Parts, 'log'>,
+  suspected: readonly ExpectedRun[],
+): Promise<ExpectedRun[]> {
   const ids = suspected.map(({ intent }) => intent.workflowId);
   // Read before Temporal is asked: an intent that has left the outbox by then is known to Temporal.
   const waiting = new Set<string>(

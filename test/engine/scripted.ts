@@ -13,6 +13,7 @@ import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contra
 import { testRunWorkflow, type TestDecision } from '../../workflows/test-run/contract.ts';
 import { webhookVerifyWorkflow, type ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
+import { CLOCKS } from './scripted-clocks.ts';
 import { ORDERS } from './scripted-orders.ts';
 import { TURNS } from './scripted-turns.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
@@ -541,6 +542,7 @@ export const SCRIPTED: readonly Scripted[] = [
   ...ORDERS,
   ...tests,
   ...verifications,
+  ...CLOCKS,
 ];
 
 function enrollment(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
@@ -563,14 +565,8 @@ function delivery(name: string, answers: Answer[], later: Scripted['later'] = []
 }
 
 function verification(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
-  return scripted(
-    webhookVerifyWorkflow,
-    { organizationId, endpointId: newId() },
-    'webhook-verify',
-    name,
-    answers,
-    later,
-  );
+  const args = { organizationId, endpointId: newId() };
+  return scripted(webhookVerifyWorkflow, args, 'webhook-verify', name, answers, later);
 }
 
 function launcher(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

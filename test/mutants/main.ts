@@ -33,6 +33,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['question: asked by a normal activity', 'await question(local)', 'await question(patient)'],
   ['question: not asked patiently', 'await question(patient)', 'await question(local)'],
   ['slot: not waited for', 'waitUntil)(at,', 'waitUntil)(0,'],
+  ['clock: a time that is over is not waited for', 'isBehind ? Date.now() + BEHIND_MS : until', 'until'],
   ['enrollment: no look at hints after the slot', 'if (!run.hints.any()) await send', 'await send'],
   ['enrollment: an event is not waited for', "case 'waitForEvent':", "case 'neverWaitForEvent':"],
   ['enrollment: a hold is not waited out', "case 'hold':", "case 'neverHold':"],
@@ -57,8 +58,8 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['automation: call renamed', 'await callAutomationApp({', 'await callApp({'],
   [
     'automation: does not wait',
-    'waitUntil)(decision.until, hints.any, decision.where)',
-    'waitUntil)(0, hints.any, decision.where)',
+    'waitAsTold)(decision.until, hints.any, decision.where)',
+    'waitAsTold)(0, hints.any, decision.where)',
   ],
   [
     'automation: a blocked call does not wait',
@@ -85,7 +86,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['State: a warmup that rests is not shown', "show(rest.kind === 'blocked' ? 'blocked' : 'resting');", ''],
   ['turns: does not continue as new', '.continueAsNew)(args)', '.condition)(()=>true)'],
   ['test run: decides without asking', 'activities.advanceTestRun(run.args)', "({ kind: 'done', outcome: 'x' })"],
-  ['test run: does not wait', 'waitUntil)(decision.until, run.hints.any', 'waitUntil)(0, run.hints.any'],
+  ['test run: does not wait', 'waitAsTold)(decision.until, run.hints.any', 'waitAsTold)(0, run.hints.any'],
   ['test run: sends although something changed', 'if (run.hints.any()) return;', ''],
   ['test run: the app is not called', 'await call(run, decision);', ''],
   [
@@ -163,7 +164,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['order: a step is not undone', 'await undoOrderStep(_object', 'await ((_args) => undefined)(_object'],
   ['order: undone by the wrong activity', 'await undoOrderStep(_object', 'await performOrderStep(_object'],
   ['order: a cancellation at the end is ignored', 'if (!hints.any()) return decision.state;', 'return decision.state;'],
-  ['order: the payment is not waited for', 'waitUntil)(decision.until, hints.any', 'waitUntil)(0, hints.any'],
+  ['order: the payment is not waited for', 'waitAsTold)(decision.until, hints.any', 'waitAsTold)(0, hints.any'],
   ['order: State is not shown', 'state !== shown) (0,', "state === 'x') (0,"],
   [
     'refund: activity renamed',

@@ -9,7 +9,7 @@ import {
 import { ask } from '../ask.ts';
 import { blockedReason } from '../blocked.ts';
 import { listenForHints } from '../hints.ts';
-import { waitUntil } from '../interruptible.ts';
+import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import { showDecisions } from '../show.ts';
 import type { AutomationActivities, AutomationArgs, AutomationDecision, AutomationSignals } from './contract.ts';
@@ -30,7 +30,7 @@ export async function automationRun(args: AutomationArgs): Promise<string> {
     show(decision);
     switch (decision.kind) {
       case 'wait':
-        await waitUntil(decision.until, hints.any, decision.where);
+        await waitAsTold(decision.until, hints.any, decision.where);
         break;
       case 'call':
         try {

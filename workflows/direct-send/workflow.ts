@@ -10,7 +10,7 @@ import { ask, type Blocked } from '../ask.ts';
 import { blockedReason } from '../blocked.ts';
 import { deliver } from '../deliver.ts';
 import { listenForHints, type Hints } from '../hints.ts';
-import { waitUntil } from '../interruptible.ts';
+import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { showDecisions } from '../show.ts';
 import type { DirectDecision, DirectSendActivities, DirectSendArgs, DirectSendSignals } from './contract.ts';
 
@@ -31,7 +31,7 @@ export async function directSend(args: DirectSendArgs): Promise<string> {
     show(decision);
     switch (decision.kind) {
       case 'wait':
-        await waitUntil(decision.until, hints.any, decision.where);
+        await waitAsTold(decision.until, hints.any, decision.where);
         break;
       case 'send':
         await sendAt(args, hints, decision, show);

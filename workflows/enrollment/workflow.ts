@@ -9,7 +9,7 @@ import {
 import { ask } from '../ask.ts';
 import { blockedReason } from '../blocked.ts';
 import { deliver } from '../deliver.ts';
-import { waitUntil } from '../interruptible.ts';
+import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import type {
   Call,
@@ -92,12 +92,12 @@ async function decide({ args }: Run): Promise<Decision> {
 
 /** Time passes: a wait step, the day of an email, the next time mail may go out. */
 async function wait({ hints }: Run, { until, where }: Wait & Shown): Promise<void> {
-  await waitUntil(until, hints.any, where);
+  await waitAsTold(until, hints.any, where);
 }
 
 /** Waits for the contact's product event or its deadline; PostgreSQL decides which came first. */
 async function waitForEvent({ hints }: Run, { until, where }: WaitForEvent & Shown): Promise<void> {
-  await waitUntil(until, hints.any, where);
+  await waitAsTold(until, hints.any, where);
 }
 
 /** The email leaves at its slot, unless something has changed by then. */
@@ -127,7 +127,7 @@ async function call(run: Run, { stepRunId, where }: Call & Shown): Promise<void>
 
 /** Waits until a person or the campaign changes something, or until its time. */
 async function hold({ hints }: Run, { until, where }: Hold & Shown): Promise<void> {
-  await waitUntil(until, hints.any, where);
+  await waitAsTold(until, hints.any, where);
 }
 
 /** When the work keeps failing, the contact is blocked in PostgreSQL: holds until it is retried. */

@@ -11,7 +11,7 @@ import {
 import { ask, type Blocked } from '../ask.ts';
 import { blockedReason } from '../blocked.ts';
 import { listenForHints, type Hints } from '../hints.ts';
-import { waitUntil } from '../interruptible.ts';
+import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import { showState } from '../show.ts';
 import type { MailboxOrderActivities, MailboxOrderArgs, MailboxOrderSignals, OrderDecision } from './contract.ts';
@@ -34,7 +34,7 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
     show(decision);
     switch (decision.kind) {
       case 'wait':
-        await waitUntil(decision.until, hints.any, decision.where);
+        await waitAsTold(decision.until, hints.any, decision.where);
         break;
       case 'blocked':
         await waitUntil(null, hints.any, decision.where);

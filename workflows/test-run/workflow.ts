@@ -11,7 +11,7 @@ import { ask, type Blocked } from '../ask.ts';
 import { blockedReason } from '../blocked.ts';
 import { deliver } from '../deliver.ts';
 import { listenForHints, type Hints } from '../hints.ts';
-import { waitUntil } from '../interruptible.ts';
+import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import { showDecisions } from '../show.ts';
 import type { TestDecision, TestRunActivities, TestRunArgs, TestRunSignals } from './contract.ts';
@@ -39,7 +39,7 @@ export async function testRun(args: TestRunArgs): Promise<string> {
     run.show(decision);
     switch (decision.kind) {
       case 'wait':
-        await waitUntil(decision.until, run.hints.any, decision.where);
+        await waitAsTold(decision.until, run.hints.any, decision.where);
         break;
       case 'send':
         await send(run, decision);
