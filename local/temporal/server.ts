@@ -13,11 +13,14 @@ const NAMESPACE = 'default';
 const SEARCH_ATTRIBUTES = ['OrganizationId', 'CampaignId', 'Kind', 'State'];
 
 /**
- * One partition per task queue: on one machine more of them only add latency when busy. Tasks leave a queue by priority,
+ * All workflows of this server are in one history shard, which may look for new tasks and timers 20 times a second unless told otherwise: a run of one
+ * activity after another would take ten a second at most. One partition per task queue: on one machine more of them only add latency when busy. Tasks leave a queue by priority,
  * and within one priority in turn by fairness key, which is the organization; `enableMigration` lets the backlog of a
  * state file from before that drain first.
  */
 const DYNAMIC_CONFIG = [
+  'history.transferProcessorMaxPollRPS=200',
+  'history.timerProcessorMaxPollRPS=200',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
   'matching.useNewMatcher=true',
