@@ -32,7 +32,7 @@ const HOUSE = {
     'workflows',
   ],
   test: null,
-  web: ['client'],
+  web: ['client', 'lib'],
 };
 
 /** What every folder of domain/ may import, from the bottom up. */
@@ -274,6 +274,11 @@ export default {
       .filter((folder) => HOUSE[folder] !== null)
       .map((folder) => override(`${folder}/**/*.{ts,tsx}`, houseRules(folder))),
     ...Object.keys(DOMAIN).flatMap(domainRules),
+    // Its build runs in Node; the dashboard itself in a browser.
+    override('web/src/**/*.{ts,tsx}', [
+      ...houseRules('web'),
+      { regex: '^(\\./|\\.\\./)*\\.\\./lib/', message: 'web/src imports client.' },
+    ]),
   ],
 };
 

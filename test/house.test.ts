@@ -99,6 +99,8 @@ const FORBIDDEN: Record<string, string[]> = {
   'deploy/heron.ts': ['../db/raw.ts', '../local/stack.ts', '../bench/main.ts'],
   'local/stack.ts': ['../api/http/route.ts', '../test/harness/world.ts'],
   'bench/main.ts': ['../api/http/route.ts'],
+  'web/build.ts': ['../db/connection.ts'],
+  'web/src/app/api.ts': ['../../../lib/ids.ts', '../../../domain/campaigns/start.ts'],
 };
 
 const ALLOWED: Record<string, string[]> = {
@@ -145,6 +147,8 @@ const ALLOWED: Record<string, string[]> = {
   'deploy/processes.ts': ['../api/servers/api.ts', '../workers/main.ts'],
   'local/postgres.ts': ['./servers.ts', '../lib/ids.ts', '../deploy/processes.ts', 'pg'],
   'test/harness/world.ts': ['../../api/servers/api.ts', 'pg', 'koa'],
+  'web/build.ts': ['../lib/ids.ts', 'vite'],
+  'web/src/app/api.ts': ['../../../client/src/index.ts', './session.ts'],
 };
 
 interface OxlintReport {

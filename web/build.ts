@@ -4,15 +4,19 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { withFileLock } from '../lib/file-lock.ts';
 
 const WEB = fileURLToPath(new URL('.', import.meta.url));
+const ROOT = join(WEB, '..');
 const DIST = join(WEB, 'dist');
-const STAMP = join(DIST, '.stamp');
+const STAMP = '.stamp';
+/** Held by the process that builds: others wait for what it makes. */
+const LOCK = join(ROOT, '.heron', 'dashboard.lock');
 const SOURCES = [
   'web/build.ts',
   'web/src',
@@ -24,52 +28,78 @@ const SOURCES = [
 ];
 const COMPRESSIBLE = new Set(['.js', '.css', '.svg', '.json']);
 
-/** Builds the dashboard; the answer says where it is. */
+/** Builds the dashboard; the answer says where it is. One process builds at a time. */
 export async function buildDashboard(): Promise<string> {
-  const { build } = await import('vite');
-  const stamp = await stampOfSources();
-  const { NODE_ENV } = process.env;
-  // React is another one in tests and development, whoever asks for the build.
-  process.env.NODE_ENV = 'production';
-  await build({ configFile: join(WEB, 'vite.config.ts'), logLevel: 'warn' }).finally(() => {
-    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
-    else process.env.NODE_ENV = NODE_ENV;
-  });
-  await compress();
-  await writeFile(STAMP, stamp);
+  await withFileLock(LOCK, () => undefined, build);
   return DIST;
 }
 
-/** Builds the dashboard unless the build is of these sources. @returns whether it was built */
+/** Builds the dashboard unless the build is of these sources. @returns whether it was built by this process */
 export async function ensureDashboard(): Promise<boolean> {
-  if (existsSync(STAMP) && (await readFile(STAMP, 'utf8')) === (await stampOfSources())) return false;
-  await buildDashboard();
-  return true;
+  if (await isFresh()) return false;
+  return withFileLock(
+    LOCK,
+    () => undefined,
+    async () => {
+      // Another process has just built it.
+      if (await isFresh()) return false;
+      await build();
+      return true;
+    },
+  );
 }
 
-async function compress(): Promise<void> {
-  const names = (await readdir(DIST, { recursive: true })).filter((name) => COMPRESSIBLE.has(extname(name)));
+async function isFresh(): Promise<boolean> {
+  const stamp = await readFile(join(DIST, STAMP), 'utf8').catch(() => undefined);
+  return stamp !== undefined && stamp === (await stampOfSources());
+}
+
+/** Builds beside the last build and then puts it in its place: nobody is served a part of one. */
+async function build(): Promise<void> {
+  const { build: bundle } = await import('vite');
+  const stamp = await stampOfSources();
+  const made = join(ROOT, '.heron', `dashboard-${process.pid}`);
+  const { NODE_ENV } = process.env;
+  // React is another one in tests and development, whoever asks for the build.
+  process.env.NODE_ENV = 'production';
+  await bundle({
+    configFile: join(WEB, 'vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: made, emptyOutDir: true },
+  }).finally(() => {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = NODE_ENV;
+  });
+  await compress(made);
+  await writeFile(join(made, STAMP), stamp);
+  const last = `${made}-last`;
+  if (existsSync(DIST)) await rename(DIST, last);
+  await rename(made, DIST);
+  await rm(last, { recursive: true, force: true });
+}
+
+async function compress(folder: string): Promise<void> {
+  const names = (await readdir(folder, { recursive: true })).filter((name) => COMPRESSIBLE.has(extname(name)));
   await Promise.all(
     names.map(async (name) => {
-      const bytes = await readFile(join(DIST, name));
+      const bytes = await readFile(join(folder, name));
       const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-      await writeFile(join(DIST, `${name}.br`), await promisify(brotliCompress)(bytes, { params }));
-      await writeFile(join(DIST, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
+      await writeFile(join(folder, `${name}.br`), await promisify(brotliCompress)(bytes, { params }));
+      await writeFile(join(folder, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
     }),
   );
 }
 
 async function stampOfSources(): Promise<string> {
-  const root = join(WEB, '..');
   const hash = createHash('sha256');
   for (const source of SOURCES) {
-    const path = join(root, source);
+    const path = join(ROOT, source);
     const names = extname(source) === '' ? await readdir(path, { recursive: true, withFileTypes: true }) : [];
     const files =
       extname(source) === ''
         ? names.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
         : [path];
-    for (const file of files.toSorted()) hash.update(file.slice(root.length)).update(await readFile(file));
+    for (const file of files.toSorted()) hash.update(file.slice(ROOT.length)).update(await readFile(file));
   }
   return hash.digest('hex');
 }

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { downloadCli } from './download.ts';
 import { buildCli } from './go-build.ts';
-import { withFileLock } from './lock.ts';
+import { withFileLock } from '../../lib/file-lock.ts';
 
 const run = promisify(execFile);
 

@@ -56,7 +56,7 @@ browserTest('a messy list is imported: mapped, run, and what was left out is lis
   ]);
   t.regex(await readFile(await file.path(), 'utf8'), /import_reason\r?\n/);
   await page.getByRole('link', { name: 'Leads', exact: true }).click();
-  await page.getByRole('textbox', { name: 'Name, address or company' }).fill('zoe@smith-jones');
+  await page.getByRole('searchbox', { name: 'Name, address or company' }).fill('zoe@smith-jones');
   await page.getByRole('link', { name: /^Zo/ }).click();
   await page.getByRole('heading', { level: 1, name: /^Zo/ }).waitFor();
   t.is(await page.getByLabel('Company').inputValue(), 'Smith, Jones & Co');
@@ -98,6 +98,23 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await page.goto(`${world.url}/leads?sort=email`);
   await page.getByRole('link', { name: 'Person 000' }).waitFor();
   t.true((await page.getByRole('row').count()) < 100);
+  // It is searched while words are typed, of which none is lost, and emptied again.
+  const search = page.getByRole('searchbox', { name: 'Name, address or company' });
+  const isAsked = (q: string | null) => page.waitForURL((url) => url.searchParams.get('q') === q);
+  await search.pressSequentially('Person ');
+  await isAsked('Person');
+  await search.pressSequentially('14');
+  await isAsked('Person 14');
+  await page.getByRole('link', { name: 'Person 000' }).waitFor({ state: 'detached' });
+  t.is(await page.getByRole('link', { name: /^Person 14\d/ }).count(), 10);
+  await page.getByRole('button', { name: 'Empty the search' }).click();
+  await isAsked(null);
+  await page.getByRole('link', { name: 'Person 000' }).waitFor();
+  await search.fill('nobody at all');
+  await page.getByText('Nothing matches.').waitFor();
+  await search.press('Escape');
+  await page.getByRole('link', { name: 'Person 000' }).waitFor();
+  t.true(await search.evaluate((field) => field.matches(':focus')), 'who empties it goes on typing');
   for (let last = page.getByRole('link', { name: 'Person 099' }); (await last.count()) === 0;) {
     await page.mouse.wheel(0, 4_000);
     await page.waitForTimeout(100);

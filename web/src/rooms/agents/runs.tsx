@@ -2,7 +2,7 @@ import { Select, Table } from '@mantine/core';
 import IconRobot from '@tabler/icons-react/dist/esm/icons/IconRobot.mjs';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useFilter } from '../../parts/filter.ts';
-import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To, ToButton } from '../../parts/to.tsx';
@@ -29,7 +29,7 @@ export default function RunsPage() {
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
-          if (rows.length === 0 && !state)
+          if (hasNone(list) && !state)
             return (
               <Empty
                 icon={IconRobot}

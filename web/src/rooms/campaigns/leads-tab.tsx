@@ -6,7 +6,7 @@ import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { useFilter } from '../../parts/filter.ts';
-import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
@@ -58,7 +58,7 @@ export function Leads({ id, isRunning }: { id: string; isRunning: boolean }) {
   return (
     <Answered query={leads} skeleton={<ListSkeleton rows={5} />}>
       {({ pages }) =>
-        pages[0]?.data.length === 0 && !status ? (
+        hasNone(leads) && !status ? (
           <Empty icon={IconUsers} title={t('campaign.lead.empty')} action={add}>
             {t('campaign.leads.empty')}
           </Empty>

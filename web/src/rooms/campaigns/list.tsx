@@ -1,5 +1,4 @@
-import { Group, Select, Table, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Group, Select, Table, Text } from '@mantine/core';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
 import { useQuery } from '@tanstack/react-query';
@@ -8,7 +7,8 @@ import { useCan } from '../../app/person.ts';
 import { daysAgo } from '../../parts/day.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
-import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To, ToButton } from '../../parts/to.tsx';
@@ -27,14 +27,13 @@ export default function CampaignsPage() {
   const mayWrite = useCan('manage_campaigns');
   const [q, setQ] = useFilter('q');
   const [status, setStatus] = useFilter('status');
-  const [asked] = useDebouncedValue(q, 200);
-  const list = usePaged(['campaigns', 'list', asked, status], (cursor, signal) =>
+  const list = usePaged(['campaigns', 'list', q, status], (cursor, signal) =>
     dataOf(
       heron.GET('/v1/campaigns', {
         params: {
           query: {
             limit: PAGE,
-            ...(asked ? { q: asked } : {}),
+            ...(q ? { q } : {}),
             ...(status ? { status: status as Status } : {}),
             ...cursor,
           },
@@ -52,20 +51,14 @@ export default function CampaignsPage() {
     <Page title={t('nav.campaigns')} lead={t('campaigns.lead')} actions={write}>
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) =>
-          pages[0]?.data.length === 0 && !asked && !status ? (
+          hasNone(list) && !q && !status ? (
             <Empty icon={IconSend} title={t('campaigns.empty')} action={write}>
               {t('campaigns.empty.why')}
             </Empty>
           ) : (
             <>
               <Group gap="xs">
-                <TextInput
-                  value={q}
-                  onChange={(event) => setQ(event.currentTarget.value)}
-                  placeholder={t('campaigns.search')}
-                  aria-label={t('campaigns.search')}
-                  w={260}
-                />
+                <SearchField label={t('campaigns.search')} value={q} onChange={setQ} />
                 <Select
                   value={status || null}
                   onChange={(value) => setStatus(value ?? '')}

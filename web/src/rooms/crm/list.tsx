@@ -1,9 +1,9 @@
-import { Badge, ColorSwatch, Group, Paper, Select, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Badge, ColorSwatch, Group, Paper, Select, Text } from '@mantine/core';
 import IconBriefcase from '@tabler/icons-react/dist/esm/icons/IconBriefcase.mjs';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useFilter } from '../../parts/filter.ts';
-import { usePaged } from '../../parts/paged.tsx';
+import { hasNone, usePaged } from '../../parts/paged.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { ToButton } from '../../parts/to.tsx';
@@ -24,15 +24,14 @@ export default function DealsPage() {
   const [status, setStatus] = useFilter('status');
   const [stage, setStage] = useFilter('stage');
   const [assigned, setAssigned] = useFilter('assigned');
-  const [query] = useDebouncedValue(q, 200);
   const pipelines = usePipelines();
   const members = useMembers();
-  const list = usePaged(['deals', 'list', query, status, stage, assigned], (cursor, signal) =>
+  const list = usePaged(['deals', 'list', q, status, stage, assigned], (cursor, signal) =>
     dataOf(
       heron.POST('/v1/crm/deals/search', {
         params: { query: { limit: 200, ...cursor } },
         body: {
-          ...(query ? { query } : {}),
+          ...(q ? { query: q } : {}),
           ...(status ? { statuses: [status as (typeof STATUSES)[number]] } : {}),
           ...(stage ? { stage_ids: [stage] } : {}),
           ...(assigned ? { assigned_to: [assigned] } : {}),
@@ -41,12 +40,12 @@ export default function DealsPage() {
       }),
     ),
   );
-  const isNarrow = Boolean(query || status || stage || assigned);
+  const isNarrow = Boolean(q || status || stage || assigned);
   return (
     <CrmPage lead={t('crm.lead')}>
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) =>
-          pages[0]?.data.length === 0 && !isNarrow ? (
+          hasNone(list) && !isNarrow ? (
             <Empty
               icon={IconBriefcase}
               title={t('crm.noDeals')}
@@ -57,13 +56,7 @@ export default function DealsPage() {
           ) : (
             <>
               <Group gap="xs">
-                <TextInput
-                  value={q}
-                  onChange={(event) => setQ(event.currentTarget.value)}
-                  placeholder={t('crm.search')}
-                  aria-label={t('crm.search')}
-                  w={{ base: '100%', sm: 240 }}
-                />
+                <SearchField label={t('crm.search')} value={q} onChange={setQ} />
                 <Select
                   value={status || null}
                   onChange={(value) => setStatus(value ?? '')}

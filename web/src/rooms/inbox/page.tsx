@@ -1,11 +1,12 @@
 import './inbox.css';
-import { ActionIcon, Group, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core';
-import { useDebouncedCallback, useDocumentTitle } from '@mantine/hooks';
+import { ActionIcon, Group, Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
 import IconKeyboard from '@tabler/icons-react/dist/esm/icons/IconKeyboard.mjs';
 import IconPencil from '@tabler/icons-react/dist/esm/icons/IconPencilPlus.mjs';
 import IconMail from '@tabler/icons-react/dist/esm/icons/IconMailOpened.mjs';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { useCan } from '../../app/person.ts';
+import { SearchField } from '../../parts/search-field.tsx';
 import { undoLast } from '../../parts/undo.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { fileThread, markSeen } from './acts.ts';
@@ -24,7 +25,7 @@ const Compose = lazy(() => import('./compose.tsx'));
 export default function InboxPage() {
   const t = useText();
   const address = useAddress();
-  const { view, thread, show } = address;
+  const { view, thread, q, show } = address;
   const mayWrite = useCan('send_campaigns');
   const [panel, setPanel] = useState<Panel>();
   const [dialog, setDialog] = useState<'help' | { draft: Draft | undefined }>();
@@ -82,7 +83,19 @@ export default function InboxPage() {
               {t(`inbox.view.${view}`)}
             </Text>
           ) : (
-            <SearchField field={search} />
+            <SearchField
+              label={t('inbox.search')}
+              value={q}
+              onChange={(words) => show({ q: words || undefined, thread: undefined }, true)}
+              ref={search}
+              w="auto"
+              flex={1}
+              miw={0}
+              // Then the keys of the list are those of what was found.
+              onKeyDown={(event) => {
+                if (event.key === 'Enter' || event.key === 'Escape') event.currentTarget.blur();
+              }}
+            />
           )}
           <Tooltip label={t('inbox.keys')}>
             <ActionIcon
@@ -145,32 +158,5 @@ export default function InboxPage() {
         {typeof dialog === 'object' ? <Compose draft={dialog.draft} onClose={() => setDialog(undefined)} /> : null}
       </Suspense>
     </div>
-  );
-}
-
-/** Finds words in what came in; what is typed is asked for after a moment, and stands in the address. */
-function SearchField({ field }: { field: React.Ref<HTMLInputElement> }) {
-  const t = useText();
-  const { q, show } = useAddress();
-  const [typed, setTyped] = useState(q);
-  const ask = useDebouncedCallback((words: string) => show({ q: words || undefined, thread: undefined }, true), 250);
-  useEffect(() => setTyped(q), [q]);
-  return (
-    <TextInput
-      ref={field}
-      type="search"
-      flex={1}
-      miw={0}
-      placeholder={t('inbox.search')}
-      aria-label={t('inbox.search')}
-      value={typed}
-      onChange={(event) => {
-        setTyped(event.currentTarget.value);
-        ask(event.currentTarget.value.trim());
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') event.currentTarget.blur();
-      }}
-    />
   );
 }

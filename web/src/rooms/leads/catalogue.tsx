@@ -1,5 +1,4 @@
-import { Anchor, Button, Checkbox, Group, Select, Table, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Anchor, Button, Checkbox, Group, Select, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import IconDatabase from '@tabler/icons-react/dist/esm/icons/IconDatabaseSearch.mjs';
 import { useQuery } from '@tanstack/react-query';
@@ -9,6 +8,7 @@ import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { usePaged } from '../../parts/paged.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { toNumber, useText } from '../../text/index.ts';
@@ -53,9 +53,8 @@ function Search({ metadata }: { metadata: Metadata }) {
   const [seniority, setSeniority] = useFilter('seniority');
   const [industry, setIndustry] = useFilter('industry');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [typed] = useDebouncedValue({ q, title, industry }, 300);
   const filters = Object.fromEntries(
-    Object.entries({ ...typed, country, seniority }).filter(([, value]) => value !== ''),
+    Object.entries({ q, title, industry, country, seniority }).filter(([, value]) => value !== ''),
   );
   const list = usePaged(['catalogue', 'people', filters], (cursor, signal) =>
     dataOf(heron.POST('/v1/b2b-database/people', { body: { ...filters, limit: 100, ...cursor }, signal })),
@@ -83,13 +82,7 @@ function Search({ metadata }: { metadata: Metadata }) {
   };
   const options = (facet: { key: string; count: number }[]) =>
     facet.flatMap(({ key, count }) => (key === '' ? [] : [{ value: key, label: `${key} (${toNumber(count)})` }]));
-  const field = (value: string, set: (value: string) => void, label: string) => ({
-    value,
-    onChange: (event: React.ChangeEvent<HTMLInputElement>) => set(event.currentTarget.value),
-    placeholder: label,
-    'aria-label': label,
-    w: { base: '100%', xs: 190 },
-  });
+  const width = { base: '100%', xs: 190 };
   return (
     <>
       <Text size="sm" c="dimmed">
@@ -100,9 +93,9 @@ function Search({ metadata }: { metadata: Metadata }) {
         })}
       </Text>
       <Group gap="xs">
-        <TextInput {...field(q, setQ, t('leads.catalogue.name'))} />
-        <TextInput {...field(title, setTitle, t('leads.catalogue.title'))} />
-        <TextInput {...field(industry, setIndustry, t('leads.catalogue.industry'))} />
+        <SearchField label={t('leads.catalogue.name')} value={q} onChange={setQ} w={width} />
+        <SearchField label={t('leads.catalogue.title')} value={title} onChange={setTitle} w={width} />
+        <SearchField label={t('leads.catalogue.industry')} value={industry} onChange={setIndustry} w={width} />
         <Select
           value={country || null}
           onChange={(value) => setCountry(value ?? '')}
@@ -111,7 +104,7 @@ function Search({ metadata }: { metadata: Metadata }) {
           aria-label={t('leads.catalogue.country')}
           clearable
           searchable
-          w={{ base: '100%', xs: 190 }}
+          w={width}
         />
         <Select
           value={seniority || null}
@@ -120,7 +113,7 @@ function Search({ metadata }: { metadata: Metadata }) {
           placeholder={t('leads.catalogue.seniority')}
           aria-label={t('leads.catalogue.seniority')}
           clearable
-          w={{ base: '100%', xs: 190 }}
+          w={width}
         />
       </Group>
       <ErrorNote error={take.error} />

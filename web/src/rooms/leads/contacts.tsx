@@ -1,12 +1,12 @@
-import { Badge, Group, Select, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Badge, Group, Select } from '@mantine/core';
 import IconUpload from '@tabler/icons-react/dist/esm/icons/IconUpload.mjs';
 import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
 import { memo } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useFilter } from '../../parts/filter.ts';
-import { usePaged } from '../../parts/paged.tsx';
+import { hasNone, usePaged } from '../../parts/paged.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { ToButton } from '../../parts/to.tsx';
@@ -45,14 +45,13 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
   const [tag] = useFilter('tag');
   const [subscribed] = useFilter('subscribed');
   const [sort] = useFilter('sort');
-  const [query] = useDebouncedValue(q, 200);
-  const isNarrow = Boolean(query || tag || subscribed);
-  const list = usePaged(['contacts', 'list', query, tag, subscribed, sort], (cursor, signal) =>
+  const isNarrow = Boolean(q || tag || subscribed);
+  const list = usePaged(['contacts', 'list', q, tag, subscribed, sort], (cursor, signal) =>
     dataOf(
       heron.POST('/v1/contacts/search', {
         params: { query: { limit: 100, ...cursor } },
         body: {
-          ...(query ? { query } : {}),
+          ...(q ? { query: q } : {}),
           ...(tag ? { category_ids: [tag] } : {}),
           ...(subscribed ? { subscribed: subscribed === 'yes' } : {}),
           ...(sort
@@ -65,8 +64,8 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
   );
   return (
     <Answered query={list} skeleton={<ListSkeleton rows={10} />}>
-      {({ pages }) =>
-        pages[0]?.data.length === 0 && !isNarrow ? (
+      {() =>
+        hasNone(list) && !isNarrow ? (
           <Empty
             icon={IconUsers}
             title={t('leads.empty')}
@@ -107,13 +106,7 @@ const Filters = memo(function Filters() {
   const tags = useTags();
   return (
     <Group gap="xs">
-      <TextInput
-        value={q}
-        onChange={(event) => setQ(event.currentTarget.value)}
-        placeholder={t('leads.search')}
-        aria-label={t('leads.search')}
-        w={{ base: '100%', sm: 260 }}
-      />
+      <SearchField label={t('leads.search')} value={q} onChange={setQ} />
       <Select
         value={tag || null}
         onChange={(value) => setTag(value ?? '')}

@@ -1,5 +1,4 @@
-import { Button, Group, SegmentedControl, Select, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Button, Group, SegmentedControl, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -8,6 +7,7 @@ import { useAct } from '../../parts/act.ts';
 import { saveAs } from '../../parts/download.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { useFilter } from '../../parts/filter.ts';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, FiguresSkeleton } from '../../parts/states.tsx';
 import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
@@ -25,14 +25,13 @@ export default function DatabasePage() {
   const [where, setWhere] = useFilter('where');
   const [by, setBy] = useFilter('by');
   const [audience, setAudience] = useState(() => readAudience(where));
-  const [query] = useDebouncedValue(q, 200);
   const segments = useQuery({
     queryKey: ['segments', 'names'],
     queryFn: () => dataOf(heron.GET('/v1/segments', { params: { query: { limit: 100 } } })),
   });
   const question: Question = {
     ...complete(readAudience(where)),
-    ...(query ? { q: query } : {}),
+    ...(q ? { q } : {}),
     ...(segment ? { segment_id: segment } : {}),
   };
   const change = (next: Audience) => {
@@ -45,13 +44,7 @@ export default function DatabasePage() {
       <Section title={t('leads.database.whom')}>
         <Stack gap="sm">
           <Group gap="xs">
-            <TextInput
-              value={q}
-              onChange={(event) => setQ(event.currentTarget.value)}
-              placeholder={t('leads.search')}
-              aria-label={t('leads.search')}
-              w={{ base: '100%', sm: 260 }}
-            />
+            <SearchField label={t('leads.search')} value={q} onChange={setQ} />
             <Select
               value={segment || null}
               onChange={(value) => setSegment(value ?? '')}

@@ -1,5 +1,5 @@
 import { Button, Modal, Table, Text, Textarea, TextInput } from '@mantine/core';
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { useDisclosure } from '@mantine/hooks';
 import IconBan from '@tabler/icons-react/dist/esm/icons/IconBan.mjs';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import { notifications } from '@mantine/notifications';
@@ -10,7 +10,8 @@ import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Form } from '../../parts/form.tsx';
-import { usePaged } from '../../parts/paged.tsx';
+import { hasNone, usePaged } from '../../parts/paged.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
@@ -24,11 +25,10 @@ export default function SuppressionsPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');
   const [q, setQ] = useFilter('q');
-  const [asked] = useDebouncedValue(q, 200);
-  const list = usePaged(['suppressions', asked], (cursor, signal) =>
+  const list = usePaged(['suppressions', q], (cursor, signal) =>
     dataOf(
       heron.GET('/v1/suppressions', {
-        params: { query: { limit: 200, ...(asked ? { q: asked } : {}), ...cursor } },
+        params: { query: { limit: 200, ...(q ? { q } : {}), ...cursor } },
         signal,
       }),
     ),
@@ -36,20 +36,14 @@ export default function SuppressionsPage() {
   return (
     <LeadsPage lead={t('leads.suppressions.lead')} actions={mayWrite ? <Add /> : null}>
       <Answered query={list} skeleton={<ListSkeleton />}>
-        {({ pages }) =>
-          pages[0]?.data.length === 0 && !asked ? (
+        {() =>
+          hasNone(list) && !q ? (
             <Empty icon={IconBan} title={t('leads.suppressions.empty')}>
               {t('leads.suppressions.empty.why')}
             </Empty>
           ) : (
             <>
-              <TextInput
-                value={q}
-                onChange={(event) => setQ(event.currentTarget.value)}
-                placeholder={t('leads.suppressions.search')}
-                aria-label={t('leads.suppressions.search')}
-                maw={320}
-              />
+              <SearchField label={t('leads.suppressions.search')} value={q} onChange={setQ} />
               <VirtualTable<Suppression>
                 list={list}
                 minWidth={720}

@@ -1,12 +1,12 @@
-import { Badge, Table, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Badge, Table, Text } from '@mantine/core';
 import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
-import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { To, ToButton } from '../../parts/to.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -20,11 +20,10 @@ export default function MailboxesPage() {
   const t = useText();
   const mayConnect = useCan('manage_settings');
   const [q, setQ] = useFilter('q');
-  const [asked] = useDebouncedValue(q, 200);
-  const list = usePaged(['mailboxes', 'list', asked], (cursor, signal) =>
+  const list = usePaged(['mailboxes', 'list', q], (cursor, signal) =>
     dataOf(
       heron.GET('/v1/emails', {
-        params: { query: { limit: 50, ...(asked ? { q: asked } : {}), ...cursor } },
+        params: { query: { limit: 50, ...(q ? { q } : {}), ...cursor } },
         signal,
       }),
     ),
@@ -53,7 +52,7 @@ export default function MailboxesPage() {
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
-          if (rows.length === 0 && !asked)
+          if (hasNone(list) && !q)
             return (
               <Empty icon={IconMailbox} title={t('mailboxes.empty')} action={connect}>
                 {t('mailboxes.empty.why')}
@@ -61,13 +60,7 @@ export default function MailboxesPage() {
             );
           return (
             <>
-              <TextInput
-                value={q}
-                onChange={(event) => setQ(event.currentTarget.value)}
-                placeholder={t('mailboxes.search')}
-                aria-label={t('mailboxes.search')}
-                maw={320}
-              />
+              <SearchField label={t('mailboxes.search')} value={q} onChange={setQ} />
               <Held rows={rows} />
               <PagedTable
                 list={list}

@@ -5,7 +5,7 @@ import { useCan } from '../../app/person.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { toMoneyOfMinor } from '../../parts/money.ts';
-import { More, usePaged } from '../../parts/paged.tsx';
+import { hasNone, More, usePaged } from '../../parts/paged.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -32,7 +32,7 @@ export default function OrderListPage() {
       <Answered query={list} skeleton={<ListSkeleton rows={2} height={160} />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
-          if (rows.length === 0 && !status)
+          if (hasNone(list) && !status)
             return (
               <Empty
                 icon={IconPackage}

@@ -16,6 +16,7 @@ export const common: Record<keyof typeof en, string> = {
   'operator.not_exists': 'ist nicht da',
   save: 'Speichern',
   saved: 'Gespeichert',
+  'search.clear': 'Suche leeren',
   nothingFound: 'Nichts passt dazu. Ändere Suche oder Filter.',
   'password.toggle': 'Passwort zeigen oder verbergen',
   'error.again': 'Noch einmal versuchen',

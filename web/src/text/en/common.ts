@@ -14,6 +14,7 @@ export const common = {
   'operator.not_exists': 'is not there',
   save: 'Save',
   saved: 'Saved',
+  'search.clear': 'Empty the search',
   nothingFound: 'Nothing matches. Change the search or the filter.',
   'password.toggle': 'Show or hide the password',
   'error.again': 'Try again',
