@@ -1,26 +1,16 @@
-import { Badge, Button, Group, List, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { Section } from '../../parts/section.tsx';
-import { Answered, ErrorNote, Finding, ListSkeleton } from '../../parts/states.tsx';
-import { To } from '../../parts/to.tsx';
-import { textOf, useText } from '../../text/index.ts';
+import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { useText } from '../../text/index.ts';
+import { Problems } from './problems.tsx';
 import { TestRuns } from './test-runs.tsx';
 
-/** Where what is wrong with a whole campaign is mended. */
-const PLACES: Record<string, 'leads' | 'senders'> = {
-  campaign_no_mailbox: 'senders',
-  campaign_no_contacts: 'leads',
-  no_remaining_leads: 'leads',
-  leads_undeliverable: 'leads',
-  list_bounce_risk: 'leads',
-};
-const COLORS: Record<string, string> = { error: 'red', warning: 'yellow', info: 'gray' };
-
 /** Looks before the start, from quick to real: what keeps it from starting, a scored report, a test on oneself. */
-export function Check({ id }: { id: string }) {
+export default function Check({ id }: { id: string }) {
   const t = useText();
   const maySend = useCan('send_campaigns');
   const check = useQuery({
@@ -45,50 +35,6 @@ export function Check({ id }: { id: string }) {
       </SimpleGrid>
       <TestRuns id={id} />
     </Stack>
-  );
-}
-
-interface Problem {
-  code: string;
-  severity: string;
-  message: string;
-  fix: string;
-  step_id?: string | undefined;
-}
-
-/** What is wrong, worst first, each with its fix and a link to the step it is about. */
-export function Problems({ id, problems }: { id: string; problems: readonly Problem[] }) {
-  return (
-    <List listStyleType="none" spacing="sm">
-      {problems.map((one, at) => (
-        <List.Item key={at}>
-          <Group gap="xs" align="flex-start" wrap="nowrap">
-            <Badge variant="light" color={COLORS[one.severity] ?? 'gray'} tt="none" flex="none">
-              {textOf('campaign.check', one.severity)}
-            </Badge>
-            <Text size="sm" component="div" className="wrap-anywhere">
-              <Finding code={one.code} message={one.message} fix={one.fix} hasPlace={isPlaced(one)} />
-              {isPlaced(one) ? <Place id={id} problem={one} /> : null}
-            </Text>
-          </Group>
-        </List.Item>
-      ))}
-    </List>
-  );
-}
-
-function isPlaced({ step_id: step, code }: Problem): boolean {
-  return step !== undefined || code in PLACES;
-}
-
-/** Leads to where a problem is mended: its step, or the part of the campaign that it is about. */
-function Place({ id, problem: { step_id: step, code } }: { id: string; problem: Problem }) {
-  const t = useText();
-  const tab = PLACES[code] ?? 'leads';
-  return (
-    <To to={`/campaigns/${id}?${step ? `step=${step}` : `tab=${tab}`}`} size="sm">
-      {step ? t('campaign.check.toStep') : t(`campaign.check.to.${tab}`)}
-    </To>
   );
 }
 

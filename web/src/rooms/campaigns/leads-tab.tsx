@@ -39,7 +39,7 @@ const COLORS: Record<string, string> = {
 const PAGE = 50;
 
 /** The leads of a campaign: how far each is and why, with what can be done about one. The filter lives in the address. */
-export function Leads({ id, isRunning }: { id: string; isRunning: boolean }) {
+export default function Leads({ id, isRunning }: { id: string; isRunning: boolean }) {
   const t = useText();
   const may = useCan('manage_campaigns');
   const [status, setStatus] = useFilter('status');

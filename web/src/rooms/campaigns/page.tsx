@@ -2,6 +2,7 @@ import './campaigns.css';
 import { Alert, SimpleGrid, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Figure } from '../../parts/figure.tsx';
@@ -9,16 +10,24 @@ import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
-import { Check } from './check.tsx';
 import { NextHours } from './next-hours.tsx';
-import { Leads } from './leads-tab.tsx';
-import { Schedule } from './schedule.tsx';
-import { Senders } from './senders.tsx';
-import { Sequence } from './sequence.tsx';
 import { StartStop } from './start-stop.tsx';
 import { CampaignStatus } from './status.tsx';
 
-const TABS = ['sequence', 'leads', 'schedule', 'senders', 'check'] as const;
+/** The code of each tab comes with the tab. */
+const TABS = {
+  sequence: () => import('./sequence.tsx'),
+  leads: () => import('./leads-tab.tsx'),
+  schedule: () => import('./schedule.tsx'),
+  senders: () => import('./senders.tsx'),
+  check: () => import('./check.tsx'),
+};
+type Tab = keyof typeof TABS;
+const Sequence = lazy(TABS.sequence);
+const Leads = lazy(TABS.leads);
+const Schedule = lazy(TABS.schedule);
+const Senders = lazy(TABS.senders);
+const Check = lazy(TABS.check);
 
 /** One campaign: what came of it, and its sequence, leads, schedule, senders and checks, each under an address of its own. */
 export default function CampaignPage() {
@@ -26,7 +35,9 @@ export default function CampaignPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const maySend = useCan('send_campaigns');
   const [tab, setTab] = useFilter('tab');
-  const shown = TABS.find((one) => one === tab) ?? 'sequence';
+  const shown = tab in TABS ? (tab as Tab) : 'sequence';
+  // Beside the question what campaign it is, and not after it.
+  void TABS[shown]();
   const campaign = useQuery({
     queryKey: ['campaigns', id],
     queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}', { params: { path: { id } } })),
@@ -56,26 +67,20 @@ export default function CampaignPage() {
                 keepMounted={false}
               >
                 <Tabs.List mb="lg" className="campaign-tabs">
-                  {TABS.map((one) => (
-                    <Tabs.Tab key={one} value={one}>
+                  {(Object.keys(TABS) as Tab[]).map((one) => (
+                    <Tabs.Tab key={one} value={one} onPointerEnter={TABS[one]} onFocus={TABS[one]}>
                       {t(`campaign.tab.${one}`)}
                     </Tabs.Tab>
                   ))}
                 </Tabs.List>
-                <Tabs.Panel value="sequence">
-                  <Sequence id={id} isRunning={isRunning} />
-                </Tabs.Panel>
-                <Tabs.Panel value="leads">
-                  <Leads id={id} isRunning={isRunning} />
-                </Tabs.Panel>
-                <Tabs.Panel value="schedule">
-                  <Schedule campaign={data} />
-                </Tabs.Panel>
-                <Tabs.Panel value="senders">
-                  <Senders campaign={data} />
-                </Tabs.Panel>
-                <Tabs.Panel value="check">
-                  <Check id={id} />
+                <Tabs.Panel value={shown}>
+                  <Suspense fallback={<ListSkeleton rows={3} height={92} />}>
+                    {shown === 'sequence' ? <Sequence id={id} isRunning={isRunning} /> : null}
+                    {shown === 'leads' ? <Leads id={id} isRunning={isRunning} /> : null}
+                    {shown === 'schedule' ? <Schedule campaign={data} /> : null}
+                    {shown === 'senders' ? <Senders campaign={data} /> : null}
+                    {shown === 'check' ? <Check id={id} /> : null}
+                  </Suspense>
                 </Tabs.Panel>
               </Tabs>
             </>

@@ -30,7 +30,7 @@ type Change = BodyOf<'/v1/campaigns/{id}', 'patch'>;
 const MOVES = ['start_date', 'end_date', 'timezone', 'days', 'start_time', 'end_time', 'schedule_windows'] as const;
 
 /** When and how much a campaign sends, and a calendar that says when it will be done; as it is written, before it is saved. */
-export function Schedule({ campaign }: { campaign: Campaign }) {
+export default function Schedule({ campaign }: { campaign: Campaign }) {
   const t = useText();
   const mayWrite = useCan('manage_campaigns');
   const { id } = campaign;

@@ -18,7 +18,7 @@ interface Pool {
 }
 
 /** The mailboxes a campaign sends from: named one by one, or all that carry a tag. Saved together, so that a running one changes once. */
-export function Senders({ campaign }: { campaign: Campaign }) {
+export default function Senders({ campaign }: { campaign: Campaign }) {
   const t = useText();
   const { id } = campaign;
   const known = useQuery({

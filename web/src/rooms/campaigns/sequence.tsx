@@ -10,8 +10,11 @@ import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { branchesOf, conditionsInWords, shareOf, type Flow, type Step } from './flow.ts';
 import { StepCard, StepIcon } from './step-card.tsx';
-import { StepPanel, NewStepPanel } from './step-panel.tsx';
 
+/** What edits a step comes when one is opened. */
+const loadPanel = () => import('./step-panel.tsx');
+const StepPanel = lazy(async () => ({ default: (await loadPanel()).StepPanel }));
+const NewStepPanel = lazy(async () => ({ default: (await loadPanel()).NewStepPanel }));
 const Graph = lazy(() => import('./graph.tsx'));
 /** Kinds of steps in the order in which they are offered. */
 const KINDS = [
@@ -47,7 +50,7 @@ export function useSteps(id: string) {
 }
 
 /** The sequence as a graph, or as a list that reads from top to bottom, with the chosen step beside it. Both live in the address. */
-export function Sequence({ id, isRunning }: { id: string; isRunning: boolean }) {
+export default function Sequence({ id, isRunning }: { id: string; isRunning: boolean }) {
   const t = useText();
   const mayWrite = useCan('manage_campaigns');
   const isNarrow = useMediaQuery('(max-width: 62em)') ?? false;
@@ -56,6 +59,7 @@ export function Sequence({ id, isRunning }: { id: string; isRunning: boolean }) 
   const steps = useSteps(id);
   const flow = useFlow(id, isRunning);
   const isList = isNarrow || view === 'list';
+  if (chosen) void loadPanel();
   return (
     <Answered query={steps} skeleton={<ListSkeleton rows={3} height={92} />}>
       {(rows) => {

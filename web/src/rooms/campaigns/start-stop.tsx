@@ -9,9 +9,9 @@ import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
-import { Problems } from './check.tsx';
 import type { Campaign } from './flow.ts';
 import { NextHours } from './next-hours.tsx';
+import { Problems } from './problems.tsx';
 
 /** The finding that may be set aside by whoever starts the campaign. */
 const RISK = 'list_bounce_risk';

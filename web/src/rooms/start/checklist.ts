@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { useFigures } from './figures.ts';
 
 type StepKey = 'mailbox' | 'dns' | 'leads' | 'campaign' | 'checked' | 'sent' | 'reply';
 
@@ -19,22 +20,20 @@ export interface ChecklistStep {
 export function useChecklist() {
   const may = useCan('view_campaigns');
   const mayContacts = useCan('view_contacts');
-  const mayFigures = useCan('view_analytics');
+  const figures = useFigures();
   const base = useQuery({
     queryKey: ['checklist', 'base'],
     enabled: may,
     queryFn: async () => {
-      const [mailboxes, contacts, campaigns, figures] = await Promise.all([
+      const [mailboxes, contacts, campaigns] = await Promise.all([
         dataOf(heron.GET('/v1/emails', { params: { query: { limit: 1 } } })),
         mayContacts ? dataOf(heron.GET('/v1/contacts', { params: { query: { limit: 1 } } })) : undefined,
         dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 1 } } })),
-        mayFigures ? dataOf(heron.GET('/v1/analytics/dashboard', { params: { query: { period: '90d' } } })) : undefined,
       ]);
       return {
         mailbox: mailboxes.data[0],
         contact: contacts?.data[0],
         campaign: campaigns.data[0],
-        stats: figures?.overall_stats,
       };
     },
   });
@@ -47,10 +46,16 @@ export function useChecklist() {
   });
   const check = useQuery({
     queryKey: ['checklist', 'check', campaign?.id],
-    enabled: campaign !== undefined,
+    // One that was started has been checked.
+    enabled: campaign?.status === 'draft',
     queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id: campaign!.id } } })),
   });
-  return { ...base, data: base.data && stepsOf(base.data, dns.data, check.data) };
+  // Steps that are done would be shown as open for a moment.
+  const isThere = base.data && !figures.isLoading;
+  return {
+    ...base,
+    data: isThere ? stepsOf({ ...base.data, stats: figures.data?.overall_stats }, dns.data, check.data) : undefined,
+  };
 }
 
 type Base = {

@@ -2,9 +2,7 @@ import { Box, Group, List, Progress, SimpleGrid, Stack, Text, ThemeIcon } from '
 import IconAlert from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
 import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
 import IconCircle from '@tabler/icons-react/dist/esm/icons/IconCircleDashed.mjs';
-import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
 import { useCan, usePerson } from '../../app/person.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -14,6 +12,7 @@ import { Answered, Finding, FiguresSkeleton, ListSkeleton } from '../../parts/st
 import { Ago } from '../../parts/time.tsx';
 import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
 import { useChecklist, type ChecklistStep } from './checklist.ts';
+import { ofLastDays, useFigures } from './figures.ts';
 
 const Team = lazy(() => import('./team.tsx').then((module) => ({ default: module.Team })));
 
@@ -51,14 +50,6 @@ export default function StartPage() {
   );
 }
 
-function useFigures() {
-  return useQuery({
-    queryKey: ['campaigns', 'figures', '30d'],
-    queryFn: () => dataOf(heron.GET('/v1/analytics/dashboard', { params: { query: { period: '30d' } } })),
-    enabled: useCan('view_analytics'),
-  });
-}
-
 function Figures() {
   const t = useText();
   const may = useCan('view_analytics');
@@ -66,18 +57,17 @@ function Figures() {
   if (!may) return null;
   return (
     <Answered query={figures} skeleton={<FiguresSkeleton />}>
-      {({ overall_stats: stats, account_health: health }) =>
-        stats.total_emails_sent + stats.active_campaigns + health.total_accounts === 0 ? null : (
+      {(data) => {
+        const { overall_stats: stats, account_health: health } = data;
+        if (stats.total_emails_sent + stats.active_campaigns + health.total_accounts === 0) return null;
+        const { sent, replies } = ofLastDays(data, 30);
+        return (
           <SimpleGrid cols={{ base: 2, md: 4 }}>
-            <Figure label={t('start.sent')} value={toNumber(stats.total_emails_sent)} note={t('start.days30')} />
+            <Figure label={t('start.sent')} value={toNumber(sent)} note={t('start.days30')} />
             <Figure
               label={t('start.replies')}
-              value={toNumber(stats.total_replies)}
-              note={
-                stats.total_emails_sent > 0
-                  ? t('start.rate', { rate: toPercent(stats.reply_rate / 100) })
-                  : t('start.nothingSent')
-              }
+              value={toNumber(replies)}
+              note={sent > 0 ? t('start.rate', { rate: toPercent(replies / sent) }) : t('start.nothingSent')}
             />
             <Figure label={t('start.activeCampaigns')} value={toNumber(stats.active_campaigns)} note={t('start.now')} />
             <Figure
@@ -90,8 +80,8 @@ function Figures() {
               }
             />
           </SimpleGrid>
-        )
-      }
+        );
+      }}
     </Answered>
   );
 }

@@ -1,0 +1,58 @@
+import { Badge, Group, List, Text } from '@mantine/core';
+import { Finding } from '../../parts/states.tsx';
+import { To } from '../../parts/to.tsx';
+import { textOf, useText } from '../../text/index.ts';
+
+/** Where what is wrong with a whole campaign is mended. */
+const PLACES: Record<string, 'leads' | 'senders'> = {
+  campaign_no_mailbox: 'senders',
+  campaign_no_contacts: 'leads',
+  no_remaining_leads: 'leads',
+  leads_undeliverable: 'leads',
+  list_bounce_risk: 'leads',
+};
+const COLORS: Record<string, string> = { error: 'red', warning: 'yellow', info: 'gray' };
+
+interface Problem {
+  code: string;
+  severity: string;
+  message: string;
+  fix: string;
+  step_id?: string | undefined;
+}
+
+/** What is wrong, worst first, each with its fix and a link to the step it is about. */
+export function Problems({ id, problems }: { id: string; problems: readonly Problem[] }) {
+  return (
+    <List listStyleType="none" spacing="sm">
+      {problems.map((one, at) => (
+        <List.Item key={at}>
+          <Group gap="xs" align="flex-start" wrap="nowrap">
+            <Badge variant="light" color={COLORS[one.severity] ?? 'gray'} tt="none" flex="none">
+              {textOf('campaign.check', one.severity)}
+            </Badge>
+            <Text size="sm" component="div" className="wrap-anywhere">
+              <Finding code={one.code} message={one.message} fix={one.fix} hasPlace={isPlaced(one)} />
+              {isPlaced(one) ? <Place id={id} problem={one} /> : null}
+            </Text>
+          </Group>
+        </List.Item>
+      ))}
+    </List>
+  );
+}
+
+function isPlaced({ step_id: step, code }: Problem): boolean {
+  return step !== undefined || code in PLACES;
+}
+
+/** Leads to where a problem is mended: its step, or the part of the campaign that it is about. */
+function Place({ id, problem: { step_id: step, code } }: { id: string; problem: Problem }) {
+  const t = useText();
+  const tab = PLACES[code] ?? 'leads';
+  return (
+    <To to={`/campaigns/${id}?${step ? `step=${step}` : `tab=${tab}`}`} size="sm">
+      {step ? t('campaign.check.toStep') : t(`campaign.check.to.${tab}`)}
+    </To>
+  );
+}

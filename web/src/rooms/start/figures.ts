@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+
+type Dashboard = AnswerOf<'/v1/analytics/dashboard'>;
+
+/** The workspace in the last ninety days: asked for once, for all that the first page shows of it. */
+export function useFigures() {
+  return useQuery({
+    queryKey: ['checklist', 'figures'],
+    queryFn: () => dataOf(heron.GET('/v1/analytics/dashboard', { params: { query: { period: '90d' } } })),
+    enabled: useCan('view_analytics'),
+  });
+}
+
+/** What was sent and answered in the last days (UTC), today included. */
+export function ofLastDays({ daily_trend: days }: Dashboard, count: number): { sent: number; replies: number } {
+  const last = days.slice(-count);
+  return {
+    sent: last.reduce((sum, day) => sum + day.sent, 0),
+    replies: last.reduce((sum, day) => sum + day.replies, 0),
+  };
+}
