@@ -28,7 +28,8 @@ export default defineConfig({
           groups: [
             { name: 'first', tags: ['$initial'], priority: 2 },
             { name: 'parts', test: PARTS, priority: 1 },
-            { name: 'controls', minShareCount: 12 },
+            { name: 'icons', test: /icons-react/, minShareCount: 2, priority: 1 },
+            { name: 'controls', test: /@mantine|@floating-ui|src\/parts\//, minShareCount: 3 },
           ],
         },
       },

@@ -15,8 +15,17 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Requests to the API that one page may make when it is opened: a list of any length has the same. */
-const MOST_REQUESTS = 14;
+/**
+ * Requests to the API that a page may make when it is opened, and files of script that it may need: a list of any length has the same. Three
+ * of the requests are those of the frame: who is there, their workspaces, what is unread.
+ */
+const USUAL = [6, 10] as const;
+const BUDGETS: Record<string, readonly [requests: number, files: number]> = {
+  '/': [11, 6],
+  '/campaigns/:id': [7, 13],
+  '/campaigns/:id?tab=leads': [6, 11],
+  '/campaigns/:id?tab=check': [7, 10],
+};
 
 /** Addresses of the rooms, as the navigation has them. */
 const roomsOf = (page: Page): Promise<string[]> =>
@@ -64,25 +73,40 @@ browserTest('no page asks once per row, and none asks the same twice', async (t)
     await createMailbox(world.deps, tenant.organizationId, `box${n}@ours.test`, {
       smtp: { host: '127.0.0.1', port: 1 },
     });
-  await createSentHistory(world, tenant.organizationId, { id, email }, { days: 10, perDay: () => 3 });
+  const { campaignId } = await createSentHistory(
+    world,
+    tenant.organizationId,
+    { id, email },
+    { days: 10, perDay: () => 3 },
+  );
   const { page, context } = await world.open(tenant, '/', { locale: 'en-GB' });
   await page.locator('main h1').waitFor();
   // What the first page asks late is not counted as the next one's.
   await page.waitForLoadState('networkidle');
-  const pages = [...(await roomsOf(page)), '/operations/stuck', '/reports/deliverability', '/reports/attribution'];
+  const pages = [
+    ...(await roomsOf(page)),
+    '/operations/stuck',
+    '/reports/deliverability',
+    '/reports/attribution',
+    ...['', '?tab=leads', '?tab=check'].map((tab) => `/campaigns/${campaignId}${tab}`),
+  ];
   for (const path of pages) {
     const asked: string[] = [];
+    const files = new Set<string>();
     const count = (request: Request) => {
       const { pathname, search } = new URL(request.url());
       if (pathname.startsWith('/v1/'))
         asked.push(`${request.method()} ${pathname}${search}${request.postData() ?? ''}`);
+      if (pathname.endsWith('.js')) files.add(pathname);
     };
     page.on('request', count);
     await page.goto(world.url + path);
     await page.locator('main h1').waitFor();
     await page.waitForLoadState('networkidle');
     page.off('request', count);
-    t.true(asked.length > 0 && asked.length <= MOST_REQUESTS, `${path}: ${asked.length} requests: ${asked.join(' ')}`);
+    const [requests, most] = BUDGETS[path.replace(campaignId, ':id')] ?? USUAL;
+    t.true(asked.length > 0 && asked.length <= requests, `${path}: ${asked.length} requests: ${asked.join(' ')}`);
+    t.true(files.size > 0 && files.size <= most, `${path}: ${files.size} files: ${[...files].join(' ')}`);
     t.deepEqual(
       asked.filter((one, at) => asked.indexOf(one) !== at),
       [],
