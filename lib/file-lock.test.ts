@@ -27,6 +27,13 @@ test('work under one lock is done by one after the other, and those who wait are
   );
   t.deepEqual(done, [1, 2, 3]);
   t.is(waited.length, 2);
-  await t.throwsAsync(withFileLock(file, () => t.fail(), () => Promise.reject(new Error('no'))), { message: 'no' });
+  await t.throwsAsync(
+    withFileLock(
+      file,
+      () => t.fail(),
+      () => Promise.reject(new Error('no')),
+    ),
+    { message: 'no' },
+  );
   await t.throwsAsync(access(file), undefined, 'failed work holds no lock');
 });

@@ -10,6 +10,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
 const MAIL_MS = 60_000;
+const ONLY_SENDER = 'The only mailbox that may send, chosen for you: save to keep it.';
 let world: DashboardWorld;
 let mail: MailWorld;
 let engine: Engine;
@@ -45,7 +46,8 @@ async function write(page: Page, label: string, text: string): Promise<void> {
 }
 const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
 /** What was written is stored: there is nothing left to save. */
-const isSaved = (page: Page) => page.locator('button:disabled:not([data-loading])', { hasText: /^Save$/ }).waitFor();
+const isSaved = (page: Page) =>
+  page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();
 
 browserTest(
   'a campaign is built on the graph, checked, tried on oneself, and started; its letters leave',
@@ -66,6 +68,8 @@ browserTest(
     await page.getByRole('region', { name: 'Preview' }).getByText('Hello Alex, who looks after the lights?').waitFor();
     await save(page);
     await isSaved(page);
+    // There is nothing left to save, and whoever pressed the button goes on from there.
+    await page.waitForFunction(`document.activeElement.textContent === 'Save'`);
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait', exact: true }).click();
     await page.getByRole('button', { name: 'Add the step' }).click();
@@ -108,6 +112,18 @@ browserTest(
     await page.getByText('Held by hand').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
+
+    // A draft from before the mailbox has no sender: the tab chooses the only mailbox, and stores it when it is saved.
+    const { id: draft } = await api('POST', '/campaigns', { name: 'Bare', sender_strategy: 'explicit' });
+    const senders = async () => (await api('GET', `/campaigns/${draft}/senders`)).data;
+    await page.goto(`${world.url}/campaigns/${draft}?tab=senders`);
+    await page.getByRole('tabpanel').getByText(ONLY_SENDER).waitFor();
+    await page.getByRole('tabpanel').getByText(OURS, { exact: true }).waitFor();
+    t.deepEqual(await senders(), []);
+    await save(page);
+    await isSaved(page);
+    t.is((await senders())[0].weight, 1);
+    await page.getByText(ONLY_SENDER).waitFor({ state: 'detached' });
     t.deepEqual(faults, []);
     await context.close();
   },

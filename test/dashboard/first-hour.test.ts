@@ -21,7 +21,7 @@ const roomOf = (page: Page, name: string) =>
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
 async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.locator('button:disabled:not([data-loading])', { hasText: /^Save$/ }).waitFor();
+  await page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();
 }
 /** The steps of the checklist that are ticked. */
 const ticked = (page: Page) =>

@@ -18,3 +18,11 @@ export function useFocusBack(isBusy: boolean): void {
       button.focus({ preventScroll: true });
   }, [isBusy]);
 }
+
+/**
+ * What makes a button do something, or nothing while it is off. A button that a browser disables loses the focus; one that may have it when
+ * an answer switches it off is switched off so.
+ */
+export function offProps(isOff: boolean, act: () => void) {
+  return isOff ? { 'aria-disabled': true, 'data-disabled': true } : { onClick: () => act() };
+}

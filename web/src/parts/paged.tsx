@@ -26,7 +26,9 @@ export function usePaged<Page extends PageOfRows>(
 }
 
 /** Whether a list has no row, as it is asked for now: while the rows of an earlier filter still stand there, nobody knows. */
-export function hasNone(list: Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data' | 'isPlaceholderData'>): boolean {
+export function hasNone(
+  list: Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data' | 'isPlaceholderData'>,
+): boolean {
   return !list.isPlaceholderData && list.data?.pages[0]?.data.length === 0;
 }
 

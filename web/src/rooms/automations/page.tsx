@@ -4,12 +4,13 @@ import IconPlay from '@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
+import { dataOf, heron, queryClient } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
+import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { useGo } from '../../parts/to.tsx';
@@ -39,7 +40,7 @@ export default function AutomationPage() {
       actions={automation && mayChange ? <Remove automation={automation} /> : null}
     >
       <Answered query={one} skeleton={<ListSkeleton rows={2} height={260} />}>
-        {(data) => <Editor key={data.automation.updated_at} automation={data.automation} mayChange={mayChange} />}
+        {(data) => <Editor automation={data.automation} mayChange={mayChange} />}
       </Answered>
     </Page>
   );
@@ -69,7 +70,8 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
   const t = useText();
   const choices = useChoices();
   const { id } = automation;
-  const [draft, setDraft] = useState<Draft>(toBody(automation));
+  const [edited, setDraft] = useState<Draft>();
+  const draft = edited ?? toBody(automation);
   const [chosen, choose] = useFilter('node');
   const [runId, chooseRun] = useFilter('run');
   const [trace, setTrace] = useState<readonly Result[]>();
@@ -82,6 +84,10 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
     stale: [['automations']],
     done: t('saved'),
     isShown: true,
+    onDone: (stored) => {
+      queryClient.setQueryData(['automations', id], stored);
+      setDraft(undefined);
+    },
   });
   const change = mayChange
     ? (next: Draft) => {
@@ -120,9 +126,7 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
                 setTrace(traced);
               }}
             />
-            <Button onClick={() => save.mutate()} disabled={!isChanged} loading={save.isPending}>
-              {t('save')}
-            </Button>
+            <SaveButtons act={save} isChanged={isChanged} />
           </Group>
         ) : null}
       </Group>
@@ -153,7 +157,7 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
               onMove={
                 mayChange
                   ? (moved, { x, y }) =>
-                      setDraft((before) => ({
+                      setDraft((before = toBody(automation)) => ({
                         ...before,
                         graph: {
                           ...before.graph,

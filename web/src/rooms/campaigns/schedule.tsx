@@ -1,21 +1,10 @@
-import {
-  Alert,
-  Button,
-  Checkbox,
-  Group,
-  NumberInput,
-  Select,
-  SimpleGrid,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Checkbox, Group, NumberInput, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
@@ -168,18 +157,12 @@ export default function Schedule({ campaign }: { campaign: Campaign }) {
           ) : null}
           {mayWrite ? (
             <Group gap="xs">
-              <Button
-                onClick={draft.save.mutate}
-                disabled={!draft.isChanged || draft.theirs !== null}
-                loading={draft.save.isPending}
-              >
-                {t('save')}
-              </Button>
-              {draft.isChanged ? (
-                <Button variant="default" onClick={draft.reset}>
-                  {t('step.discard')}
-                </Button>
-              ) : null}
+              <SaveButtons
+                act={draft.save}
+                isChanged={draft.isChanged}
+                isHeld={draft.theirs !== null}
+                discard={draft.reset}
+              />
             </Group>
           ) : null}
         </Stack>

@@ -1,9 +1,10 @@
-import { Alert, Button, Group, MultiSelect, NumberInput, SegmentedControl, Stack, Table, Text } from '@mantine/core';
+import { Alert, Group, MultiSelect, NumberInput, SegmentedControl, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
+import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { To } from '../../parts/to.tsx';
@@ -37,7 +38,6 @@ export default function Senders({ campaign }: { campaign: Campaign }) {
       <Answered query={known} skeleton={<ListSkeleton rows={2} />}>
         {({ chosen, mailboxes, tags }) => (
           <PoolFields
-            key={JSON.stringify([campaign.sender_strategy, campaign.email_tags, chosen])}
             campaign={campaign}
             stored={{
               strategy: campaign.sender_strategy,
@@ -73,11 +73,15 @@ function PoolFields({
   // A draft without a sender gets the only mailbox there is, as soon as it is saved.
   const isChosen =
     may && only && campaign.status === 'draft' && stored.strategy === 'explicit' && stored.senders.length === 0;
-  const [pool, setPool] = useState<Pool>(
-    isChosen ? { ...stored, senders: [{ email_account_id: only, weight: 1, enabled: true }] } : stored,
-  );
+  const usual = isChosen ? { ...stored, senders: [{ email_account_id: only, weight: 1, enabled: true }] } : stored;
+  const [edited, setPool] = useState<Pool>();
+  const pool = edited ?? usual;
   const path = { params: { path: { id: campaign.id } } };
   const isChanged = JSON.stringify(pool) !== JSON.stringify(stored);
+  useEffect(() => {
+    // It is stored: what others change from now on is shown.
+    if (!isChanged && !isChosen) setPool(undefined);
+  }, [isChanged, isChosen]);
   const save = useAct(
     async () => {
       if (JSON.stringify(pool.senders) !== JSON.stringify(stored.senders))
@@ -171,14 +175,7 @@ function PoolFields({
       ) : null}
       {may ? (
         <Group gap="xs">
-          <Button onClick={() => save.mutate()} disabled={!isChanged} loading={save.isPending}>
-            {t('save')}
-          </Button>
-          {isChanged ? (
-            <Button variant="default" onClick={() => setPool(stored)}>
-              {t('step.discard')}
-            </Button>
-          ) : null}
+          <SaveButtons act={save} isChanged={isChanged} discard={() => setPool(stored)} />
         </Group>
       ) : null}
     </Stack>

@@ -4,6 +4,7 @@ import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useState, type ReactNode } from 'react';
 import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
+import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { Branches } from './branches.tsx';
@@ -101,18 +102,12 @@ export function StepPanel({
       ) : null}
       {mayWrite ? (
         <Group gap="xs">
-          <Button
-            disabled={!draft.isChanged || draft.theirs !== null}
-            onClick={draft.save.mutate}
-            loading={draft.save.isPending}
-          >
-            {t('save')}
-          </Button>
-          {draft.isChanged ? (
-            <Button variant="default" onClick={draft.reset}>
-              {t('step.discard')}
-            </Button>
-          ) : null}
+          <SaveButtons
+            act={draft.save}
+            isChanged={draft.isChanged}
+            isHeld={draft.theirs !== null}
+            discard={draft.reset}
+          />
           <Button variant="subtle" color="red" ml="auto" onClick={removal.open}>
             {t('step.remove')}
           </Button>

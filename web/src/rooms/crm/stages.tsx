@@ -6,6 +6,7 @@ import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
+import { offProps } from '../../parts/focus.ts';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 import type { Pipeline, Stage } from './deals.ts';
@@ -103,18 +104,16 @@ function EditStage({ stage, isFirst, isLast }: { stage: Stage; isFirst: boolean;
       <ActionIcon
         variant="subtle"
         color="gray"
-        disabled={isFirst}
         aria-label={t('crm.stage.earlier', { name })}
-        onClick={() => change.mutate({ position: stage.position - 1 })}
+        {...offProps(isFirst, () => change.mutate({ position: stage.position - 1 }))}
       >
         <IconUp size={16} />
       </ActionIcon>
       <ActionIcon
         variant="subtle"
         color="gray"
-        disabled={isLast}
         aria-label={t('crm.stage.later', { name })}
-        onClick={() => change.mutate({ position: stage.position + 1 })}
+        {...offProps(isLast, () => change.mutate({ position: stage.position + 1 }))}
       >
         <IconDown size={16} />
       </ActionIcon>

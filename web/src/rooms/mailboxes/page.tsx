@@ -6,8 +6,10 @@ import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { Figure } from '../../parts/figure.tsx';
+import { useFocusBack } from '../../parts/focus.ts';
 import { Page } from '../../parts/page.tsx';
 import { To } from '../../parts/to.tsx';
+import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -119,6 +121,7 @@ function Dns({ id }: { id: string }) {
     queryFn: () => dataOf(heron.GET('/v1/emails/{id}/auth-check', { params: { path: { id } } })),
     staleTime: 5 * 60_000,
   });
+  useFocusBack(dns.isFetching);
   return (
     <Section title={t('mailbox.dns')}>
       <Answered query={dns} skeleton={<ListSkeleton rows={3} height={24} />}>
@@ -198,9 +201,7 @@ function Caps({ mailbox }: { mailbox: Mailbox }) {
         <ErrorNote error={save.error} />
         {may ? (
           <Group>
-            <Button size="xs" disabled={!isChanged} onClick={() => save.mutate()} loading={save.isPending}>
-              {t('save')}
-            </Button>
+            <SaveButtons act={save} isChanged={isChanged} />
           </Group>
         ) : null}
       </Stack>

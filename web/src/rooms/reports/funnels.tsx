@@ -172,9 +172,11 @@ function AddStep({ goals, onAdd }: { goals: readonly { id: string; name: string 
             value={event}
             onChange={(change) => setEvent(change.currentTarget.value)}
             placeholder="user.signed_up"
+            required
+            withAsterisk={false}
             w={220}
           />
-          <Button type="submit" variant="default" disabled={event.trim() === ''}>
+          <Button type="submit" variant="default">
             {t('funnels.addEvent')}
           </Button>
         </Group>

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Group, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import type { AnswerOf } from '../../app/api.ts';
+import { offProps } from '../../parts/focus.ts';
 import { OPERATORS } from '../../parts/operators.ts';
 import { text, useText } from '../../text/index.ts';
 
@@ -55,8 +56,9 @@ export function GoalConditions({
         <Button
           size="xs"
           variant="default"
-          disabled={value.length >= MOST}
-          onClick={() => onChange([...value, { path: '', op: 'eq', kind: 'text', values: [] }])}
+          {...offProps(value.length >= MOST, () =>
+            onChange([...value, { path: '', op: 'eq', kind: 'text', values: [] }]),
+          )}
         >
           {t('goals.condition.add')}
         </Button>

@@ -211,7 +211,6 @@ export const campaigns: Record<keyof typeof en, string> = {
   'step.removed': 'Der Schritt ist entfernt',
   'step.moved': 'Der Schritt ist verschoben',
   'step.close': 'Schritt schließen',
-  'step.discard': 'Änderungen verwerfen',
   'step.remove.ask': 'Diesen Schritt entfernen?',
   'step.remove.why':
     'Schritte, die hierher führen, führen dann dorthin, wohin er führte. Seine Fassungen werden mit ihm entfernt.',

@@ -15,6 +15,7 @@ export const common: Record<keyof typeof en, string> = {
   'operator.exists': 'ist da',
   'operator.not_exists': 'ist nicht da',
   save: 'Speichern',
+  discard: 'Änderungen verwerfen',
   saved: 'Gespeichert',
   'search.clear': 'Suche leeren',
   nothingFound: 'Nichts passt dazu. Ändere Suche oder Filter.',

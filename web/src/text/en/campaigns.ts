@@ -205,7 +205,6 @@ export const campaigns = {
   'step.removed': 'The step is removed',
   'step.moved': 'The step is moved',
   'step.close': 'Close the step',
-  'step.discard': 'Discard changes',
   'step.remove.ask': 'Remove this step?',
   'step.remove.why': 'Steps that lead here lead on to where it went. Its wordings are removed with it.',
   'step.place': 'Where it stands',

@@ -13,6 +13,7 @@ export const common = {
   'operator.exists': 'is there',
   'operator.not_exists': 'is not there',
   save: 'Save',
+  discard: 'Discard changes',
   saved: 'Saved',
   'search.clear': 'Empty the search',
   nothingFound: 'Nothing matches. Change the search or the filter.',

@@ -1,0 +1,40 @@
+import { Button } from '@mantine/core';
+import { useRef } from 'react';
+import { useText } from '../text/index.ts';
+import { offProps } from './focus.ts';
+
+/** Keeps what was changed, and where there is a way back, takes it back. What was pressed keeps the focus when there is nothing left to save. */
+export function SaveButtons({
+  act,
+  isChanged,
+  isHeld = false,
+  discard,
+}: {
+  act: { mutate: () => void; isPending: boolean };
+  isChanged: boolean;
+  /** Something has to be decided before. */
+  isHeld?: boolean;
+  discard?: () => void;
+}) {
+  const t = useText();
+  const save = useRef<HTMLButtonElement>(null);
+  return (
+    <>
+      <Button ref={save} loading={act.isPending} {...offProps(!isChanged || isHeld, () => act.mutate())}>
+        {t('save')}
+      </Button>
+      {discard && isChanged ? (
+        <Button
+          variant="default"
+          onClick={() => {
+            discard();
+            // This button goes.
+            save.current?.focus();
+          }}
+        >
+          {t('discard')}
+        </Button>
+      ) : null}
+    </>
+  );
+}
