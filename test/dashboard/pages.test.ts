@@ -23,7 +23,7 @@ const LANES = 3;
 const PHONE = { width: 390, height: 844 };
 
 browserTest('every page can be used by everybody, in both themes, and keeps the content security policy', async (t) => {
-  t.timeout(360_000);
+  t.timeout(600_000);
   // The same dialog stands on several pages of a room: it is opened on one.
   const opened = new Set<string>();
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
@@ -59,7 +59,7 @@ browserTest('every page can be used by everybody, in both themes, and keeps the 
 });
 
 browserTest('every second page can be used by keyboard on a phone, in the light', async (t) => {
-  t.timeout(360_000);
+  t.timeout(600_000);
   const opened = new Set<string>();
   const pages = scene.pages.filter((_page, at) => at % 2 === 1);
   const lanes = Array.from({ length: LANES }, async (_, lane) => {

@@ -1,0 +1,2 @@
+/** See project.mjs. */
+export function joinProject(): Promise<{ folder: string; remove(): Promise<void> }>;
