@@ -1,4 +1,5 @@
 import test from 'ava';
+import { announceSend } from '../../test/harness/acquisition.ts';
 import { walkAnalytics } from '../../test/harness/analytics-walk.ts';
 import { rawDb } from '../../test/harness/database.ts';
 import { createCampaign, createMailbox, type Tenant } from '../../test/harness/factories.ts';
@@ -49,18 +50,15 @@ async function scene() {
   const send = async () => {
     const lead = await createSentLead(deps, org, { campaignId, stepId: stepIds[0]!, mailbox });
     ids.push(lead.sendId);
-    await transact(world.system(org), async (tx) =>
-      tx.emit('campaign.email_sent', {
-        campaign_id: campaignId,
-        step_id: stepIds[0]!,
-        contact_id: lead.contactId,
-        contact_email: lead.email,
-        email_account_id: mailbox.id,
-        task_id: lead.sendId,
-        message_id: null,
-        sent_at: clock.now().toISOString(),
-      }),
-    );
+    await announceSend(world, org, {
+      id: lead.sendId,
+      campaignId,
+      stepId: stepIds[0]!,
+      contactId: lead.contactId,
+      email: lead.email,
+      mailboxId: mailbox.id,
+      at: clock.now(),
+    });
   };
   await send();
   await send();

@@ -9,6 +9,7 @@ import { transact } from '../../domain/kernel/transact.ts';
 import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { keepFacts } from '../../domain/subscribers/keep-facts.ts';
 import { newId } from '../../lib/ids.ts';
+import { announceSend } from '../../test/harness/acquisition.ts';
 import { rawDb } from '../../test/harness/database.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../test/harness/factories.ts';
 import { eventually } from '../../test/harness/engine.ts';
@@ -48,18 +49,15 @@ async function scene() {
       email: `${name}@lead.test`,
       contact,
     });
-    await transact(world.system(org), async (tx) =>
-      tx.emit('campaign.email_sent', {
-        campaign_id: campaignId,
-        step_id: stepIds[0]!,
-        contact_id: lead.contactId,
-        contact_email: lead.email,
-        email_account_id: mailbox.id,
-        task_id: lead.sendId,
-        message_id: null,
-        sent_at: clock.now().toISOString(),
-      }),
-    );
+    await announceSend(world, org, {
+      id: lead.sendId,
+      campaignId,
+      stepId: stepIds[0]!,
+      contactId: lead.contactId,
+      email: lead.email,
+      mailboxId: mailbox.id,
+      at: clock.now(),
+    });
     return lead;
   };
   await send('contacted');

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
+import { createGoal } from '../../test/harness/acquisition.ts';
 import { createApiKey, createContact, type Tenant } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
@@ -40,16 +41,7 @@ const audits = (tenant: Tenant, entity_id: string) =>
 async function convert(tenant: Tenant, personId: string): Promise<void> {
   const { db, clock } = world.deps;
   const stamp = { organization_id: tenant.organizationId, created_at: clock.now() };
-  const goal = newId();
-  await db('goals').insert({
-    ...stamp,
-    id: goal,
-    name: 'Paid',
-    kind: 'custom',
-    is_primary: false,
-    revision: 1,
-    updated_at: clock.now(),
-  });
+  const goal = await createGoal(world, tenant.organizationId, 'custom', { is_primary: false });
   const event = await db('product_events').where({ person_id: personId }).orderBy('id', 'desc').first();
   await db('conversions').insert({
     ...stamp,

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { safeHtml } from '../../domain/mail/inbound/safe-html.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { addDeadLetter, FAILED_DIRECT_EMAIL, UNCERTAIN_EMAIL } from '../../domain/records/dead-letters.ts';
@@ -11,6 +10,7 @@ import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createContact, createMailbox } from '../../test/harness/factories.ts';
+import { filePart, multipartMessage, openInbox } from '../../test/harness/inbox-desk.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -20,41 +20,14 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 async function desk() {
-  const tenant = await world.tenant();
-  const email = `${newId()}@ours.test`;
-  const mailboxId = await createMailbox(world.deps, tenant.organizationId, email);
-  let uid = 0;
-  const get = (path: string, token = tenant.apiKey) => call(world, 'GET', `/v1/unibox${path}`, { token });
+  const inbox = await openInbox(world);
+  const { apiKey } = inbox.tenant;
   return {
-    tenant,
-    mailboxId,
-    email,
-    get,
+    ...inbox,
     /** Receives a message of these parts and returns its id. */
-    async receive(parts: readonly string[], from = 'lea@lead.test'): Promise<string> {
-      const raw = [
-        `From: ${from}`,
-        `To: ${email}`,
-        'Subject: Parts',
-        `Message-ID: <${newId()}@lead.test>`,
-        'MIME-Version: 1.0',
-        'Content-Type: multipart/mixed; boundary="cut"',
-        '',
-        ...parts.flatMap((part) => ['--cut', part]),
-        '--cut--',
-        '',
-      ].join('\r\n');
-      await recordInbound(world.system(tenant.organizationId), { id: mailboxId, email }, Buffer.from(raw), {
-        folder: 'INBOX',
-        uidValidity: 1,
-        uid: (uid += 1),
-        receivedAt: world.deps.clock.now(),
-      });
-      const row = await world.deps.db('inbound_messages').where({ mailbox_id: mailboxId, uid }).first('id');
-      return row.id;
-    },
+    receive: (parts: readonly string[], from?: string) => inbox.receive(multipartMessage(inbox.email, parts, from)),
     /** Status, headers and bytes of a download. */
-    async download(path: string, token = tenant.apiKey) {
+    async download(path: string, token = apiKey) {
       const answer = await fetch(`${world.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
       return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
     },
@@ -62,8 +35,6 @@ async function desk() {
 }
 
 const html = (source: string) => `Content-Type: text/html; charset=utf-8\r\n\r\n${source}`;
-const file = (name: string, bytes: Buffer | string, type = 'application/pdf') =>
-  `Content-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(bytes).toString('base64')}`;
 
 const HOSTILE: readonly string[] = [
   '<script>alert(1)</script>',
@@ -138,7 +109,7 @@ test('a message in HTML is read as safe HTML, in its conversation and by itself'
     permissions: maskOf(['READ_UNIBOX']),
     allowedMailboxes: [second],
   });
-  const theirs = await other.receive([html('x'), file('a.pdf', 'secret')]);
+  const theirs = await other.receive([html('x'), filePart('a.pdf', 'secret')]);
   const theirFile = (await other.get(`/${theirs}`)).body.attachments[0].url;
   t.is((await other.get(`/${theirs}`, apiKey)).status, 404, 'a mailbox the key may not use');
   t.is((await call(world, 'GET', theirFile, { token: apiKey })).status, 404);
@@ -159,7 +130,7 @@ test('files come as downloads that nobody shows, under names that change no head
   ];
   const id = await receive([
     'Content-Type: text/plain\r\n\r\nSee the files.',
-    ...names.map((name) => file(name, '<script>alert(1)</script>', 'text/html')),
+    ...names.map((name) => filePart(name, '<script>alert(1)</script>', 'text/html')),
   ]);
   const { attachments } = (await get(`/${id}`)).body;
   t.is(attachments.length, names.length);
@@ -182,9 +153,9 @@ test('files come as downloads that nobody shows, under names that change no head
 test('what is too much is listed without its bytes; strangers take no room of ours', async (t) => {
   const { receive, get, tenant, mailboxId } = await desk();
   const id = await receive([
-    file('large.bin', Buffer.alloc(60 * 1024, 1)),
-    file('next.bin', Buffer.alloc(8 * 1024, 2)),
-    file('small.bin', 'x'),
+    filePart('large.bin', Buffer.alloc(60 * 1024, 1)),
+    filePart('next.bin', Buffer.alloc(8 * 1024, 2)),
+    filePart('small.bin', 'x'),
   ]);
   const { attachments } = (await get(`/${id}`)).body;
   t.deepEqual(
@@ -197,7 +168,7 @@ test('what is too much is listed without its bytes; strangers take no room of ou
   );
   t.is(attachments[1].url, null);
   t.is((await get(`/${id}/attachments/${await fileOf(id, 1)}`)).status, 404);
-  const many = await receive(Array.from({ length: 60 }, (_, index) => file(`f${index}`, '')));
+  const many = await receive(Array.from({ length: 60 }, (_, index) => filePart(`f${index}`, '')));
   t.is((await get(`/${many}`)).body.attachments.length, 25);
   const nested = await receive([
     `Content-Type: multipart/mixed; boundary="b0"\r\n\r\n${Array.from({ length: 300 }, (_, depth) => `--b${depth}\r\nContent-Type: multipart/mixed; boundary="b${depth + 1}"\r\n\r\n`).join('')}--b300\r\n\r\nDeep`,
@@ -259,9 +230,9 @@ test.serial('files are deleted after their time, with their contact, and with th
   const { receive, get, tenant } = await desk();
   const { db } = world.deps;
   const contactId = await createContact(db, world.deps.clock.now(), tenant.organizationId, { email: 'kim@lead.test' });
-  const old = await receive([file('old.pdf', 'old')]);
-  const fresh = await receive([file('fresh.pdf', 'fresh')]);
-  const theirs = await receive([html('<p>Mine</p>'), file('theirs.pdf', 'theirs')], 'kim@lead.test');
+  const old = await receive([filePart('old.pdf', 'old')]);
+  const fresh = await receive([filePart('fresh.pdf', 'fresh')]);
+  const theirs = await receive([html('<p>Mine</p>'), filePart('theirs.pdf', 'theirs')], 'kim@lead.test');
   await db('inbound_attachments')
     .where({ message_id: old })
     .update({ created_at: new Date(world.deps.clock.now().getTime() - 366 * DAY_MS) });

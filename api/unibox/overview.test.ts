@@ -1,11 +1,10 @@
 import test from 'ava';
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { addUpCounts } from '../../domain/unibox/counts.ts';
 import { newId } from '../../lib/ids.ts';
 import { seeded } from '../../test/faults/random.ts';
-import { createApiKey, createCampaign, createMailbox } from '../../test/harness/factories.ts';
+import { createApiKey, createMailbox } from '../../test/harness/factories.ts';
 import { replyTo } from '../../test/harness/inbound.ts';
-import { createSentLead } from '../../test/harness/standing-leads.ts';
+import { openCampaignInbox } from '../../test/harness/inbox-desk.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -14,39 +13,8 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A workspace with one mailbox and a campaign, whose emails can be answered. */
-async function desk() {
-  const tenant = await world.tenant();
-  const { deps } = world;
-  const email = `${newId()}@ours.test`;
-  const mailboxId = await createMailbox(deps, tenant.organizationId, email);
-  const { campaignId, stepIds } = await createCampaign(deps, tenant.organizationId, [
-    { subject: 'Hello', body_plain: 'Hi' },
-  ]);
-  let uid = 0;
-  return {
-    tenant,
-    mailboxId,
-    email,
-    mailed: (to: string) =>
-      createSentLead(deps, tenant.organizationId, {
-        campaignId,
-        stepId: stepIds[0]!,
-        mailbox: { id: mailboxId, email },
-        email: to,
-      }),
-    receive: (raw: Buffer, box = { id: mailboxId, email }, receivedAt = deps.clock.now()) =>
-      recordInbound(world.system(tenant.organizationId), box, raw, {
-        folder: 'INBOX',
-        uidValidity: 1,
-        uid: ++uid,
-        receivedAt,
-      }),
-  };
-}
-
 test('the overview counts what a plain count of the conversations finds, whatever is done to them in whatever order', async (t) => {
-  const { mailed, receive, tenant, mailboxId, email } = await desk();
+  const { mailed, receive, tenant, mailboxId, email } = await openCampaignInbox(world);
   const { db } = world.deps;
   const { organizationId } = tenant;
   const patch = (path: string, body: object) =>

@@ -1,12 +1,11 @@
 import test from 'ava';
-import { createSentLead } from '../../test/harness/standing-leads.ts';
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { indexMessages } from '../../domain/unibox/index-messages.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
-import { createApiKey, createCampaign, createMailbox, type Tenant } from '../../test/harness/factories.ts';
+import { createApiKey, createMailbox, type Tenant } from '../../test/harness/factories.ts';
 import { seeded } from '../../test/faults/random.ts';
 import { awayFrom, createSend, replyTo, type Original } from '../../test/harness/inbound.ts';
+import { openCampaignInbox } from '../../test/harness/inbox-desk.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -14,42 +13,6 @@ test.before(async () => {
   world = await createWorld();
 });
 test.after.always(() => world?.close());
-
-/** A workspace with one mailbox and a campaign, whose emails can be answered. */
-async function desk() {
-  const tenant = await world.tenant();
-  const { deps } = world;
-  const email = `${newId()}@ours.test`;
-  const mailboxId = await createMailbox(deps, tenant.organizationId, email);
-  const { campaignId, stepIds } = await createCampaign(deps, tenant.organizationId, [
-    { subject: 'Hello', body_plain: 'Hi' },
-    { body_plain: 'Again' },
-  ]);
-  let uid = 0;
-  return {
-    tenant,
-    mailboxId,
-    campaignId,
-    stepIds,
-    email,
-    get: (path: string, token = tenant.apiKey): Promise<Answer> => call(world, 'GET', `/v1/unibox${path}`, { token }),
-    /** A contact the first step was sent to. */
-    mailed: (to: string) =>
-      createSentLead(deps, tenant.organizationId, {
-        campaignId,
-        stepId: stepIds[0]!,
-        mailbox: { id: mailboxId, email },
-        email: to,
-      }),
-    receive: (raw: Buffer, box = { id: mailboxId, email }, receivedAt = deps.clock.now()) =>
-      recordInbound(world.system(tenant.organizationId), box, raw, {
-        folder: 'INBOX',
-        uidValidity: 1,
-        uid: ++uid,
-        receivedAt,
-      }),
-  };
-}
 
 const ids = (answer: Answer): string[] => answer.body.data.map(({ thread_id }: { thread_id: string }) => thread_id);
 const stranger = (to: string, from = 'somebody@else.test'): Original => ({
@@ -59,7 +22,7 @@ const stranger = (to: string, from = 'somebody@else.test'): Original => ({
 });
 
 test('a conversation is one row, shown by its newest arrival; unanswered emails are none', async (t) => {
-  const { get, mailed, receive, mailboxId, campaignId, email } = await desk();
+  const { get, mailed, receive, mailboxId, campaignId, email } = await openCampaignInbox(world);
   const [lea, max] = [await mailed('lea@lead.test'), await mailed('max@lead.test')];
   await mailed('silent@lead.test');
   await receive(replyTo(lea.original, 'Sounds interesting, tell me more.'));
@@ -87,7 +50,7 @@ test('a conversation is one row, shown by its newest arrival; unanswered emails 
 });
 
 test('a conversation is read oldest first, with the text of both', async (t) => {
-  const { get, mailed, receive, mailboxId, campaignId, stepIds, tenant, email } = await desk();
+  const { get, mailed, receive, mailboxId, campaignId, stepIds, tenant, email } = await openCampaignInbox(world);
   const lea = await mailed('lea@lead.test');
   await receive(awayFrom(lea.original, 'Away.'));
   const later = new Date(world.deps.clock.now().getTime() + 60_000);
@@ -178,7 +141,7 @@ test('a conversation is read oldest first, with the text of both', async (t) => 
 });
 
 test('a conversation stays readable when its campaign or mailbox is gone', async (t) => {
-  const { get, mailed, receive, campaignId, mailboxId, tenant } = await desk();
+  const { get, mailed, receive, campaignId, mailboxId, tenant } = await openCampaignInbox(world);
   const lea = await mailed('lea@lead.test');
   await receive(replyTo(lea.original, 'Hello back'));
   const path = `/thread?thread_id=${encodeURIComponent(lea.original.messageId)}`;
@@ -196,7 +159,7 @@ test('a conversation stays readable when its campaign or mailbox is gone', async
 });
 
 test('filters narrow, pages walk, and a cursor belongs to its filters', async (t) => {
-  const { get, receive, email } = await desk();
+  const { get, receive, email } = await openCampaignInbox(world);
   for (let i = 0; i < 5; i += 1)
     await receive(
       replyTo(stranger(email, `p${i}@else.test`), `Words ${i}`, { subject: i % 2 ? '100% odd_one' : 'Even' }),
@@ -232,7 +195,7 @@ test('filters narrow, pages walk, and a cursor belongs to its filters', async (t
 });
 
 test('each mailbox by itself, several, and all', async (t) => {
-  const { get, mailed, receive, mailboxId, tenant } = await desk();
+  const { get, mailed, receive, mailboxId, tenant } = await openCampaignInbox(world);
   const second = {
     id: await createMailbox(world.deps, tenant.organizationId, 'second@ours.test'),
     email: 'second@ours.test',
@@ -273,7 +236,7 @@ test('each mailbox by itself, several, and all', async (t) => {
 });
 
 test("another workspace's conversations are not there", async (t) => {
-  const [own, other] = [await desk(), await desk()];
+  const [own, other] = [await openCampaignInbox(world), await openCampaignInbox(world)];
   const lea = await other.mailed('lea@lead.test');
   await other.receive(replyTo(lea.original, 'Secret'));
   t.deepEqual((await own.get('')).body.data, []);
@@ -310,7 +273,7 @@ test('bad queries: every fault is named', async (t) => {
 });
 
 test('search finds conversations by words of any message, in sender, subject and text; pages walk', async (t) => {
-  const { get, mailed, receive, email } = await desk();
+  const { get, mailed, receive, email } = await openCampaignInbox(world);
   const lea = await mailed('lea@lead.test');
   await receive(replyTo(lea.original, 'The zeppelin lands on Tuesday.'));
   await receive(replyTo(lea.original, 'Never mind.'));
@@ -343,11 +306,15 @@ test('search finds conversations by words of any message, in sender, subject and
     (await found('balloon')).map(({ thread_id }: { thread_id: string }) => thread_id),
   );
   t.is(new Set(walked).size, 5);
-  t.deepEqual(await (await desk()).get('?q=balloon').then(({ body }) => body.data), [], 'not of another workspace');
+  t.deepEqual(
+    await (await openCampaignInbox(world)).get('?q=balloon').then(({ body }) => body.data),
+    [],
+    'not of another workspace',
+  );
 });
 
 test('messages of an earlier release are made searchable', async (t) => {
-  const { get, receive, email, tenant } = await desk();
+  const { get, receive, email, tenant } = await openCampaignInbox(world);
   await receive(replyTo(stranger(email), 'An aardvark'));
   await receive(replyTo(stranger(email), 'A newer aardvark'));
   const older = world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId });
@@ -364,8 +331,8 @@ test('messages of an earlier release are made searchable', async (t) => {
 });
 
 test('messages are marked, conversations filed and snoozed', async (t) => {
-  const { get, mailed, receive, tenant, mailboxId } = await desk();
-  const other = await desk();
+  const { get, mailed, receive, tenant, mailboxId } = await openCampaignInbox(world);
+  const other = await openCampaignInbox(world);
   const token = tenant.sessionToken;
   const ask = (method: string, path: string, body?: unknown) => call(world, method, `/v1${path}`, { token, body });
   const lea = await mailed('lea@lead.test');
@@ -420,7 +387,7 @@ test('messages are marked, conversations filed and snoozed', async (t) => {
 });
 
 test('conversations are filed; counts, lists and searches follow', async (t) => {
-  const { get, mailed, receive, tenant, mailboxId } = await desk();
+  const { get, mailed, receive, tenant, mailboxId } = await openCampaignInbox(world);
   const token = tenant.sessionToken;
   const ask = (method: string, path: string, body?: unknown) => call(world, method, `/v1${path}`, { token, body });
   const lea = await mailed('lea@lead.test');
@@ -453,7 +420,7 @@ test('conversations are filed; counts, lists and searches follow', async (t) => 
   await ask('PATCH', '/unibox/folder', { email_ids, folder: 'archive' });
   t.deepEqual(ids(await get('')), [other.thread_id, first.thread_id]);
   t.deepEqual((await get('/count')).body, { count: 3 });
-  const stranger = await desk();
+  const stranger = await openCampaignInbox(world);
   t.is(
     (
       await call(world, 'PATCH', '/v1/unibox/folder', {
@@ -466,7 +433,7 @@ test('conversations are filed; counts, lists and searches follow', async (t) => 
 });
 
 test('what is kept of conversations is what their messages say, whatever is done to them in whatever order', async (t) => {
-  const { mailed, receive, tenant, mailboxId, email } = await desk();
+  const { mailed, receive, tenant, mailboxId, email } = await openCampaignInbox(world);
   const { db } = world.deps;
   const organization = { organization_id: tenant.organizationId };
   const leads = await Promise.all(['a', 'b', 'c'].map((name) => mailed(`${name}@lead.test`)));
@@ -516,7 +483,7 @@ test('what is kept of conversations is what their messages say, whatever is done
 });
 
 test('a search goes through all messages, in runs, and misses none', async (t) => {
-  const { get, receive, email, tenant } = await desk();
+  const { get, receive, email, tenant } = await openCampaignInbox(world);
   const { db } = world.deps;
   await receive(replyTo(stranger(email), 'A walrus of old'));
   // Half a million messages later.

@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { newId } from '../../lib/ids.ts';
+import { createGoal } from '../../test/harness/acquisition.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { createContacts } from '../contacts/create.ts';
 import { updateContact } from '../contacts/update.ts';
@@ -148,17 +149,8 @@ test('people after any events, contacts, renamings and decisions are those of an
       const oracle = new Oracle();
       const eventIds: string[] = [];
       const ids: string[] = [];
-      const goal = newId();
+      const goal = await createGoal(world, organizationId, 'custom', { is_primary: false });
       const stamp = { organization_id: organizationId, created_at: clock.now() };
-      await db('goals').insert({
-        ...stamp,
-        id: goal,
-        name: 'Paid',
-        kind: 'custom',
-        is_primary: false,
-        revision: 1,
-        updated_at: clock.now(),
-      });
 
       const apply = async (each: Step): Promise<void> => {
         if (each.do === 'event') {

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { DAY_MS } from '../../lib/clock.ts';
 import { firstIdAt, newId } from '../../lib/ids.ts';
+import { createGoal } from '../../test/harness/acquisition.ts';
 import { createContact } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { createContacts } from '../contacts/create.ts';
@@ -152,17 +153,8 @@ test.serial('events go after their retention, conversions stay, and people of wh
   const age = (config.ENGAGEMENT_RETENTION_DAYS + 1) * DAY_MS;
   const oldest = firstIdAt(new Date(clock.now().getTime() - age)).slice(0, -1);
   const past = (n: number) => `${oldest}${n}`;
-  const goal = newId();
+  const goal = await createGoal(world, organizationId, 'custom', { is_primary: false });
   const stamp = { organization_id: organizationId, created_at: clock.now() };
-  await db('goals').insert({
-    ...stamp,
-    id: goal,
-    name: 'Paid',
-    kind: 'custom',
-    is_primary: false,
-    revision: 1,
-    updated_at: clock.now(),
-  });
   for (const [index, event] of [ofAda, ofEve].entries())
     await db('product_events')
       .where({ id: event.id })

@@ -6,14 +6,13 @@ import { backup, restore } from '../../deploy/backup-command.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { openBlobStores, type BlobStores } from '../../lib/blobs/index.ts';
 import { loadConfig } from '../../lib/config/index.ts';
-import { newId } from '../../lib/ids.ts';
 import { OrgScope } from '../../db/tenancy.ts';
+import { filePart, multipartMessage, openInbox } from '../../test/harness/inbox-desk.ts';
 import { createEmptyDatabase } from '../../test/harness/database.ts';
-import { createContact, createMailbox, type Tenant } from '../../test/harness/factories.ts';
+import { createContact, type Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { startS3, type S3World } from '../../test/harness/s3.ts';
 import { call, createWorld, testConfig, type World } from '../../test/harness/world.ts';
-import { recordInbound } from '../engine/outcomes/record-inbound.ts';
 import { claimSend } from '../engine/sending/claim.ts';
 import { readBlob } from '../records/blobs.ts';
 import { transact } from '../kernel/transact.ts';
@@ -56,39 +55,14 @@ const inFolder = async (): Promise<string[]> => {
 const kept = { disk: inFolder, s3: () => s3.objects() };
 
 async function receiver(tenant: Tenant) {
-  const email = `${newId()}@ours.test`;
-  const mailboxId = await createMailbox(world.deps, tenant.organizationId, email);
-  let uid = 0;
+  const { mailboxId, email, receive } = await openInbox(world, tenant);
   return {
     mailboxId,
     /** Receives a message with a file; returns ids. */
-    async receive(from = 'lea@lead.test'): Promise<{ messageId: string; fileId: string; blobId: string }> {
-      const raw = [
-        `From: ${from}`,
-        `To: ${email}`,
-        'Subject: Parts',
-        `Message-ID: <${newId()}@lead.test>`,
-        'MIME-Version: 1.0',
-        'Content-Type: multipart/mixed; boundary="cut"',
-        '',
-        '--cut',
-        'Content-Type: application/pdf; name="a.pdf"',
-        'Content-Disposition: attachment; filename="a.pdf"',
-        'Content-Transfer-Encoding: base64',
-        '',
-        BYTES.toString('base64'),
-        '--cut--',
-        '',
-      ].join('\r\n');
-      await recordInbound(world.system(tenant.organizationId), { id: mailboxId, email }, Buffer.from(raw), {
-        folder: 'INBOX',
-        uidValidity: 1,
-        uid: (uid += 1),
-        receivedAt: clock.now(),
-      });
-      const { id } = await world.deps.db('inbound_messages').where({ mailbox_id: mailboxId, uid }).first('id');
-      const row = await world.deps.db('inbound_attachments').where({ message_id: id }).first();
-      return { messageId: id, fileId: row.id, blobId: row.blob_id };
+    async receive(from?: string): Promise<{ messageId: string; fileId: string; blobId: string }> {
+      const messageId = await receive(multipartMessage(email, [filePart('a.pdf', BYTES)], from));
+      const row = await world.deps.db('inbound_attachments').where({ message_id: messageId }).first();
+      return { messageId, fileId: row.id, blobId: row.blob_id };
     },
   };
 }

@@ -4,6 +4,7 @@ import { createSystemMail } from '../../lib/mail/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { newId } from '../../lib/ids.ts';
 import { json } from '../../db/connection.ts';
+import { announceSend } from '../../test/harness/acquisition.ts';
 import { createCampaign, createMailbox, createMember, type Tenant } from '../../test/harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../../test/harness/mail.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
@@ -80,18 +81,15 @@ async function scene(name = 'Acme & Sons') {
       stepId: campaign.stepIds[0]!,
       mailbox,
     });
-    await transact(world.system(org), async (tx) =>
-      tx.emit('campaign.email_sent', {
-        campaign_id: campaign.campaignId,
-        step_id: campaign.stepIds[0]!,
-        contact_id: lead.contactId,
-        contact_email: lead.email,
-        email_account_id: mailbox.id,
-        task_id: lead.sendId,
-        message_id: null,
-        sent_at: clock.now().toISOString(),
-      }),
-    );
+    await announceSend(world, org, {
+      id: lead.sendId,
+      campaignId: campaign.campaignId,
+      stepId: campaign.stepIds[0]!,
+      contactId: lead.contactId,
+      email: lead.email,
+      mailboxId: mailbox.id,
+      at: clock.now(),
+    });
     return lead;
   };
   const tell = (work: Parameters<typeof transact<unknown>>[1]) => transact(world.system(org), work);

@@ -4,6 +4,7 @@ import { addDeadLetter, FAILED_EMAIL } from '../../domain/records/dead-letters.t
 import { transact } from '../../domain/kernel/transact.ts';
 import { recordSendBounce } from '../../domain/engine/outcomes/effects.ts';
 import { newId } from '../../lib/ids.ts';
+import { createGoal } from '../harness/acquisition.ts';
 import { createWritingDesk, type WritingDesk } from '../harness/direct-sends.ts';
 import { createCampaign, createContact } from '../harness/factories.ts';
 import { createMondayWorld } from '../harness/lead.ts';
@@ -179,16 +180,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
   });
   await post('/events', { name: 'order.paid', email: 'other@else.test', anonymous_id: MARKS.browser });
   const stamp = { organization_id: organizationId, created_at: clock.now() };
-  const goal = newId();
-  await db('goals').insert({
-    ...stamp,
-    id: goal,
-    name: 'Paid',
-    kind: 'custom',
-    is_primary: false,
-    revision: 1,
-    updated_at: clock.now(),
-  });
+  const goal = await createGoal(world, organizationId, 'custom', { is_primary: false });
   await db('conversions').insert({
     ...stamp,
     id: newId(),
