@@ -221,6 +221,19 @@ for (const [name, fields, capacity, remaining, days, finish] of table) {
   });
 }
 
+test('what cannot be done in two years is said without going through their days; what just can be is not', (t) => {
+  const boxes = Array.from({ length: 100 }, (_, n) => ({ cap: 1 + n, gapMinutes: 1 + n }));
+  const ask = (recipients: number) => estimateSending(input({ boxes, recipients, dailyLimit: 7, schedule: whole }));
+  const least = 7 * 5 * 104;
+  const { estimated_finish_at: finish, ...rest } = ask(least);
+  t.deepEqual([finish !== null, rest.remaining_today], [true, ask(1).remaining_today]);
+  for (const recipients of [7 * 734 + 1, 2_000_000_000]) {
+    const answer = ask(recipients);
+    t.deepEqual([answer.sending_days, answer.estimated_finish_at], [null, null]);
+    t.like(answer, { recipients, remaining_today: rest.remaining_today, daily_capacity: 7 });
+  }
+});
+
 test('ten thousand mailboxes of every size are projected without going through every email', (t) => {
   const boxes = Array.from({ length: 10_000 }, (_, n) => ({ cap: 1 + (n % 60), gapMinutes: n % 45, usedToday: n % 7 }));
   const { sending_days: days } = estimateSending(

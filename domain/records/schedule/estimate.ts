@@ -4,6 +4,9 @@ import { compileSchedule, nextSpan, spansBetween } from './windows.ts';
 import type { CompiledSchedule, Schedule } from './windows.ts';
 import { DAY, localDay, nextLocalDay } from './zone.ts';
 
+/** Local days of two years, those that they begin and end in included. */
+const MOST_DAYS = 2 * 366 + 2;
+
 /** A mailbox as a projection sees it; moments in epoch ms. */
 export interface ProjectedMailbox {
   /** Emails per UTC day, over all campaigns. */
@@ -64,6 +67,9 @@ export function estimateSending(input: EstimateInput): Estimate {
   const deadline = new Date(begin);
   deadline.setUTCFullYear(deadline.getUTCFullYear() + 2);
 
+  // Whoever cannot be done in two years is told so without going through their days: with 10,000 mailboxes they take seconds.
+  const shares = mailboxes.reduce((sum, { cap }) => sum + Math.min(cap, dailyLimit), 0);
+  const reachable = MOST_DAYS * Math.min(dailyLimit, shares);
   const today = localDay(plan.pattern.clock, now.getTime());
   let kinds = kindsOf(mailboxes);
   let remaining = 0;
@@ -75,9 +81,9 @@ export function estimateSending(input: EstimateInput): Estimate {
     const level = levelOn(input, index);
     index += 1;
     kinds = startDay(kinds, day.pieces[0]!);
-    const capacity = Math.min(dailyLimit, emailsUntil(kinds, day.pieces, level));
+    const capacity = emailsUpTo(dailyLimit, kinds, day.pieces, level);
     if (day.day === today) remaining = capacity;
-    if (left <= 0) break;
+    if (left <= 0 || left > reachable) break;
     if (capacity > 0) days += 1;
     if (left <= capacity) {
       const at = momentOf(kinds, day.pieces, level, left);
@@ -160,7 +166,7 @@ function wholeDay(input: EstimateInput, plan: CompiledSchedule, begin: number, d
   const fresh = input.mailboxes.map(({ cap, gapMs }) => ({ cap, gapMs, used: new Map(), taken: [], restsUntil: 0 }));
   const level = levelOn(input, Number.MAX_SAFE_INTEGER);
   for (const { pieces } of sendingDays(plan, nextLocalDay(clock, begin), deadline))
-    return Math.min(input.dailyLimit, emailsUntil(kindsOf(fresh), pieces, level));
+    return emailsUpTo(input.dailyLimit, kindsOf(fresh), pieces, level);
   return 0;
 }
 
@@ -199,8 +205,8 @@ function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
       ...kind,
       free: Math.max(kind.free, from),
       own: kind.own.day === day ? kind.own : { day, emails: 0 },
-      used: new Map([...kind.used].filter(([counted]) => counted >= day)),
-      blocked: kind.blocked.filter(({ to }) => to > from),
+      used: kind.used.size === 0 ? kind.used : new Map([...kind.used].filter(([counted]) => counted >= day)),
+      blocked: kind.blocked.length === 0 ? kind.blocked : kind.blocked.filter(({ to }) => to > from),
     })),
   );
 }
@@ -209,12 +215,12 @@ function merge(kinds: readonly Kind[]): Kind[] {
   const merged = new Map<string, Kind>();
   for (const kind of kinds) {
     const { count, cap, gapMs, free, own, used, coming, blocked } = kind;
-    const rest = [
-      [...used].join(';'),
-      coming && [coming.firstDay, ...coming.emails].join(';'),
-      JSON.stringify(blocked),
-    ];
-    const key = [cap, gapMs, free, own.day, own.emails, ...rest].join();
+    const passing =
+      used.size > 0 || blocked.length > 0
+        ? `,${[...used].join(';')},${blocked.map(({ from, to }) => `${from}-${to}`)}`
+        : '';
+    const later = coming ? `,${coming.firstDay};${coming.emails.join(';')}` : '';
+    const key = `${cap},${gapMs},${free},${own.day},${own.emails}${passing}|${later}`;
     merged.set(key, { ...kind, count: count + (merged.get(key)?.count ?? 0) });
   }
   return [...merged.values()];
@@ -272,6 +278,16 @@ function emailsUntil(kinds: readonly Kind[], pieces: readonly Piece[], level: nu
   return kinds.reduce((sum, kind) => sum + kind.count * sendAlone(kind, pieces, level, until).emails, 0);
 }
 
+/** Emails of all mailboxes on the day, or `most` where they are more; mailboxes beyond those that give so many are not looked at. */
+function emailsUpTo(most: number, kinds: readonly Kind[], pieces: readonly Piece[], level: number): number {
+  let sum = 0;
+  for (const kind of kinds) {
+    if (sum >= most) return most;
+    sum += kind.count * sendAlone(kind, pieces, level).emails;
+  }
+  return Math.min(most, sum);
+}
+
 /** The moment (epoch ms) at which email number `n` of the day leaves. */
 function momentOf(kinds: readonly Kind[], pieces: readonly Piece[], level: number, n: number): number {
   let low = pieces[0]!.from;
@@ -287,8 +303,8 @@ function momentOf(kinds: readonly Kind[], pieces: readonly Piece[], level: numbe
 /** The mailboxes after a day of which the campaign took what its limit allows. */
 function afterDay(kinds: readonly Kind[], { pieces, next }: SendingDay, level: number, dailyLimit: number): Kind[] {
   const closes = pieces.at(-1)!.to;
-  const allSent = kinds.map((kind) => ({ ...kind, ...sendAlone(kind, pieces, level) }));
-  if (emailsUntil(kinds, pieces, level) <= dailyLimit) return allSent;
+  if (emailsUpTo(dailyLimit + 1, kinds, pieces, level) <= dailyLimit)
+    return kinds.map((kind) => ({ ...kind, ...sendAlone(kind, pieces, level) }));
   // Who sent what matters only where it leaves the next day less.
   const rested = kinds.every(({ gapMs }) => closes + gapMs <= next);
   if (rested && Math.floor((closes - 1) / DAY) < Math.floor(next / DAY))
