@@ -66,6 +66,20 @@ test.serial('quotes of mailboxes go a day after their time; one that was ordered
   await db('mailbox_quotes').delete();
 });
 
+test.serial('a table whose rows cannot be deleted keeps no other from it', async (t) => {
+  const { organizationId } = await world.tenant();
+  const { db } = world.deps;
+  const minute = new Date(clock.now().getTime() - DAY_MS);
+  await db('webhook_counts').insert({ organization_id: organizationId, minute, subject: 'endpoint', admitted: 1 });
+  await db('mailbox_quotes').insert(quoteRow(organizationId, 'old', DAY_MS));
+  await db.raw(`create function kept() returns trigger language plpgsql as $$ begin raise exception 'kept'; end $$`);
+  await db.raw('create trigger kept before delete on mailbox_quotes for each row execute function kept()');
+  await t.throwsAsync(sweepExpired(world.deps), { instanceOf: AggregateError, message: /^1 of \d+ failed$/ });
+  t.deepEqual(await db('webhook_counts'), []);
+  await db.raw('drop function kept cascade');
+  t.is(await sweepExpired(world.deps), 1);
+});
+
 test.serial('warmup emails go after their time, a reply with its email, and none that may still leave', async (t) => {
   const { organizationId } = await world.tenant();
   const { db, config } = world.deps;

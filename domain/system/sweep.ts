@@ -2,6 +2,7 @@ import { across } from '../../db/across.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { firstIdAt } from '../../lib/ids.ts';
 import type { Deps } from '../kernel/context.ts';
+import { eachByItself } from '../kernel/each-by-itself.ts';
 import { removeAbandoned } from '../reactions/register.ts';
 import { SUBSCRIBERS } from '../subscribers/index.ts';
 import { keepPartitions } from './partitions.ts';
@@ -84,44 +85,65 @@ const RAN = [
   },
 ] as const satisfies readonly { table: string; column: string; only: string }[];
 
+/** Rows that are past their time: `before` is a moment, or the first id of one. */
+interface Expiry {
+  table: string;
+  column: string;
+  before: Date | string;
+  only: string;
+}
+
 /**
  * Drops the months that are past their time, and deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
+ * A table that fails keeps none of the others from it.
  * @returns how many rows
+ * @throws AggregateError when some tables failed, once the others had their turn
  */
 export async function sweepExpired(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<number> {
-  const { db, clock, config, log } = deps;
   let removed = 0;
-  const abandoned = await removeAbandoned(deps, SUBSCRIBERS);
-  if (abandoned.length > 0)
-    log.warn({ abandoned }, 'the cursors of subscribers that no build has any more were removed');
-  await keepPartitions(deps);
-  const ago = (ms: number): Date => new Date(clock.now().getTime() - ms);
-  const expiries = [
-    ...EXPIRING.map(({ keptMs, ...rest }) => ({ only: 'true', ...rest, before: ago(keptMs) })),
-    {
-      table: 'webhook_throttle_drops',
-      column: 'id',
-      only: 'true',
-      before: firstIdAt(ago(config.EVENT_RETENTION_DAYS * DAY_MS)),
+  const work: Record<string, () => Promise<void>> = {
+    subscribers: async () => {
+      const abandoned = await removeAbandoned(deps, SUBSCRIBERS);
+      if (abandoned.length > 0)
+        deps.log.warn({ abandoned }, 'the cursors of subscribers that no build has any more were removed');
     },
+    partitions: async () => void (await keepPartitions(deps)),
+  };
+  for (const expiry of expiriesAt(deps))
+    work[expiry.table] = async () => {
+      for (;;) {
+        const count = await removePage(deps, expiry);
+        removed += count;
+        if (count < PAGE) return;
+      }
+    };
+  await eachByItself(deps, Object.keys(work), (name) => work[name]!());
+  return removed;
+}
+
+/** What has expired by now, with how long each table is kept. */
+function expiriesAt({ clock, config }: Pick<Deps, 'clock' | 'config'>): Expiry[] {
+  const ago = (ms: number): Date => new Date(clock.now().getTime() - ms);
+  const days = (count: number): string => firstIdAt(ago(count * DAY_MS));
+  return [
+    ...EXPIRING.map(({ keptMs, ...rest }) => ({ only: 'true', ...rest, before: ago(keptMs) })),
+    { table: 'webhook_throttle_drops', column: 'id', only: 'true', before: days(config.EVENT_RETENTION_DAYS) },
     ...(config.ENGAGEMENT_RETENTION_DAYS === 0 ? [] : ENGAGEMENT).map((rest) => ({
       only: 'true',
       ...rest,
-      before: firstIdAt(ago(config.ENGAGEMENT_RETENTION_DAYS * DAY_MS)),
+      before: days(config.ENGAGEMENT_RETENTION_DAYS),
     })),
-    ...WARMED.map((rest) => ({ ...rest, before: firstIdAt(ago(config.WARMUP_RETENTION_DAYS * DAY_MS)) })),
-    ...RAN.map((rest) => ({ ...rest, before: firstIdAt(ago(config.AUTOMATION_RUN_RETENTION_DAYS * DAY_MS)) })),
-    ...DECIDED.map((rest) => ({ ...rest, before: firstIdAt(ago(config.APPROVAL_RETENTION_DAYS * DAY_MS)) })),
+    ...WARMED.map((rest) => ({ ...rest, before: days(config.WARMUP_RETENTION_DAYS) })),
+    ...RAN.map((rest) => ({ ...rest, before: days(config.AUTOMATION_RUN_RETENTION_DAYS) })),
+    ...DECIDED.map((rest) => ({ ...rest, before: days(config.APPROVAL_RETENTION_DAYS) })),
   ];
-  for (const { table, column, before, only } of expiries) {
-    for (;;) {
-      const { rowCount: count } = await across(db, 'maintenance').run(
-        `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} <= :before and ${only} limit ${PAGE}))`,
-        { before },
-      );
-      removed += count;
-      if (count < PAGE) break;
-    }
-  }
-  return removed;
+}
+
+/** Deletes up to a page of expired rows of a table; returns how many. */
+async function removePage({ db }: Pick<Deps, 'db'>, { table, column, before, only }: Expiry): Promise<number> {
+  const { rowCount } = await across(db, 'maintenance').run(
+    `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} <= :before and ${only} limit ${PAGE}))`,
+    { before },
+  );
+  return rowCount;
 }
