@@ -11,6 +11,7 @@ import { createWorld, type World } from '../../test/harness/world.ts';
 import { transact } from '../kernel/transact.ts';
 import { issueSecret } from './secrets.ts';
 import { attempt } from './attempt.ts';
+import { BATCH_CHANNEL } from './channel.ts';
 import { claim } from './claim.ts';
 import { createDeliveryEngine, type DeliveryEngine } from './engine.ts';
 import { enqueueRedelivery } from '../webhooks/enqueue-redelivery.ts';
@@ -507,6 +508,36 @@ test.serial('a result that cannot be recorded holds up no other, and what was se
     t.truthy((await endpointRow(s.endpoint.id))[status === 204 ? 'last_success_at' : 'last_failure_at']);
     await db.raw('drop trigger unrecorded on webhook_attempts');
   }
+});
+
+test.serial('a batch that fails while requests are under way waits for them, and sends nothing again', async (t) => {
+  const { db } = world.deps;
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  receiver.respond(async () => {
+    await answered;
+    return { status: 204 };
+  });
+  const s = await scene(3);
+  // The first look is for what a dead worker left, the second takes the three; the third fails while they are under way.
+  await db.raw(`
+    create sequence looks;
+    create function look() returns trigger language plpgsql as $$
+    begin
+      if nextval('looks') = 3 then raise exception 'going away' using errcode = '57P01'; end if;
+      return null;
+    end $$;
+    create trigger look before update on webhook_deliveries for each statement execute function look()`);
+  const failed = t.throwsAsync(run(s), { code: '57P01' });
+  await receiver.received(3);
+  await db.raw('select pg_notify(?, ?)', [BATCH_CHANNEL, s.batchIds[0]!]);
+  await eventually(async () => Number((await db('looks').first()).last_value) === 3);
+  answer();
+  await failed;
+  await run(s);
+  t.is(receiver.requests.length, 3);
+  for (const id of s.deliveryIds) t.like(await delivery(id), { status: 'delivered', attempt_count: 1 });
+  await db.raw('drop function look cascade; drop sequence looks');
 });
 
 test.serial('results wait for a connection that is lost, and what was sent is not sent again', async (t) => {

@@ -58,34 +58,38 @@ export async function runBatch(
   };
 
   const watch = engine.watch(batchId);
-  begin(await claim(db, { batchId, limit: BATCH_SIZE, takeOver: true }, clock.now()));
-  while (!signal.aborted && failure === undefined) {
-    if (performance.now() - began > TURN_MS) {
-      report.more = true;
-      break;
-    }
-    const limit = room - underWay.size;
-    const claimed = limit > 0 ? await claim(db, { batchId, limit, takeOver: false }, clock.now()) : [];
-    begin(claimed);
-    if (limit <= 0 || claimed.length === limit) {
-      // There may be more waiting than there was room for.
-      await Promise.race(underWay);
-    } else if (lane && underWay.size > 0) {
-      await Promise.race([...underWay, sleep(LANE_LOOK_MS)]);
-    } else if (open) {
-      const left = lane || taken >= BATCH_SIZE ? 0 : began + OPEN_MS - performance.now();
-      if (left > 0) {
-        await watch.more(left);
-      } else {
-        await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
-        open = false;
+  try {
+    begin(await claim(db, { batchId, limit: BATCH_SIZE, takeOver: true }, clock.now()));
+    while (!signal.aborted && failure === undefined) {
+      if (performance.now() - began > TURN_MS) {
+        report.more = true;
+        break;
       }
-    } else {
-      break;
+      const limit = room - underWay.size;
+      const claimed = limit > 0 ? await claim(db, { batchId, limit, takeOver: false }, clock.now()) : [];
+      begin(claimed);
+      if (limit <= 0 || claimed.length === limit) {
+        // There may be more waiting than there was room for.
+        await Promise.race(underWay);
+      } else if (lane && underWay.size > 0) {
+        await Promise.race([...underWay, sleep(LANE_LOOK_MS)]);
+      } else if (open) {
+        const left = lane || taken >= BATCH_SIZE ? 0 : began + OPEN_MS - performance.now();
+        if (left > 0) {
+          await watch.more(left);
+        } else {
+          await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
+          open = false;
+        }
+      } else {
+        break;
+      }
     }
+  } finally {
+    watch.close();
+    // Also where the database went away: the next attempt takes over what is in flight, and would send it again.
+    await Promise.all(underWay);
   }
-  watch.close();
-  await Promise.all(underWay);
   if (failure !== undefined) throw failure;
   if (signal.aborted) report.more = true;
   return report;
