@@ -6,6 +6,7 @@ import type { Metrics } from '../../lib/metrics.ts';
 import { start, writeIntents, type Intent } from '../../temporal/dispatch.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import type { Deps } from '../kernel/context.ts';
+import { untilStored } from '../kernel/until-stored.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Outcome, Result } from './result.ts';
 import { wakeEndpointBatches } from './endpoint-batch.ts';
@@ -16,9 +17,8 @@ const MAX_GROUP = 200;
 /** Results within this time (ms) are written together. */
 const GATHER_MS = 5;
 const TRIES = 3;
-/** How long (ms) results wait for a database that is away, and how often it is tried: a failover takes seconds. */
+/** How long (ms) results wait for a database that is away: a failover takes seconds. */
 const AWAY_MS = 20_000;
-const AGAIN_MS = 500;
 
 /** The status in the row for each outcome. */
 const STATUS: Record<Outcome, string> = {
@@ -116,21 +116,16 @@ function halves(group: readonly Waiting[]): [Waiting[], Waiting[]] {
  * @returns ids of the deliveries that the results decided
  */
 async function settleGroup(deps: Deps, group: readonly Waiting[], bare: boolean): Promise<Set<string>> {
-  const endsAt = performance.now() + AWAY_MS;
   for (let tries = 1; ; tries += 1) {
     try {
-      const settled = await writeWithRuns(deps, group, bare);
+      const settled = await untilStored(deps, () => writeWithRuns(deps, group, bare), { forMs: AWAY_MS });
       await switchOffFailing(deps, settled.failing).catch((error: unknown) =>
         deps.log.warn({ err: error }, 'a failing webhook endpoint could not be switched off yet'),
       );
       return new Set(settled.decided);
     } catch (error) {
-      if (isConnectionLost(error) && performance.now() < endsAt) {
-        await sleep(AGAIN_MS);
-        continue;
-      }
       // An endpoint was deleted with its deliveries just now: the retry does not find them.
-      if (tries >= TRIES || !isForeignKeyViolation(error)) throw error;
+      if (tries === TRIES || !isForeignKeyViolation(error)) throw error;
     }
   }
 }

@@ -135,6 +135,25 @@ test.serial('a delivery that was given up and is tried again comes before what w
   t.is(await waiting(), 0);
 });
 
+test.serial('that a delivery was made is stored once the database is back, and it is not made again', async (t) => {
+  const { contacts, add, turn, waiting } = await desk();
+  const { db } = world.deps;
+  await add(0, 1);
+  await add(1, 2);
+  await db.raw(`
+    create sequence cuts;
+    create function cut() returns trigger language plpgsql as $$
+    begin
+      if nextval('cuts') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); end if;
+      return old;
+    end $$;
+    create trigger cut before delete on integration_deliveries for each row execute function cut()`);
+  t.is((await turn()).kind, 'done');
+  t.is(await waiting(), 0);
+  t.deepEqual(contacts.map(arrived), [[1], [2]]);
+  await db.raw('drop function cut cascade; drop sequence cuts');
+});
+
 test.serial('a mapping that names what every object inherits holds up no delivery', async (t) => {
   const { org, id, contacts, add, turn, waiting } = await desk();
   for (const [position, [external_field, key]] of [

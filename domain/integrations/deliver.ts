@@ -4,6 +4,7 @@ import type { TargetLimits } from '../../lib/target-limits.ts';
 import type { DeliveryReport } from '../../workflows/integration-delivery/contract.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { atOnce, reader } from '../kernel/transact.ts';
+import { untilStored } from '../kernel/until-stored.ts';
 import { callFor, logRun, noteReauth, type ConnectionRow, type OpenAccount } from './account.ts';
 import { claimDeliveries, type Claimed, type Delivery } from './claim.ts';
 import { failureSentence } from './failure.ts';
@@ -29,6 +30,8 @@ const TURN_MS = 30_000;
 const SHORT_WAIT_MS = 1_500;
 /** How often (ms) it is asked whether a build that knows a connection's provider runs by now. */
 const UNKNOWN_PROVIDER_MS = 15 * MINUTE_MS;
+/** How long (ms) an outcome waits for a database that is away: within the lease of its lane. */
+const AWAY_MS = 10_000;
 /** A turn waits this long (ms) in the worker for a permit of a provider that answers. */
 const PATIENCE_MS = 500;
 
@@ -115,7 +118,7 @@ async function makeAll(
       if (outcome.kind === 'refused') tally.given += 1;
       if (outcome.kind === 'unavailable') tally.hung = true;
       if (outcome.kind === 'reauth') needsPerson = true;
-      await settleDelivery(ctx, delivery, lease, outcome);
+      await untilStored(ctx, () => settleDelivery(ctx, delivery, lease, outcome), { forMs: AWAY_MS });
     }),
   );
   return needsPerson;

@@ -9,6 +9,7 @@ import { judgeRefusal } from '../engine/sending/refused.ts';
 import { freeFrom, readSeats } from '../engine/sending/seats.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { atOnce, transact, type Tx } from '../kernel/transact.ts';
+import { untilStored } from '../kernel/until-stored.ts';
 import { readSignIn } from '../mailboxes/sign-in.ts';
 import { findMailbox } from '../mailboxes/read.ts';
 import { nextSpan } from '../records/schedule/windows.ts';
@@ -63,7 +64,7 @@ export async function deliverWarmup(
     if (claim.kind !== 'claimed') return undefined;
     const outcome = await handOver(ctx, smtp, signIn.smtp, mail.id, claim, until);
     used = outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered';
-    await settle(ctx, mail, claim, outcome);
+    await untilStored(ctx, () => settle(ctx, mail, claim, outcome), { forMs: ctx.config.SEND_CLAIM_MS });
     return undefined;
   } finally {
     permit.release(used);

@@ -240,6 +240,23 @@ test('an email whose answer was lost is never sent again; that it has landed set
   t.like(await mailRow(pending), { state: 'reserved' });
 });
 
+test('that an email was taken is stored once the database is back', async (t) => {
+  const tenant = await world.tenant();
+  const [ada, bob] = [await warmed(world, tenant), await warmed(world, tenant)];
+  const id = await due(tenant, ada.id, bob.id);
+  await world.deps.db.raw(`
+    create sequence cuts;
+    create function cut() returns trigger language plpgsql as $$
+    begin
+      if nextval('cuts') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); end if;
+      return new;
+    end $$;
+    create trigger cut before update on warmup_mails for each row when (new.id = '${id}' and new.state = 'sent') execute function cut()`);
+  await deliver(tenant, id);
+  t.like(await mailRow(id), { state: 'sent' });
+  t.is(mail.messages.filter(({ envelope }) => envelope.to[0] === bob.box.email).length, 1);
+});
+
 test('an email whose worker died is settled though its mailbox was stopped or paused meanwhile', async (t) => {
   const tenant = await world.tenant();
   const { db } = world.deps;

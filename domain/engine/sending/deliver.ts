@@ -2,6 +2,7 @@ import type { RejectedRecipient, SmtpOutcome, SmtpSender } from '../../../lib/sm
 import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../../lib/imap/index.ts';
 import type { Permit, TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../kernel/context.ts';
+import { untilStored } from '../../kernel/until-stored.ts';
 import { recordSendBounce } from '../outcomes/effects.ts';
 import { ensureAccess, expireAccess } from '../control/access-token.ts';
 import { claimSend, markHandover, type Claim, type ClaimedSend } from './claim.ts';
@@ -35,7 +36,6 @@ export interface DeliverParts {
 const LOOK_AGAIN_MS = 15_000;
 /** An email whose end could not be marked, because the database was away for a moment, is tried again this soon (ms). */
 const WITHHELD_RETRY_MS = 5_000;
-const SETTLE_RETRY_MS = 500;
 /** After an access token was refused before its time, the email is tried this soon (ms) with a new one. */
 const NEW_ACCESS_MS = 1_000;
 /** A copy waits this long (ms) for others at the same IMAP host. */
@@ -106,7 +106,11 @@ async function handOver(
     beforeEnd: () => markHandover(ctx, claim),
   });
   permit?.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
-  const settled = await untilStored(ctx, () => settle(ctx, claim, outcome));
+  // For as long as the claim may be its own. After that the next attempt settles the send without its answer.
+  const settled = await untilStored(ctx, () => settle(ctx, claim, outcome), {
+    forMs: ctx.config.SEND_CLAIM_MS,
+    after: () => true,
+  });
   if (settled === 'sent' && claim.mailbox.save_to_sent && outcome.kind === 'accepted')
     await keepCopy(ctx, copies, claim);
   return { outcome: settled };
@@ -229,22 +233,5 @@ async function keepCopy(ctx: Ctx, copies: TargetLimits | undefined, claim: Claim
     );
   } finally {
     permit?.release(hung ? 'hung' : 'answered');
-  }
-}
-
-/**
- * Only this process knows the result of the email. So it keeps trying to store it while the database
- * is away, for as long as the claim may be its own. After that the next attempt settles the send without it.
- */
-async function untilStored<T>(ctx: Ctx, write: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + ctx.config.SEND_CLAIM_MS;
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      ctx.log.warn({ err: error }, 'the outcome of a send could not be stored yet');
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_RETRY_MS));
-    }
   }
 }
