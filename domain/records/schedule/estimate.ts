@@ -217,7 +217,7 @@ function merge(kinds: readonly Kind[]): Kind[] {
     const { count, cap, gapMs, free, own, used, coming, blocked } = kind;
     const passing =
       used.size > 0 || blocked.length > 0
-        ? `,${[...used].join(';')},${blocked.map(({ from, to }) => `${from}-${to}`)}`
+        ? `,${[...used].join(';')},${blocked.map(({ from, to }) => `${from}-${to}`).join()}`
         : '';
     const later = coming ? `,${coming.firstDay};${coming.emails.join(';')}` : '';
     const key = `${cap},${gapMs},${free},${own.day},${own.emails}${passing}|${later}`;

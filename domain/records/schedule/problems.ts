@@ -45,6 +45,9 @@ export function scheduleProblems(input: ScheduleInput, now?: Date): ScheduleProb
   return problems;
 }
 
+/** Windows of one weekday: a half-hour each. Every slot that is given out reads all of them. */
+const MAX_WINDOWS = 48;
+
 function windowProblems(windows: unknown): ScheduleProblem[] {
   const root = 'schedule_windows';
   // An empty list means "not set": `days`, `start_time` and `end_time` then decide.
@@ -55,6 +58,7 @@ function windowProblems(windows: unknown): ScheduleProblem[] {
   return windows.flatMap((day: unknown, weekday) => {
     const path = `${root}.${weekday}`;
     if (!Array.isArray(day)) return [{ path, message: 'must be a list of windows' }];
+    if (day.length > MAX_WINDOWS) return [{ path, message: `must hold at most ${MAX_WINDOWS} windows` }];
     return day.flatMap((window: unknown, index) => oneWindow(window, `${path}.${index}`));
   });
 }

@@ -286,6 +286,11 @@ test('scheduleProblems lists every fault with its path', (t) => {
     'schedule_windows.2.0',
   ]);
   t.deepEqual(paths({ schedule_windows: [[], 1, [], [], [], [], []] }), ['schedule_windows.1']);
+  const halfHours = Array.from({ length: 48 }, (_, n) => ({ start: n * 30, end: n * 30 + 30 }));
+  t.deepEqual(paths({ schedule_windows: [halfHours, [], [], [], [], [], halfHours] }), []);
+  t.deepEqual(paths({ schedule_windows: [[], [], [...halfHours, { start: 0, end: 1 }], [], [], [], []] }), [
+    'schedule_windows.2',
+  ]);
   t.deepEqual(paths({ start_date: 'tomorrow', end_date: '2025-02-30T00:00:00Z' }), ['start_date', 'end_date']);
   const day = '2025-06-02T10:00:00+02:00';
   t.deepEqual(paths({ start_date: day, end_date: day }), ['end_date']);
