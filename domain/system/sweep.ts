@@ -107,7 +107,7 @@ export async function sweepExpired(deps: Pick<Deps, 'db' | 'clock' | 'config' | 
       if (abandoned.length > 0)
         deps.log.warn({ abandoned }, 'the cursors of subscribers that no build has any more were removed');
     },
-    partitions: async () => void (await keepPartitions(deps)),
+    partitions: () => keepPartitions(deps),
   };
   for (const expiry of expiriesAt(deps))
     work[expiry.table] = async () => {
