@@ -1,6 +1,9 @@
 import test from 'ava';
 import { createTestDatabase, type RawDb, type TestDatabase } from '../test/harness/database.ts';
+import { ZERO_UUID } from '../lib/ids.ts';
+import { connectRaw } from './connection.ts';
 import { runStatement, type Bindings } from './statement.ts';
+import { OrgScope } from './tenancy.ts';
 
 let database: TestDatabase;
 test.before(async () => {
@@ -67,4 +70,17 @@ test('statements of a transaction run in the order of the calls, and none after 
 test('an error names neither the values nor a second statement', async (t) => {
   const error = await t.throwsAsync(ask(database.db, `select :secret::int as answer`, { secret: 'hunter2' }));
   t.false(error.message.includes('select'));
+});
+
+test('a frequent statement is prepared, but for a scope that keeps no plans', async (t) => {
+  const db = connectRaw({ url: database.url, max: 1, prepared: true });
+  t.teardown(() => db.destroy());
+  const scope = new OrgScope(db, ZERO_UUID);
+  for (let run = 0; run < 8; run += 1) {
+    await scope.sql('select :org::uuid as kept');
+    await scope.withoutKeptPlans().sql('select :org::uuid as planned_anew');
+  }
+  const { rows } = await db.raw(`select count(*) filter (where statement like '% as kept')::int as kept,
+    count(*) filter (where statement like '% as planned_anew')::int as anew from pg_prepared_statements`);
+  t.deepEqual(rows, [{ kept: 1, anew: 0 }]);
 });

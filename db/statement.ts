@@ -18,16 +18,16 @@ export interface WithOptions {
  * Runs SQL with named bindings, at once, for the scopes (tenancy.ts, across.ts). Where the installation keeps plans, a
  * frequent text is prepared. The text is translated once and handed to knex's client as it is: building a knex query anew for
  * every run costs more than the rest of what happens to a short statement in this process.
- * @param name prepares the statement from its first run on, under this name, without waiting until it is frequent
+ * @param name prepares the statement from its first run on, under this name, without waiting until it is frequent; null: never
  */
 export function runStatement<Found>(
   db: Knex & WithOptions,
   text: string,
   bindings: Bindings,
-  name?: string,
+  name?: string | null,
 ): Promise<StatementResult<Found>> {
   const entry = entryOf(text);
-  const plan = db.userParams.prepared ? (name ?? statementName(text, entry)) : undefined;
+  const plan = db.userParams.prepared && name !== null ? (name ?? statementName(text, entry)) : undefined;
   const values = entry && valuesOf(entry, text, bindings);
   if (!entry?.sql || !values) {
     const query = db.raw(text, bindings as never);

@@ -15,11 +15,23 @@ type OrgSql = `${string}:org${string}`;
  */
 export class OrgScope {
   readonly organizationId: string;
+  readonly #handle: Handle;
   readonly #trx: Knex;
+  readonly #keepsPlans: boolean;
 
-  constructor(handle: Handle, organizationId: string) {
+  constructor(handle: Handle, organizationId: string, { keepsPlans = true } = {}) {
+    this.#handle = handle;
     this.#trx = knexOfOrganization(handle, organizationId);
+    this.#keepsPlans = keepsPlans;
     this.organizationId = organizationId;
+  }
+
+  /**
+   * The same rows; statements of {@link OrgScope.sql} are planned anew each time, for the values that they are asked with. For reports: which plan is best
+   * depends on how much a campaign or a span of time holds, and a kept plan is made for an average one.
+   */
+  withoutKeptPlans(): OrgScope {
+    return new OrgScope(this.#handle, this.organizationId, { keepsPlans: false });
   }
 
   /** A query on the organization's rows of one table: select, update or delete, already filtered. */
@@ -50,7 +62,8 @@ export class OrgScope {
    * several of one transaction that do not wait for each other's answers run in the order of the calls.
    */
   sql<Row = Record<string, any>>(text: OrgSql, bindings: Bindings = {}): Promise<Row[]> {
-    return runStatement<Row>(this.#trx, text, { ...bindings, org: this.organizationId }).then(({ rows }) => rows);
+    const values = { ...bindings, org: this.organizationId };
+    return runStatement<Row>(this.#trx, text, values, this.#keepsPlans ? undefined : null).then(({ rows }) => rows);
   }
 
   /**

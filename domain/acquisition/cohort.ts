@@ -110,9 +110,9 @@ type GoalCounts = Key & { goal_id: string; people: number; mature: number; curre
 type Revenue = Key & { currency: string; amount: number; conversions: number };
 
 async function readGroups(ctx: Ctx, cohort: Cohort, dimension: Dimension): Promise<CohortRow[]> {
-  const org = reader(ctx);
+  const org = reader(ctx).withoutKeptPlans();
   const now = ctx.clock.now();
-  const goals = await primaryGoals(org);
+  const goals = await primaryGoals(reader(ctx));
   const [sends, replies, { reached, revenue }] = await Promise.all([
     countSends(ctx, now, cohort, dimension),
     countReplies(org, now, cohort, dimension),
