@@ -68,7 +68,12 @@ export default function CampaignPage() {
               >
                 <Tabs.List mb="lg" className="campaign-tabs">
                   {(Object.keys(TABS) as Tab[]).map((one) => (
-                    <Tabs.Tab key={one} value={one} onPointerEnter={TABS[one]} onFocus={TABS[one]}>
+                    <Tabs.Tab
+                      key={one}
+                      value={one}
+                      onPointerEnter={() => void TABS[one]()}
+                      onFocus={() => void TABS[one]()}
+                    >
                       {t(`campaign.tab.${one}`)}
                     </Tabs.Tab>
                   ))}
