@@ -161,6 +161,26 @@ browserTest(
   },
 );
 
+browserTest('what goes wrong is said in German: no answer, and a field that is refused', async (t) => {
+  const { page, context } = await world.open(tenant, '/campaigns/new', { locale: 'de-DE' });
+  const name = page.getByRole('main').getByRole('textbox').first();
+  await name.fill('Lichter');
+  await page.route('**/v1/campaigns', (route) => route.abort(), { times: 1 });
+  await name.press('Enter');
+  const alert = page.getByRole('alert');
+  await alert.getByText('Der Server ist nicht erreichbar').waitFor();
+  t.is(await name.inputValue(), 'Lichter');
+  const problems = [{ path: 'body.start_date', message: 'must be today or later' }];
+  await page.route(
+    '**/v1/campaigns',
+    (route) => route.fulfill({ status: 400, json: { code: 'bad_request', message: 'Refused', problems } }),
+    { times: 1 },
+  );
+  await name.press('Enter');
+  await alert.getByText('Darf nicht vor heute liegen').waitFor();
+  await context.close();
+});
+
 browserTest('a 401 in the middle renews the session, and what was typed stays', async (t) => {
   const { page, context } = await world.open(tenant, '/campaigns/new', { locale: 'en-GB' });
   const name = page.getByRole('main').getByRole('textbox').first();

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import test from 'ava';
 import { FINDINGS, type FindingCode } from '../../domain/instance/findings.ts';
-import { PLACE, valuesIn } from '../../web/src/text/values.ts';
+import { z } from 'zod';
+import { PLACE, valuesIn, wordsFor } from '../../web/src/text/values.ts';
+import { words as inGerman } from '../../web/src/text/words-de.ts';
 import { ACTIONS, THINGS } from '../../web/src/rooms/operator/audit-names.ts';
 
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));
@@ -133,4 +135,100 @@ test('what the API says is known in its own words, with the values in them', asy
   t.deepEqual(valuesIn('1 open problem', said['said.mailbox_issue.problems']!), { count: 1 });
   t.deepEqual(valuesIn('12 open problems', said['said.mailbox_issue.problems']!), { count: 12 });
   t.is(valuesIn('no SPF record', said['said.spf_missing']!), undefined);
+});
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** What only programs send: no form of the dashboard shows what is wrong with it. */
+const OF_PROGRAMS =
+  /^(?:api\/(?:acquisition|agent-tools|auth|http\/challenge|mcp|oauth|product-events|prospect-catalogue|realtime)|domain\/(?:analytics|api-keys\/analytics|deliverability|instance|mailbox-orders|mail\/inbound|oauth|product-events|prospect-catalogue|runs))/;
+const TEXT = /('(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/;
+/** Where sources say what is wrong with a field: beside its path, in an issue of its type, or as the words of a check. */
+const OF_FIELDS = [
+  `(?:path|field)(?:: [^{}\n]*(?:\\$\\{[^{}]*\\}[^{}\n]*)*)?,\\s*message: ${TEXT.source}`,
+  `code: 'custom',[^{}]*?message: ${TEXT.source}`,
+  `\\.(?:refine|regex|min|max|length)\\((?:[^()]|\\([^()]*\\))*?,\\s*(?:\\{ (?:error|message): )?${TEXT.source}`,
+].map((pattern) => new RegExp(pattern, 'g'));
+/** Lines of a campaign's log, and what a run that is blocked shows. */
+const OF_LOGS = [
+  `logCampaign\\(\\s*tx,\\s*[\\w.]+,\\s*'\\w+',\\s*${TEXT.source}`,
+  `(?:goOn\\(tx, \\w+, |message = |type: 'sender_\\w+',\\s*message: |type: 'campaign_restarted', message: )${TEXT.source}`,
+  `(?:reason = |waiting_for: )${TEXT.source.replace('(', '(?=.blocked)(')}`,
+].map((pattern) => new RegExp(pattern, 'g'));
+
+/** A text of the sources as the API would say it, with seven in each place for a value; of two words for one and many, that for many. */
+function asSaid(literal: string): string {
+  return literal
+    .slice(1, -1)
+    .replaceAll(/\$\{[^{}]* \? '[^']*' : '([^']*)'\}/g, '$1')
+    .replaceAll(/\$\{[^{}]*\}/g, '7')
+    .replaceAll(/\\(['`])/g, '$1');
+}
+
+test('what is wrong with a field, lines of the log and why a run is blocked are known in German', async (t) => {
+  const said = async (folder: string, patterns: RegExp[]) => {
+    const names = (await readdir(join(ROOT, folder), { recursive: true })).filter(
+      (name) => /(?<!\.test|\.d)\.ts$/.test(name) && !OF_PROGRAMS.test(`${folder}/${name}`),
+    );
+    const files = await Promise.all(names.map((name) => readFile(join(ROOT, folder, name), 'utf8')));
+    return patterns.flatMap((pattern) =>
+      files.flatMap((source) => [...source.matchAll(pattern)].map((found) => asSaid(found[1]!))),
+    );
+  };
+  const fields = (await Promise.all(['api', 'domain'].map((folder) => said(folder, OF_FIELDS)))).flat();
+  const logs = await said('domain', OF_LOGS);
+  t.true(
+    fields.length > 200 && logs.length > 25,
+    `${fields.length} of fields, ${logs.length} of logs: were they found?`,
+  );
+  const types = z.object({
+    text: z.string().min(3).max(5),
+    count: z.number().min(3).max(5),
+    list: z.array(z.string()).min(2),
+    choice: z.enum(['a', 'b']),
+    email: z.email(),
+    url: z.url(),
+    id: z.uuid(),
+    at: z.iso.datetime(),
+    on: z.boolean(),
+  });
+  const bad = [
+    {},
+    { text: 'a', count: 1, list: ['a'], choice: 'c', email: 'a', url: 'a', id: 'a', at: 'a', on: 'a' },
+    { text: 'abcdef', count: 9, list: 'a', choice: 1, email: 1, url: 1, id: 1, at: 1, on: 1 },
+  ].flatMap((value) => types.safeParse(value).error!.issues.map(({ message }) => message));
+  const { said: coded } = (await textsOf('de')) as { said: Texts };
+  const english = Object.entries((await textsOf('en')).said!);
+  // What has a code is known by that.
+  const hasCode = (words: string) => english.some(([key, text]) => key in coded && valuesIn(words, text) !== undefined);
+  const unknown = [...new Set([...fields, ...logs, ...bad])].filter(
+    (words) => !wordsFor(words, inGerman) && !hasCode(words),
+  );
+  t.deepEqual(unknown, []);
+  t.deepEqual(wordsFor('2 leads added', inGerman)?.[1], { count: 2 });
+});
+
+test('every text without a code is still said by the API, or by the types of its fields', async (t) => {
+  const names = ['api', 'domain', 'lib', 'client/src'].map(async (folder) => {
+    const files = (await readdir(join(ROOT, folder), { recursive: true })).filter((name) =>
+      /(?<!\.test)\.ts$/.test(name),
+    );
+    return Promise.all(files.map((name) => readFile(join(ROOT, folder, name), 'utf8')));
+  });
+  const sources = (await Promise.all(names))
+    .flat()
+    .join('\n')
+    .replaceAll(/\\(['`])/g, '$1');
+  const gone = Object.keys(inGerman).filter(
+    (text) =>
+      !/^(?:Invalid|Too) /.test(text) &&
+      text
+        .split(PLACE_ALONE)
+        .map((part) => part.replace(/^\W+|\W+$/g, ''))
+        .some((part) => !sources.includes(part)),
+  );
+  t.deepEqual(gone, []);
+  for (const [english, german] of Object.entries(inGerman)) {
+    const unknown = placeholders(german).filter((name) => !placeholders(english).includes(name));
+    t.deepEqual(unknown, [], english);
+  }
 });

@@ -3,7 +3,7 @@ import IconAlert from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs'
 import type { ReactNode } from 'react';
 import { HeronError } from '../app/api.ts';
 import { SessionEnded } from '../app/session.ts';
-import { said as saidIn, text, useText } from '../text/index.ts';
+import { said as saidIn, saidPlainly, text, useText } from '../text/index.ts';
 
 /** An error as the API says it: what, which fields, and what to do. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
@@ -41,6 +41,9 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() =>
   );
 }
 
+/** What browsers say when a request got no answer: Chromium, Firefox, Safari. */
+const NO_ANSWER = /^Failed to fetch|^NetworkError|^Load failed/;
+
 /** What an error says, of the API or of the network. */
 export function toSaid(error: unknown): {
   message: string;
@@ -50,13 +53,15 @@ export function toSaid(error: unknown): {
 } {
   if (error instanceof HeronError)
     return {
-      message: saidIn(error.code, error.said),
-      problems: error.problems,
+      message: error.code ? saidIn(error.code, error.said) : saidPlainly(error.said),
+      problems: error.problems.map(({ path, message }) => ({ path, message: saidPlainly(message) })),
       fix: error.fix && saidIn(error.code, error.fix),
       requestId: error.status >= 500 ? error.requestId : undefined,
     };
   if (error instanceof SessionEnded)
     return { message: text('session.ended'), problems: [], fix: text('session.ended.fix') };
+  if (error instanceof TypeError && NO_ANSWER.test(error.message))
+    return { message: text('error.network'), problems: [], fix: text('error.network.fix') };
   return { message: error instanceof Error ? error.message : String(error), problems: [] };
 }
 

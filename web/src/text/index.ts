@@ -2,7 +2,7 @@ import { once } from '../app/once.ts';
 import { language, region, usePreferences, type Preferences } from '../app/preferences.ts';
 import { common } from './en/common.ts';
 import type { RoomTexts } from './rooms.ts';
-import { PLACE, valuesIn, type Values } from './values.ts';
+import { PLACE, valuesIn, wordsFor, type Values } from './values.ts';
 
 type Language = Preferences['language'];
 export type Room = keyof RoomTexts;
@@ -13,6 +13,9 @@ export type TextKey = keyof typeof common | { [Name in Room]: keyof RoomTexts[Na
 const catalogues: Record<Language, Record<string, string>> = { en: { ...common }, de: {} };
 const files = import.meta.glob<Record<string, Record<string, string>>>(['./en/*.ts', './de/*.ts', '!./en/common.ts']);
 const wanted = new Set<string>(['common']);
+/** What the API says without a code, by its English words. */
+const words: Partial<Record<Language, Readonly<Record<string, string>>>> = {};
+const wordFiles = import.meta.glob<{ words: Readonly<Record<string, string>> }>('./words-*.ts');
 
 /** Rooms that show what the API says of something with a code: its words are loaded with them. */
 const SAYING: ReadonlySet<Room> = new Set(['start', 'campaigns', 'mailboxes', 'agents', 'review', 'operator']);
@@ -21,12 +24,16 @@ const SAYING: ReadonlySet<Room> = new Set(['start', 'campaigns', 'mailboxes', 'a
 export async function loadRoom(room: Room): Promise<void> {
   const names = SAYING.has(room) ? [room, 'said'] : [room];
   for (const name of names) wanted.add(name);
-  await Promise.all(names.map((name) => load(language(), name)));
+  await Promise.all([loadWords(language()), ...names.map((name) => load(language(), name))]);
 }
 
 /** Loads the texts of what was opened so far in a language; before that, its keys have no texts. */
 export async function loadTexts(inLanguage: Language): Promise<void> {
-  await Promise.all([...wanted].map((name) => load(inLanguage, name)));
+  await Promise.all([loadWords(inLanguage), ...[...wanted].map((name) => load(inLanguage, name))]);
+}
+
+async function loadWords(inLanguage: Language): Promise<void> {
+  words[inLanguage] ??= (await wordFiles[`./words-${inLanguage}.ts`]?.())?.words ?? {};
 }
 
 async function load(inLanguage: Language, name: string): Promise<void> {
@@ -50,7 +57,11 @@ export function useText(): typeof text {
  * A text with its values put in: `{name}`. `{count|one lead|# leads}` chooses by number.
  */
 export function text(key: TextKey, values: Values = {}): string {
-  return (catalogues[language()][key] ?? key).replace(PLACE, (_, name: string, one?: string, many?: string) => {
+  return filled(catalogues[language()][key] ?? key, values);
+}
+
+function filled(words: string, values: Values): string {
+  return words.replace(PLACE, (_, name: string, one?: string, many?: string) => {
     const value = values[name] ?? '';
     if (one === undefined) return typeof value === 'number' ? toNumber(value) : value;
     return (value === 1 ? one : many!).replace('#', toNumber(Number(value)));
@@ -78,6 +89,17 @@ export function said(code: string, words: string): string {
     if (values) return text(`said.${name}` as TextKey, values);
   }
   return words;
+}
+
+/**
+ * What the API says in English and without a code, such as what is wrong with a field, in the language of the reader; as it says it where
+ * its words are not known.
+ */
+export function saidPlainly(english: string): string {
+  const known = words[language()] ?? {};
+  const [own, values] = wordsFor(english, known) ?? [english, {}];
+  const { what } = values;
+  return filled(own, typeof what === 'string' ? { ...values, what: saidPlainly(what) } : values);
 }
 
 /** Making a format costs far more than using it, and lists of figures use it in every row. */

@@ -24,3 +24,16 @@ export function valuesIn(words: string, text: string): Values | undefined {
     [name, isCounted ? Number(found[at + 1] ?? 1) : found[at + 1]!] as const;
   return Object.fromEntries(names.map(valueOf));
 }
+
+/** What words are in another language, by a list of texts with places for values; undefined where no text of the list reads like them. */
+export function wordsFor(
+  words: string,
+  known: Readonly<Record<string, string>>,
+): [text: string, values: Values] | undefined {
+  if (Object.hasOwn(known, words)) return [known[words]!, {}];
+  for (const [english, own] of Object.entries(known)) {
+    const values = english.includes('{') ? valuesIn(words, english) : undefined;
+    if (values) return [own, values];
+  }
+  return undefined;
+}

@@ -11,7 +11,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { toNumber, useText } from '../../text/index.ts';
+import { saidPlainly, toNumber, useText } from '../../text/index.ts';
 import { RunState } from './run-state.tsx';
 
 type Run = AnswerOf<'/v1/runs/{id}'>;
@@ -47,7 +47,7 @@ export default function RunPage() {
             ) : null}
             {data.blocked_reason ? (
               <Alert color="red" variant="light">
-                {data.blocked_reason}
+                {saidPlainly(data.blocked_reason)}
               </Alert>
             ) : null}
             <SimpleGrid cols={{ base: 1, md: 2 }}>

@@ -9,7 +9,7 @@ import { Figure } from '../../parts/figure.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
-import { toNumber, toPercent, useText } from '../../text/index.ts';
+import { saidPlainly, toNumber, toPercent, useText } from '../../text/index.ts';
 import { NextHours } from './next-hours.tsx';
 import { StartStop } from './start-stop.tsx';
 import { CampaignStatus } from './status.tsx';
@@ -58,7 +58,7 @@ export default function CampaignPage() {
               {isRunning ? <NextHours campaign={data} /> : null}
               {data.blocked_reason ? (
                 <Alert color="red" variant="light">
-                  {data.blocked_reason}
+                  {saidPlainly(data.blocked_reason)}
                 </Alert>
               ) : null}
               <Tabs

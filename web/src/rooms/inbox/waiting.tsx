@@ -4,7 +4,7 @@ import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { Ago } from '../../parts/time.tsx';
-import { useText } from '../../text/index.ts';
+import { saidPlainly, useText } from '../../text/index.ts';
 
 export type Waiting = AnswerOf<'/v1/unibox/scheduled'>['data'][number];
 
@@ -41,7 +41,7 @@ export function WaitingCard({ email }: { email: Waiting }) {
           </Text>
           {(email.blocked_reason ?? email.waiting_for) ? (
             <Text size="xs" c="dimmed">
-              {email.blocked_reason ?? email.waiting_for}
+              {saidPlainly(email.blocked_reason ?? email.waiting_for ?? '')}
             </Text>
           ) : null}
         </div>

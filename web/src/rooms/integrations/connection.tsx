@@ -11,7 +11,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To, useGo } from '../../parts/to.tsx';
-import { textOf, toNumber, useText } from '../../text/index.ts';
+import { saidPlainly, textOf, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './list.tsx';
 import { Mappings } from './mappings.tsx';
 import { ConnectionStatus } from './status.tsx';
@@ -140,7 +140,7 @@ function Trouble({ connection, mayChange }: { connection: Connection; mayChange:
       <Stack gap="xs" align="flex-start">
         {said ? (
           <Text size="sm" className="wrap-anywhere">
-            {said}
+            {saidPlainly(said)}
           </Text>
         ) : null}
         {connection.status === 'reauth_required' ? (

@@ -6,7 +6,7 @@ import { ConfirmButton } from '../../parts/confirm.tsx';
 import { toMoneyOfMinor } from '../../parts/money.ts';
 import { Ago, toDateTime } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly, textOf, useText } from '../../text/index.ts';
 
 export type Order = AnswerOf<'/v1/mailbox-provisioning/{id}'>;
 const COLORS: Record<Order['status'], string> = {
@@ -59,7 +59,7 @@ export function OrderProgress({ order }: { order: Order }) {
       ) : null}
       {order.blocked_reason ? (
         <Alert color="red" variant="light" title={t('orders.blocked')} role="note" className="wrap-anywhere">
-          {order.blocked_reason}
+          {saidPlainly(order.blocked_reason)}
         </Alert>
       ) : null}
       {order.status === 'awaiting_payment' ? (

@@ -13,7 +13,7 @@ import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { said, textOf, toNumber, useText } from '../../text/index.ts';
+import { said, saidPlainly, textOf, toNumber, useText } from '../../text/index.ts';
 import { Disconnect } from './disconnect.tsx';
 import { HeldMailbox } from './hold.tsx';
 import { MailboxState } from './list.tsx';
@@ -243,7 +243,7 @@ function Warmup({ mailbox }: { mailbox: Mailbox }) {
             )}
             {data.blocked_reason ? (
               <Alert color="red" variant="light">
-                {data.blocked_reason}
+                {saidPlainly(data.blocked_reason)}
               </Alert>
             ) : null}
             <ErrorNote error={act.error} />

@@ -8,7 +8,7 @@ import { useFilter } from '../../parts/filter.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toDateTime } from '../../parts/time.tsx';
-import { toNumber, useText } from '../../text/index.ts';
+import { saidPlainly, toNumber, useText } from '../../text/index.ts';
 
 type Delivery = RowOf<'/v1/webhooks/deliveries'>;
 const STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
@@ -144,7 +144,7 @@ function DeliveryDetail({ delivery }: { delivery: Delivery }) {
           [t('operator.nextRetry'), delivery.next_attempt_at ? <Ago at={delivery.next_attempt_at} /> : null],
           [t('operator.answer'), delivery.response_status],
           [t('operator.reason'), delivery.error_reason],
-          [t('operator.blocked'), delivery.blocked_reason],
+          [t('operator.blocked'), delivery.blocked_reason && saidPlainly(delivery.blocked_reason)],
           [
             t('operator.run'),
             delivery.temporal_url ? (

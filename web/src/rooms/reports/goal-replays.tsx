@@ -9,7 +9,7 @@ import { daysAgo } from '../../parts/day.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toSpan } from '../../parts/time.tsx';
-import { toPercent, useText } from '../../text/index.ts';
+import { saidPlainly, toPercent, useText } from '../../text/index.ts';
 import type { Goal } from './goal-form.tsx';
 import { nextDay } from './period.tsx';
 
@@ -220,7 +220,7 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
         ) : null}
         {replay.blocked_reason ? (
           <Text size="sm" c="red" className="wrap-anywhere">
-            {replay.blocked_reason}
+            {saidPlainly(replay.blocked_reason)}
           </Text>
         ) : null}
       </Stack>

@@ -12,7 +12,7 @@ import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { Letter, PlainLetter } from '../../parts/letter.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly, textOf, useText } from '../../text/index.ts';
 
 export type Way = AnswerOf<'/v1/campaigns/{id}/leads/{contactId}'>;
 type Message = RowOf<'/v1/unibox/thread'>;
@@ -57,7 +57,7 @@ export function Timeline({ way, letters }: { way: Way; letters: Message[] }) {
     ...way.log.map((line, index) => ({
       at: line.at,
       key: `log-${index}`,
-      show: <Moment icon={IconInfo} title={line.message} at={line.at} zone={zone} isQuiet />,
+      show: <Moment icon={IconInfo} title={saidPlainly(line.message)} at={line.at} zone={zone} isQuiet />,
     })),
     ...(way.finished_at
       ? [

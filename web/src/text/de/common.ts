@@ -21,6 +21,8 @@ export const common: Record<keyof typeof en, string> = {
   nothingFound: 'Nichts passt dazu. Ändere Suche oder Filter.',
   'password.toggle': 'Passwort zeigen oder verbergen',
   'error.again': 'Noch einmal versuchen',
+  'error.network': 'Der Server ist nicht erreichbar',
+  'error.network.fix': 'Die Verbindung prüfen und es noch einmal versuchen; was hier steht, bleibt.',
   'error.request': 'Anfrage {id}',
   'error.page': 'Diese Seite hat nicht funktioniert',
   'error.lost': 'Hier ist nichts',

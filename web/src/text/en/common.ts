@@ -19,6 +19,8 @@ export const common = {
   nothingFound: 'Nothing matches. Change the search or the filter.',
   'password.toggle': 'Show or hide the password',
   'error.again': 'Try again',
+  'error.network': 'The server cannot be reached',
+  'error.network.fix': 'Check the connection and try again; what you typed is still here.',
   'error.request': 'Request {id}',
   'error.page': 'This page did not work',
   'error.lost': 'There is nothing here',
