@@ -165,11 +165,12 @@ browserTest('what goes wrong is said in German: no answer, and a field that is r
   const { page, context } = await world.open(tenant, '/campaigns/new', { locale: 'de-DE' });
   const name = page.getByRole('main').getByRole('textbox').first();
   await name.fill('Lichter');
-  await page.route('**/v1/campaigns', (route) => route.abort(), { times: 1 });
+  await page.route('**/v1/campaigns', (route) => route.abort());
   await name.press('Enter');
   const alert = page.getByRole('alert');
   await alert.getByText('Der Server ist nicht erreichbar').waitFor();
   t.is(await name.inputValue(), 'Lichter');
+  await page.unroute('**/v1/campaigns');
   const problems = [{ path: 'body.start_date', message: 'must be today or later' }];
   await page.route(
     '**/v1/campaigns',
