@@ -46,7 +46,8 @@ browserTest('a deal is moved by mouse, and back by the note that says so', async
   await page.mouse.move(to.x + to.width / 2, to.y + 80, { steps: 6 });
   await page.mouse.up();
   await card(page, 'Closing').waitFor();
-  await page.getByText('Lights for Ockham Park is in Closing').waitFor();
+  // A note stays for as long as the pointer is on it.
+  await page.getByText('Lights for Ockham Park is in Closing').hover();
   await eventually(async () => (await stageOfDeal()) === 2);
   await page.getByRole('button', { name: 'Undo' }).click();
   await card(page, 'New').waitFor();
@@ -98,7 +99,7 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   const tick = page.getByRole('checkbox', { name: 'Done: Call them' });
   // The box is ticked when the list has the new state, which may be after the click.
   await tick.click();
-  await page.getByText('Call them is done').waitFor();
+  await page.getByText('Call them is done').hover();
   const task = async () => (await api(tenant, 'GET', '/crm/tasks')).data[0];
   await eventually(async () => (await task()).status === 'completed');
   await page.getByRole('button', { name: 'Undo' }).click();
