@@ -10,7 +10,6 @@ import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startBacking } from '../local/backing.ts';
-import { joinProject } from '../local/loader/project.mjs';
 import { ReportReader } from './summary.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -33,7 +32,7 @@ process.exit(await main(process.argv.slice(2)));
 async function main(avaArguments: string[]): Promise<number> {
   const startedAt = Date.now();
   const { HERON_TEST_PG, HERON_TEST_TEMPORAL } = process.env;
-  if (HERON_TEST_PG && HERON_TEST_TEMPORAL) return runTests(avaArguments, {});
+  if (HERON_TEST_PG && HERON_TEST_TEMPORAL) return runAva(avaArguments, {});
   let stack;
   try {
     stack = await startBacking({ persistent: false, inMemory: true, log: (line) => print(`  ${line}`) });
@@ -43,25 +42,14 @@ async function main(avaArguments: string[]): Promise<number> {
     return 1;
   }
   try {
+    if (interruptedBy) return signalExitCode(interruptedBy);
     print(`  Up in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
     const env = { HERON_TEST_PG: stack.databaseUrl, HERON_TEST_TEMPORAL: stack.temporalAddress };
-    return await runTests(avaArguments, env);
+    return await runAva(avaArguments, env);
   } finally {
     // From here on nothing may cut the work short; a signal often comes twice, from the terminal and from npm.
     onInterrupt = () => undefined;
     await stack.stop();
-  }
-}
-
-/** The whole suite joins the modules first that most of its files import; for some files that would take longer than it saves. */
-async function runTests(avaArguments: string[], env: Record<string, string>): Promise<number> {
-  if (avaArguments.length > 0) return runAva(avaArguments, env);
-  const joined = await joinProject();
-  try {
-    if (interruptedBy) return signalExitCode(interruptedBy);
-    return await runAva(avaArguments, { ...env, HERON_JOINED: joined.folder });
-  } finally {
-    await joined.remove();
   }
 }
 

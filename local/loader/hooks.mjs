@@ -1,18 +1,13 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { CACHE, keptFile, ROOT } from './kept.mjs';
 
 /** Specifier to URL of its joined file. */
 let joined = {};
-/** Where the modules of a test run are joined (project.mjs), with a slash at its end; undefined outside of one. */
-let project;
-/** URL to what stands in the joined files for it; empty until a test file is loaded that needs most of them. */
-let modules = {};
 
 /** Takes what `register` gives to the thread of the hooks. */
-export function initialize(given) {
-  joined = given.packages;
-  project = given.project && pathToFileURL(`${given.project}/`).href;
+export function initialize(packages) {
+  joined = packages;
 }
 
 /** Files of the project name the file they import, and take packages that were joined from there. */
@@ -33,38 +28,7 @@ export async function resolve(specifier, context, next) {
  */
 export async function load(url, context, next) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
-  if (project && url.endsWith('.test.ts')) useJoined(fileURLToPath(url));
-  const source = Object.hasOwn(modules, url) ? reexport(modules[url]) : await compile(fileURLToPath(url));
-  return { format: 'module', shortCircuit: true, source };
-}
-
-/** Decides, before anything that a test file imports is loaded, which modules of this process are the joined ones. */
-function useJoined(file) {
-  const roots = rootsOf(file);
-  if (roots.size === 0) return;
-  const known = Object.entries(JSON.parse(readFileSync(new URL('modules.json', project), 'utf8')));
-  modules = Object.fromEntries(known.filter(([, { root }]) => root === 'world' || roots.has(root)));
-}
-
-/** Which of world and engine a test file imports, by itself or by what it imports of test/. */
-function rootsOf(file, seen = new Set(), roots = new Set()) {
-  seen.add(file);
-  const imports = readFileSync(file, 'utf8').matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']*\.ts)';/gm);
-  for (const [, specifier] of imports) {
-    const imported = fileURLToPath(new URL(specifier, pathToFileURL(file)));
-    const root = /[\\/]test[\\/]harness[\\/](world|engine)\.ts$/.exec(imported)?.[1];
-    if (root) roots.add(root);
-    else if (/[\\/]test[\\/]/.test(imported) && !seen.has(imported)) rootsOf(imported, seen, roots);
-  }
-  return roots;
-}
-
-/** A module that has the exports of a joined one. */
-function reexport({ root, name, names }) {
-  const lines = names.map((exported) => `export const ${exported} = all.${exported};`);
-  return [`import { ${name} as all } from '${project}${root}.mjs';`, ...lines]
-    .join('\n')
-    .replace('export const default =', 'export default');
+  return { format: 'module', shortCircuit: true, source: await compile(fileURLToPath(url)) };
 }
 
 async function compile(file) {

@@ -4,11 +4,9 @@ import { joinPackages } from './packages.mjs';
 import { nameSourceLines } from './stacks.mjs';
 
 // Node begins every thread with this too. Those that packages start run nothing of ours, and need no thread of hooks beside them.
-const isOurs = isMainThread || !/[\\/]node_modules[\\/]/.test(process.argv[1] ?? '');
-if (isOurs) {
+if (isMainThread || !/[\\/]node_modules[\\/]/.test(process.argv[1] ?? '')) {
   process.noDeprecation = true;
   nameSourceLines();
   // Whoever comes while another process joins them does it, too.
-  const data = { packages: await joinPackages(), project: process.env.HERON_JOINED };
-  register('./hooks.mjs', { parentURL: import.meta.url, data });
+  register('./hooks.mjs', { parentURL: import.meta.url, data: await joinPackages() });
 }

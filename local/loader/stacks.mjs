@@ -3,12 +3,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { keptFile, ROOT } from './kept.mjs';
 
-/** A place in a compiled module or a joined file, as V8 writes it into a stack. */
-const PLACE = /(file:\/\/[^\s():]+\.(?:ts|mjs)):(\d+):(\d+)/g;
+/** A place in a compiled module, as V8 writes it into a stack. */
+const PLACE = /(file:\/\/[^\s():]+\.ts):(\d+):(\d+)/g;
 /** URL to its map; undefined where there is none. */
 const maps = new Map();
-/** URL of a joined file to where its lines come from (project.mjs); undefined where nothing says so. */
-const joinedLines = new Map();
 
 /**
  * Stacks name the lines of the TypeScript. A map is read when a stack that needs it is looked at: Node itself reads the
@@ -31,25 +29,9 @@ function describe(error) {
 
 function sourcePlace(place, url, line, column) {
   if (!url.startsWith(ROOT)) return place;
-  if (url.endsWith('.mjs')) return joinedPlace(place, url, line);
   if (!maps.has(url)) maps.set(url, readMap(url));
   const { originalLine, originalColumn } = maps.get(url)?.findEntry(Number(line) - 1, Number(column) - 1) ?? {};
   return originalLine === undefined ? place : `${url}:${originalLine + 1}:${originalColumn + 1}`;
-}
-
-function joinedPlace(place, url, line) {
-  if (!joinedLines.has(url)) joinedLines.set(url, readLines(url));
-  const [source, originalLine] = joinedLines.get(url)?.lines[line - 1] ?? [];
-  return originalLine === undefined ? place : `${joinedLines.get(url).places[source]}:${originalLine}:1`;
-}
-
-function readLines(url) {
-  try {
-    return JSON.parse(readFileSync(`${fileURLToPath(url)}.lines`, 'utf8'));
-  } catch {
-    // A module that was written as JavaScript.
-    return undefined;
-  }
 }
 
 function readMap(url) {

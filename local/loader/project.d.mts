@@ -1,2 +1,0 @@
-/** See project.mjs. */
-export function joinProject(): Promise<{ folder: string; remove(): Promise<void> }>;
