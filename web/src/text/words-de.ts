@@ -261,6 +261,7 @@ export const words: Readonly<Record<string, string>> = {
   'must be up to 64 letters, digits, _ and -': 'Höchstens 64 Buchstaben, Ziffern, _ und -',
   'must be visible ASCII characters': 'Nur sichtbare ASCII-Zeichen',
   'must have a start and an end': 'Braucht einen Anfang und ein Ende',
+  'must hold at most {count} windows': 'Darf höchstens {count} Fenster haben',
   'must hold seven lists of windows, Sunday first': 'Braucht sieben Listen von Fenstern, Sonntag zuerst',
   'must start before it ends; split a window that crosses midnight':
     'Muss vor seinem Ende beginnen; ein Fenster über Mitternacht teilen',
