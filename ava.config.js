@@ -26,8 +26,8 @@ export default {
   extensions: { ts: 'module' },
   nodeArguments: [`--import=${new URL('local/loader/register.mjs', import.meta.url)}`],
   workerThreads: false,
-  // Tests wait more than they compute: three processes used four fifths of two processors.
-  concurrency: 4,
+  // Tests wait more than they compute: a third process uses what two leave of two processors. A fourth makes nothing faster.
+  concurrency: 3,
   sortTestFiles: (a, b) => rank(a) - rank(b),
   timeout: '2m',
   environmentVariables: { NODE_ENV: 'test' },

@@ -78,14 +78,26 @@ async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Prom
   // By it a refund is recognized that a person makes at the provider.
   if (intent !== payment.provider_payment_id)
     await atOnce(ctx).table('payments').where({ id: payment.id }).update({ provider_payment_id: intent });
+  const standing = await findStanding(stripe, intent, payment);
+  if (standing) return standing;
+  try {
+    return await stripe.refunds.create(
+      { payment_intent: intent, metadata: { payment_id: payment.id, organization_id: payment.organization_id } },
+      { idempotencyKey: `${payment.id}/refund/${payment.refund_round}` },
+    );
+  } catch (error) {
+    // It is refused as well when a person, or an attempt that was given up, has made it since it was looked for.
+    const made = refusalOf(error) && (await findStanding(stripe, intent, payment));
+    if (!made) throw error;
+    return made;
+  }
+}
+
+/** A refund of all that is due, done or under way. */
+async function findStanding(stripe: Stripe, intent: string, payment: PaymentRow): Promise<Stripe.Refund | undefined> {
   const { data } = await stripe.refunds.list({ payment_intent: intent, limit: 10 });
   const due = payment.received_cents ?? payment.amount_cents;
-  const standing = data.find(({ status, amount }) => (status === 'succeeded' || status === 'pending') && amount >= due);
-  if (standing) return standing;
-  return stripe.refunds.create(
-    { payment_intent: intent, metadata: { payment_id: payment.id, organization_id: payment.organization_id } },
-    { idempotencyKey: `${payment.id}/refund/${payment.refund_round}` },
-  );
+  return data.find(({ status, amount }) => (status === 'succeeded' || status === 'pending') && amount >= due);
 }
 
 /** The payment of an invoice of a subscription: the provider names it by the invoice alone. */
