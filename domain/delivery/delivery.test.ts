@@ -1,5 +1,6 @@
 import test from 'ava';
 import { json } from '../../db/connection.ts';
+import { cutConnectionOnce } from '../../test/harness/cut-connection.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
@@ -541,19 +542,15 @@ test.serial('a batch that fails while requests are under way waits for them, and
 });
 
 test.serial('results wait for a connection that is lost, and what was sent is not sent again', async (t) => {
-  const { db } = world.deps;
   const s = await scene(3);
-  await db.raw(`
-    create sequence cuts;
-    create function cut() returns trigger language plpgsql as $$
-    begin
-      if nextval('cuts') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); end if;
-      return new;
-    end $$;
-    create trigger cut before update on webhook_deliveries for each row when (new.status = 'delivered') execute function cut()`);
+  const cut = await cutConnectionOnce(world.deps.db, {
+    table: 'webhook_deliveries',
+    before: 'update',
+    where: `new.status = 'delivered'`,
+  });
   await run(s);
   t.is(receiver.requests.length, 3);
   for (const id of s.deliveryIds) t.like(await delivery(id), { status: 'delivered', attempt_count: 1 });
-  t.true((await db('cuts').first()).last_value > 1);
-  await db.raw('drop function cut cascade; drop sequence cuts');
+  t.true((await cut.times()) > 1);
+  await cut.remove();
 });

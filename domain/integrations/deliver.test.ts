@@ -1,6 +1,7 @@
 import test from 'ava';
 import { startN8n, type N8nDouble } from '../../test/doubles/index.ts';
 import { newId } from '../../lib/ids.ts';
+import { cutConnectionOnce } from '../../test/harness/cut-connection.ts';
 import { createContact } from '../../test/harness/factories.ts';
 import { connect, deliverNow } from '../../test/harness/integrations.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
@@ -137,21 +138,13 @@ test.serial('a delivery that was given up and is tried again comes before what w
 
 test.serial('that a delivery was made is stored once the database is back, and it is not made again', async (t) => {
   const { contacts, add, turn, waiting } = await desk();
-  const { db } = world.deps;
   await add(0, 1);
   await add(1, 2);
-  await db.raw(`
-    create sequence cuts;
-    create function cut() returns trigger language plpgsql as $$
-    begin
-      if nextval('cuts') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); end if;
-      return old;
-    end $$;
-    create trigger cut before delete on integration_deliveries for each row execute function cut()`);
+  const cut = await cutConnectionOnce(world.deps.db, { table: 'integration_deliveries', before: 'delete' });
   t.is((await turn()).kind, 'done');
   t.is(await waiting(), 0);
   t.deepEqual(contacts.map(arrived), [[1], [2]]);
-  await db.raw('drop function cut cascade; drop sequence cuts');
+  await cut.remove();
 });
 
 test.serial('a mapping that names what every object inherits holds up no delivery', async (t) => {

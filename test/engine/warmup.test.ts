@@ -11,6 +11,7 @@ import { DAY_MS, MINUTE_MS, utcDay } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createSmtpSender, type SmtpSender } from '../../lib/smtp/index.ts';
 import { startSync } from '../../workers/sync.ts';
+import { cutConnectionOnce } from '../harness/cut-connection.ts';
 import { eventually, startEngine } from '../harness/engine.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
 import { awayFrom, bounceOf } from '../harness/inbound.ts';
@@ -244,14 +245,11 @@ test('that an email was taken is stored once the database is back', async (t) =>
   const tenant = await world.tenant();
   const [ada, bob] = [await warmed(world, tenant), await warmed(world, tenant)];
   const id = await due(tenant, ada.id, bob.id);
-  await world.deps.db.raw(`
-    create sequence cuts;
-    create function cut() returns trigger language plpgsql as $$
-    begin
-      if nextval('cuts') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); end if;
-      return new;
-    end $$;
-    create trigger cut before update on warmup_mails for each row when (new.id = '${id}' and new.state = 'sent') execute function cut()`);
+  await cutConnectionOnce(world.deps.db, {
+    table: 'warmup_mails',
+    before: 'update',
+    where: `new.id = '${id}' and new.state = 'sent'`,
+  });
   await deliver(tenant, id);
   t.like(await mailRow(id), { state: 'sent' });
   t.is(mail.messages.filter(({ envelope }) => envelope.to[0] === bob.box.email).length, 1);
