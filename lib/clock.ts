@@ -21,3 +21,12 @@ export interface Clock {
 
 /** The machine's own clock. */
 export const systemClock: Clock = { now: () => new Date() };
+
+/**
+ * Whether a moment lies in the years 0001 to 9999 of UTC, which RFC 3339 can write. An offset leads out of them: `9999-12-31T23:59:59-12:00` is in
+ * the year 10000.
+ */
+export function isWritable(moment: Date): boolean {
+  const year = moment.getUTCFullYear();
+  return year >= 1 && year <= 9999;
+}

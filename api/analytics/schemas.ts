@@ -3,15 +3,16 @@ import { BANDS } from '../../domain/analytics/deliverability.ts';
 import { ANALYTICS_FIGURES, COUNTED_KINDS } from '../../domain/analytics/explain.ts';
 import { MAX_DAYS } from '../../domain/analytics/period.ts';
 import { DAY_MS } from '../../lib/clock.ts';
-import { besideFaults, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
+import { besideFaults, inputDay, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const count = z.int().min(0);
 const percentage = z.number().min(0).meta({ description: 'Percent' });
 const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
+const dayQuery = inputDay.meta({ description: 'YYYY-MM-DD, UTC' });
 const band = z.enum(BANDS);
 
 /** `from` and `to` of a report by days; both are in it. */
-export const dayRangeQuery = z.object({ from: day, to: day }).check((context) => {
+export const dayRangeQuery = z.object({ from: dayQuery, to: dayQuery }).check((context) => {
   const { from, to } = context.value;
   const [begin, end] = [Date.parse(`${from}T00:00:00Z`), Date.parse(`${to}T00:00:00Z`)];
   if (!besideFaults.when(context) || Number.isNaN(begin) || Number.isNaN(end)) return;
@@ -39,7 +40,7 @@ export const warmupQuery = dayRangeQuery.safeExtend({
 export const compareQuery = dayRangeQuery.safeExtend({
   ids: z.string().meta({ description: 'Ids of campaigns, separated by commas: the first ten valid ones' }),
 });
-export const hourlyQuery = z.object({ date: day.optional().meta({ description: 'Default: today' }) });
+export const hourlyQuery = z.object({ date: dayQuery.optional().meta({ description: 'Default: today' }) });
 export const usageQuery = z.object({
   period: z.string().optional().meta({ description: 'day, week or month; anything else is day' }),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isWritable } from '../../lib/clock.ts';
 import type { Page } from '../../lib/cursor.ts';
 
 /**
@@ -9,8 +10,14 @@ export const besideFaults = { when: ({ value }: { value: unknown }) => typeof va
 
 /** RFC 3339 UTC, as answers carry it. */
 export const timestamp = z.iso.datetime({ offset: true }).meta({ description: 'RFC 3339 timestamp, UTC' });
-/** RFC 3339 as clients send it; read as a Date. */
-export const inputTimestamp = z.iso.datetime({ offset: true, local: false }).transform((value) => new Date(value));
+const YEARS = 'must be in the years 0001 to 9999 of UTC';
+/** RFC 3339 as clients send it; read as a Date. An offset must not lead out of the years that answers and cursors can carry. */
+export const inputTimestamp = z.iso
+  .datetime({ offset: true, local: false })
+  .transform((value) => new Date(value))
+  .refine(isWritable, YEARS);
+/** A day as clients send it, `YYYY-MM-DD`. */
+export const inputDay = z.iso.date().refine((day) => !day.startsWith('0000'), YEARS);
 export const uuid = z.uuid();
 /** An address that Heron will call. Checks what needs neither DNS nor the installation's settings; the verb checks the rest. */
 export function outboundUrl(description: string) {

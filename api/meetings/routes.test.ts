@@ -113,6 +113,20 @@ test('bad meetings are refused with every fault, and those of providers are chan
     'body.event_name',
     'body.join_url',
   ]);
+  for (const scheduled_for of ['0000-12-31T23:59:59Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00']) {
+    const unwritable = await ask(tenant, 'POST', '', {
+      event_name: 'Call',
+      invitee_email: 'ada@lead.test',
+      scheduled_for,
+    });
+    t.like(unwritable, { status: 400 }, scheduled_for);
+    t.deepEqual(
+      unwritable.body.problems.map(({ path }: { path: string }) => path),
+      ['body.scheduled_for'],
+    );
+  }
+  for (const field of ['from', 'to']) t.is((await ask(tenant, 'GET', `?${field}=0000-01-01`)).status, 400);
+  t.is((await ask(tenant, 'GET', '?from=0001-01-01&to=9999-12-31')).status, 200);
   const foreign = await createContact(world.deps.db, clock.now(), (await world.tenant()).organizationId);
   const given = { event_name: 'Call', scheduled_for: '2026-03-05T09:00:00Z' };
   t.is((await ask(tenant, 'POST', '', { ...given, contact_id: foreign })).body.problems[0].path, 'body.contact_id');

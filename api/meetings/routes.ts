@@ -12,6 +12,7 @@ import {
   besideFaults,
   emailAddress,
   idParams,
+  inputDay,
   inputTimestamp,
   pageQuery,
   paged,
@@ -21,7 +22,6 @@ import { presentBooking } from '../integrations/present.ts';
 import { booking } from '../integrations/schemas.ts';
 
 const write = { area: 'meetings', scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
-const day = z.iso.date();
 const text = z.string().trim().max(500);
 
 const details = {
@@ -93,8 +93,8 @@ export const meetingRoutes: readonly AnyRoute[] = [
     query: z.object({
       timeframe: z.enum(['', 'upcoming', 'past']).default(''),
       contact_id: z.uuid().optional(),
-      from: day.optional().meta({ description: 'First day, as YYYY-MM-DD' }),
-      to: day.optional().meta({ description: 'Last day, as YYYY-MM-DD' }),
+      from: inputDay.optional().meta({ description: 'First day, as YYYY-MM-DD' }),
+      to: inputDay.optional().meta({ description: 'Last day, as YYYY-MM-DD' }),
       timezone: z.string().max(100).default('UTC').meta({ description: 'IANA name, such as Europe/Budapest' }),
       ...pageQuery(100, 50),
     }),

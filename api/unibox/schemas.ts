@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { INBOUND_KINDS } from '../../domain/engine/outcomes/record-inbound.ts';
 import { FOLDERS, TARGET_FOLDERS } from '../../domain/unibox/folder.ts';
-import { inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
+import { inputDay, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_MAILBOXES = 100;
 const text = z.string().min(1).max(200);
-const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
+const day = inputDay.meta({ description: 'YYYY-MM-DD, UTC' });
 
 const ids = z
   .string()

@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon';
+import { isWritable } from '../../../lib/clock.ts';
 import { dayKey, minuteOfDay } from './windows.ts';
 import { isIanaZone } from './zone.ts';
 
@@ -85,7 +86,7 @@ function dateProblems(input: ScheduleInput, zone: string, now: Date | undefined)
     const value = input[path];
     if (value == null) return null;
     const date = value instanceof Date ? value : typeof value === 'string' ? parseInstant(value) : null;
-    if (date !== null && !Number.isNaN(date.getTime())) return date;
+    if (date !== null && isWritable(date)) return date;
     problems.push({ path, message: 'must be an RFC 3339 timestamp' });
     return null;
   };

@@ -292,6 +292,11 @@ test('scheduleProblems lists every fault with its path', (t) => {
     'schedule_windows.2',
   ]);
   t.deepEqual(paths({ start_date: 'tomorrow', end_date: '2025-02-30T00:00:00Z' }), ['start_date', 'end_date']);
+  t.deepEqual(
+    paths({ end_date: '9999-12-31T23:59:59-12:00' }),
+    ['end_date'],
+    'the year 10000 of UTC cannot be written',
+  );
   const day = '2025-06-02T10:00:00+02:00';
   t.deepEqual(paths({ start_date: day, end_date: day }), ['end_date']);
   const now = new Date('2025-06-02T22:30:00Z');
