@@ -445,6 +445,16 @@ test.serial('the summary adds values exactly, by state and stage, and says when 
     open_value: 1.3,
     currency: 'USD',
   });
+  const empty = await api('POST', '/crm/deals/summary', { stage_ids: [stageIds[1]], statuses: ['open'] });
+  t.like(empty.body, { open_count: 1, open_value: 0, currency: 'USD', mixed_currency: false });
+  await deal({ value: 5, currency: 'JPY', stage_id: stageIds[1] });
+  await deal({ stage_id: stageIds[1] });
+  for (const more of [{}, { created_after: '2000-01-01T00:00:00Z' }])
+    t.like(
+      (await api('POST', '/crm/deals/summary', { stage_ids: [stageIds[1]], statuses: ['open'], ...more })).body,
+      { open_count: 3, open_value: 5, currency: 'JPY', mixed_currency: false },
+      'deals without a value add nothing, in whatever currency',
+    );
 });
 
 test.serial(

@@ -163,7 +163,7 @@ export const dealsSummary = z.strictObject({
   won_value: sum,
   lost_count: count,
   lost_value: sum,
-  currency: z.string().meta({ description: 'The one that most deals have' }),
+  currency: z.string().meta({ description: 'Of the sums; of several, the one that most deals have' }),
   stages: z.array(
     z.strictObject({ stage_id: uuid, count, value: sum.meta({ description: 'Of the deals that are open' }) }),
   ),

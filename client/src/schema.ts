@@ -19303,7 +19303,7 @@ export interface operations {
                         won_value: number;
                         lost_count: number;
                         lost_value: number;
-                        /** @description The one that most deals have */
+                        /** @description Of the sums; of several, the one that most deals have */
                         currency: string;
                         stages: {
                             /** Format: uuid */

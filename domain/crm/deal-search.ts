@@ -138,17 +138,20 @@ function summaryOf(
   const counts = { open: 0, won: 0, lost: 0 };
   const values = { open: new Money(), won: new Money(), lost: new Money() };
   const currencies = new Map<string, number>();
+  // Deals without a value have a currency too, often the one that is given to all that name none: it says nothing of the sums.
+  const ofValues = new Map<string, number>();
   const stages = new Map<string, { count: number; value: Money }>();
   for (const { stage_id, status, currency, deals, minor } of rows) {
     counts[status] += deals;
     values[status].add(BigInt(minor), currency);
-    currencies.set(currency, (currencies.get(currency) ?? 0) + deals);
+    for (const counted of BigInt(minor) === 0n ? [currencies] : [currencies, ofValues])
+      counted.set(currency, (counted.get(currency) ?? 0) + deals);
     const stage = stages.get(stage_id) ?? { count: 0, value: new Money() };
     stages.set(stage_id, stage);
     stage.count += deals;
     if (status === 'open') stage.value.add(BigInt(minor), currency);
   }
-  const [most] = [...currencies].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  const [most] = [...(ofValues.size > 0 ? ofValues : currencies)].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   return {
     total: counts.open + counts.won + counts.lost,
     open_count: counts.open,
@@ -159,7 +162,7 @@ function summaryOf(
     lost_value: values.lost.amount(),
     currency: most?.[0] ?? DEFAULT_CURRENCY,
     stages: [...stages].map(([stage_id, { count, value }]) => ({ stage_id, count, value: value.amount() })),
-    mixed_currency: currencies.size > 1,
+    mixed_currency: ofValues.size > 1,
   };
 }
 
