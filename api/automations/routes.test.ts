@@ -330,6 +330,38 @@ test.serial('one answer names every fault of a graph, with its node', async (t) 
   has(/leaves the condition "half"/);
 });
 
+test.serial('ids are the same in capitals, and a deal that could never be made is refused', async (t) => {
+  const tenant = await world.tenant();
+  const pipelineOf = async () =>
+    (
+      await call(world, 'POST', '/v1/crm/pipelines', {
+        token: tenant.apiKey,
+        body: { name: 'Sales', stages: [{ name: 'New', color: '#000000' }] },
+      })
+    ).body;
+  const [one, other] = [await pipelineOf(), await pipelineOf()];
+  const dealing = (config: object) =>
+    write(
+      [trigger, action('deal', 'sendsets.create_deal', { name: 'x', pipeline_id: one.id, ...config })],
+      [edge('trigger', 'deal')],
+    );
+  const faults = async (config: object) =>
+    (await ask(tenant, 'POST', '', dealing(config))).body.problems.map(({ path }: { path: string }) => path);
+  const of = (field: string) => `body.graph.nodes.1.config.${field}`;
+  t.deepEqual(await faults({ stage_id: other.stages[0].id, value: 1.999 }), [of('stage_id'), of('value')]);
+  t.deepEqual(await faults({ stage_id: one.stages[0].id, currency: 'ZZZ' }), [of('currency')]);
+  const capitals = { pipeline_id: one.id.toUpperCase(), stage_id: one.stages[0].id.toUpperCase(), currency: 'JPY' };
+  const { body, status } = await ask(tenant, 'POST', '', dealing({ ...capitals, value: 20 }));
+  t.is(status, 201);
+  const { id } = body.automation;
+  const itself = write(
+    [trigger, action('again', 'sendsets.run_automation', { automation_id: id.toUpperCase() })],
+    [edge('trigger', 'again')],
+  );
+  for (const own of [id, id.toUpperCase()])
+    t.regex((await ask(tenant, 'PATCH', `/${own}`, itself)).text, /cannot run itself/);
+});
+
 test.serial('filters are of what the trigger says; without a trigger a graph is refused', async (t) => {
   const tenant = await world.tenant();
   const refused = async (body: object, pattern: RegExp) =>
@@ -407,7 +439,22 @@ test.serial(
     const sample = await dry();
     t.like(sample.data, { intent: 'positive', contact_email: 'lea@example.com' });
     t.deepEqual(sample.lines[4].preview, { message: 'Call Lea: Re: Hello' });
-    for (const table of ['contact_categories', 'automation_runs'])
+    const ofProvider = await createAutomation(
+      world,
+      tenant.organizationId,
+      'email.replied',
+      chain(
+        action('chat', 'slack.notify', {
+          channel: '#sales',
+          message: '{{.first_name}} or {{.contact.first_name}}: {{.subject}} ({{.trigger}})',
+        }) as never,
+      ),
+    );
+    const { body: shown } = await ask(tenant, 'POST', `/${ofProvider}/test`, {
+      data: { contact_id: contactId.toUpperCase(), subject: 'Yes' },
+    });
+    t.is(shown.trace[1].preview.message, 'Mia or Mia: Yes (email.replied)', 'what the provider would get');
+    for (const table of ['contact_categories', 'automation_runs', 'integration_deliveries'])
       t.deepEqual(await world.deps.db(table).where({ organization_id: tenant.organizationId }), []);
   },
 );

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { appPath, MAX_WAIT_MINUTES } from '../engine/campaign/actions.ts';
+import { isCurrency } from '../../lib/money.ts';
 import { TASK_PRIORITIES } from '../crm/tasks.ts';
 import type { ACTION_RIGHTS } from '../records/automation-rights.ts';
 
 const template = (max: number) =>
   z.string().min(1).max(max).meta({ description: 'May use fields of the trigger and of `.contact`' });
-const category = { category_id: z.uuid() };
-const member = z.uuid().optional();
+/** An id of a row, in the form in which rows have it: others are compared with it. */
+const rowId = z.uuid().toLowerCase();
+const category = { category_id: rowId };
+const member = rowId.optional();
 
 /** Tables whose rows a config names. */
 export type NamedTable =
@@ -68,13 +71,10 @@ export const NATIVE_ACTIONS = {
     'Create a deal',
     z.strictObject({
       name: template(255),
-      pipeline_id: z.uuid(),
-      stage_id: z.uuid(),
+      pipeline_id: rowId,
+      stage_id: rowId,
       value: z.number().min(0).max(1e12).optional(),
-      currency: z
-        .string()
-        .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code')
-        .optional(),
+      currency: z.string().refine(isCurrency, 'must be an ISO 4217 code').optional(),
       assigned_to: member,
     }),
     { pipeline_id: 'crm_pipelines', stage_id: 'crm_stages', assigned_to: 'memberships' },
@@ -82,16 +82,16 @@ export const NATIVE_ACTIONS = {
   ),
   'sendsets.move_deal_stage': declare(
     'Move the deal to a stage',
-    z.strictObject({ stage_id: z.uuid() }),
+    z.strictObject({ stage_id: rowId }),
     { stage_id: 'crm_stages' },
     false,
   ),
-  'sendsets.add_to_campaign': declare('Add the contact to a campaign', z.strictObject({ campaign_id: z.uuid() }), {
+  'sendsets.add_to_campaign': declare('Add the contact to a campaign', z.strictObject({ campaign_id: rowId }), {
     campaign_id: 'campaigns',
   }),
   'sendsets.remove_from_campaign': declare(
     'Remove the contact from a campaign',
-    z.strictObject({ campaign_id: z.uuid().optional() }),
+    z.strictObject({ campaign_id: rowId.optional() }),
     { campaign_id: 'campaigns' },
   ),
   'sendsets.suppress': declare(
@@ -102,7 +102,7 @@ export const NATIVE_ACTIONS = {
   'sendsets.webhook': declare(
     'Call an app',
     z.strictObject({
-      app_connection_id: z.uuid(),
+      app_connection_id: rowId,
       path: appPath,
       inputs: z.record(z.string(), z.unknown()).default({}),
     }),
@@ -112,7 +112,7 @@ export const NATIVE_ACTIONS = {
   'sendsets.wait': declare('Wait', z.strictObject({ wait_minutes: z.int().min(1).max(MAX_WAIT_MINUTES) }), {}, false),
   'sendsets.run_automation': declare(
     'Run another automation',
-    z.strictObject({ automation_id: z.uuid() }),
+    z.strictObject({ automation_id: rowId }),
     { automation_id: 'automations' },
     false,
   ),

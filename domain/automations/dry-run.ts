@@ -1,4 +1,5 @@
-import { isUuid } from '../../lib/ids.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import { textValues } from '../integrations/providers/texts.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { WorkBudget } from '../mail/messages/template.ts';
@@ -31,10 +32,12 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
   const org = reader(ctx);
   const { trigger_event: trigger, filter, graph } = await findAutomation(org, id);
   const used = data ?? (isTrigger(trigger) ? sampleData(trigger) : { contact_id: SAMPLE_CONTACT.contact_id });
-  const contactId = typeof used.contact_id === 'string' && isUuid(used.contact_id) ? used.contact_id : undefined;
+  const contactId =
+    typeof used.contact_id === 'string' && isUuid(used.contact_id) ? used.contact_id.toLowerCase() : undefined;
   const known = contactId ? (await findContacts(org, [contactId])).get(contactId) : undefined;
   const contact = known ?? (contactId && !data ? sampleContact() : null);
   const values = valuesOf(used, contact);
+  const ofProviders = textValues({ data: used, contact, trigger, deliveryId: newId(), occurredAt: ctx.clock.now() });
   const previews = new Map<string, Record<string, unknown>>();
   const trace: AutomationNodeResult[] = [];
   const budget = new WorkBudget();
@@ -43,7 +46,9 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
     try {
       if (node.type === 'condition')
         return { status: holds(node.condition!, values, budget) ? 'branch_true' : 'branch_false' };
-      previews.set(node.id, renderConfig(node.config ?? {}, values, new WorkBudget(budget)));
+      // A provider's action has the fields of the contact beside those of the trigger.
+      const ofNode = isNative(node.action) ? values : ofProviders;
+      previews.set(node.id, renderConfig(node.config ?? {}, ofNode, new WorkBudget(budget)));
     } catch (error) {
       return { status: 'error', error: (error as Error).message };
     }

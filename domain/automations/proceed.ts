@@ -93,9 +93,12 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
     run.waiting[id] = { kind: 'provider' };
     return 'waiting';
   }
+  // Of a graph that another release stored, it may not fit any more.
+  const fitting = NATIVE_ACTIONS[action].config.safeParse(config);
+  if (!fitting.success) return { status: 'error', error: 'The config of the action does not fit it any more' };
   // Filled in after the check: what strangers wrote may be of any length, and the actions cut it.
   const checked = renderConfig(
-    NATIVE_ACTIONS[action].config.parse(config),
+    fitting.data as Record<string, unknown>,
     valuesOf(run.data, run.contact),
     new WorkBudget(budget),
   );

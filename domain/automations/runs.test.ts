@@ -266,7 +266,7 @@ test.serial(
     const id = await automate(
       draw(
         [
-          act('run', 'run_automation', { automation_id: called }),
+          act('run', 'run_automation', { automation_id: called.toUpperCase() }),
           act('dead', 'run_automation', { automation_id: off }),
         ],
         ['trigger>run', 'trigger>dead'],
@@ -560,6 +560,7 @@ test.serial('whatever is gone by the time that an action names it, the other run
     ['create_task', { title: 'x', type: 'none of ours' }],
     ['create_deal', deal],
     ['create_deal', { ...deal, assigned_to: gone }],
+    ['create_deal', { ...deal, currency: 'ZZZ' }],
     ['move_deal_stage', { stage_id: gone }],
     ['add_to_campaign', { campaign_id: gone }],
     ['run_automation', { automation_id: gone }],

@@ -169,7 +169,7 @@ async function requests(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[
     { ids: asked.flatMap(({ request }) => (request.run_id ? [request.run_id] : [])) },
   );
   return asked.flatMap(({ request, hops }): Wanted[] => {
-    const automation = automations.find(({ id }) => id === request.automation_id);
+    const automation = automations.find(({ id }) => id === request.automation_id.toLowerCase());
     if (!automation) return [];
     const { cause, contact_id: contactId } = request;
     const caller = callers.find(({ id }) => id === request.run_id);

@@ -1,5 +1,7 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
+import { exactMinorUnits } from '../../lib/money.ts';
+import { DEFAULT_CURRENCY } from '../crm/deals.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
 import { parseTemplate } from '../mail/messages/template.ts';
 import { isNative, NATIVE_ACTIONS, type NamedTable } from './actions.ts';
@@ -50,7 +52,11 @@ export async function automationProblems(
     problems.push(...graph.nodes.flatMap((node, index) => nodeProblems(node, `body.graph.nodes.${index}`)));
     if (graph.nodes.filter(({ action }) => action === 'sendsets.run_automation').length > MAX_CALLS)
       problems.push({ path: 'body.graph.nodes', message: `At most ${MAX_CALLS} of them may run another automation` });
-    problems.push(...(await referenceProblems(org, graph, id)), ...(await connectionProblems(org, graph)));
+    problems.push(
+      ...(await referenceProblems(org, graph, id?.toLowerCase())),
+      ...(await dealProblems(org, graph)),
+      ...(await connectionProblems(org, graph)),
+    );
   }
   return problems;
 }
@@ -241,6 +247,41 @@ async function referenceProblems(org: OrgScope, graph: AutomationGraph, ownId: s
     }
   }
   return problems;
+}
+
+/** Deals that could never be made: their stage is of another pipeline, or their currency has no such amount. */
+async function dealProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<Problem[]> {
+  const deals = nodes.flatMap((node, index) => {
+    if (node.action !== 'sendsets.create_deal') return [];
+    const config = NATIVE_ACTIONS[node.action].config.safeParse(node.config ?? {});
+    return config.success
+      ? [{ node, config: config.data as unknown as DealConfig, path: `body.graph.nodes.${index}.config` }]
+      : [];
+  });
+  if (deals.length === 0) return [];
+  const stages = await org.sql<{ id: string; pipeline_id: string }>(
+    'select id, pipeline_id from crm_stages where organization_id = :org and id = any(cast(:ids as uuid[]))',
+    { ids: deals.map(({ config }) => config.stage_id) },
+  );
+  return deals.flatMap(({ node, config, path }) => {
+    const { pipeline_id: pipeline, stage_id: stage, value, currency = DEFAULT_CURRENCY } = config;
+    const place = stages.find(({ id }) => id === stage);
+    const isElsewhere = place !== undefined && place.pipeline_id !== pipeline;
+    const isNoAmount = value !== undefined && exactMinorUnits(value, currency) === null;
+    return [
+      ...(isElsewhere
+        ? [{ path: `${path}.stage_id`, message: `Node "${node.id}": is a stage of another pipeline` }]
+        : []),
+      ...(isNoAmount ? [{ path: `${path}.value`, message: `Node "${node.id}": is no amount of ${currency}` }] : []),
+    ];
+  });
+}
+
+interface DealConfig {
+  pipeline_id: string;
+  stage_id: string;
+  value?: number;
+  currency?: string;
 }
 
 async function existingRows(org: OrgScope, table: NamedTable, ids: readonly string[]): Promise<Set<string>> {

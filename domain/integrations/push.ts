@@ -93,7 +93,7 @@ async function selectContacts(ctx: Ctx, selection: PushSelection): Promise<Actio
   if (!selection.all) {
     const problems = await selectionProblems(ctx, selection);
     if (problems.length > 0) throw badRequest('The selection contains no contact', problems);
-    const ids = [...new Set(selection.contact_ids)];
+    const ids = [...new Set(selection.contact_ids?.map((id) => id.toLowerCase()))];
     if (ids.length > MAX_PUSHED) throw tooLarge();
     return reader(ctx).sql<ActionContact>(
       `select ${columns} from contacts c join unnest(cast(:ids as uuid[])) with ordinality as asked(id, place) on asked.id = c.id

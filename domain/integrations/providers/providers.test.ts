@@ -179,7 +179,7 @@ test.serial('chats: a hostile name mentions nobody and makes no link; an own tex
     slack.provider,
     slack.call,
     'notify',
-    { channel: 'sales', message: '<!here> *{{.first_name}}*' },
+    { channel: 'sales', message: '<!here> *{{.contact.first_name}}*' },
     input,
   );
   const said = doubles.slack.messages.at(-1)!.text;

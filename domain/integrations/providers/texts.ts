@@ -22,14 +22,20 @@ export function fillText(
   input: ActionInput,
   { escape = (value) => value, budget }: { escape?: (value: string) => string; budget?: WorkBudget } = {},
 ): string {
-  const values = escapeValues(valuesOf(input), escape) as object;
+  const values = escapeValues(textValues(input), escape) as object;
   const rendered = renderTemplate(parseTemplate(text), values, budget ? { budget } : {});
   if (rendered.exceeded) throw new Refused('The text of the action becomes too long');
   return rendered.text;
 }
 
-/** What templates of actions can name: data of the trigger, and fields of the contact, which come first. */
-function valuesOf({ data, contact, trigger, deliveryId, occurredAt }: ActionInput): Record<string, unknown> {
+/** What the texts of an action are filled in with. */
+export type TextInput = Pick<ActionInput, 'data' | 'contact' | 'trigger' | 'deliveryId' | 'occurredAt'>;
+
+/**
+ * What templates of actions can name: data of the trigger, and fields of the contact, which come first. The contact is there by itself too, as in the other texts of
+ * automations: `.first_name` and `.contact.first_name` are the same.
+ */
+export function textValues({ data, contact, trigger, deliveryId, occurredAt }: TextInput): Record<string, unknown> {
   const ofContact = contact && {
     email: contact.email,
     first_name: contact.first_name,
@@ -41,6 +47,7 @@ function valuesOf({ data, contact, trigger, deliveryId, occurredAt }: ActionInpu
   return {
     ...data,
     ...ofContact,
+    contact: ofContact,
     trigger: trigger ?? '',
     delivery_id: deliveryId,
     occurred_at: occurredAt.toISOString(),
