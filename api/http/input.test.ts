@@ -1,4 +1,5 @@
 import test from 'ava';
+import { createMailbox, NO_SERVER } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -57,4 +58,20 @@ test('a number that is not whole hides no rule about several fields', async (t) 
     'body.max_recipients_per_day',
     'body.max_recipients_per_run',
   ]);
+});
+
+test('an id in capitals in a path names the same row, and the same run', async (t) => {
+  const tenant = await world.tenant();
+  const id = await createMailbox(world.deps, tenant.organizationId, 'capitals@b.test', {
+    ...NO_SERVER,
+    imap: NO_SERVER.smtp,
+  });
+  const path = `/v1/emails/${id.toUpperCase()}/warmup/start`;
+  const { status, text } = await call(world, 'POST', path, { token: tenant.apiKey });
+  t.is(status, 200, text);
+  const runs = await world.deps.db('outbox').whereILike('workflow_id', `%${id}%`).pluck('workflow_id');
+  t.deepEqual(
+    runs.map((run) => run.split('/').at(-1)),
+    [id],
+  );
 });

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { refuseProblems, type Problem } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
 import type { MultipartFile } from '../../lib/multipart.ts';
 import { isJsonObject, unstorableParts } from '../../lib/storable-json.ts';
 import { keyProblems } from './once.ts';
@@ -77,6 +78,16 @@ function soundPart(schema: z.ZodType, value: unknown, path: string, isFaulty: (p
   return sound;
 }
 
+/** Ids of a path in the form in which rows have them: handlers compare them, and name runs after them. */
+function withIdsAsStored(params: RouteRequest['params']): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries((params ?? {}) as Record<string, unknown>).map(([name, value]) => [
+      name,
+      isUuid(value) ? value.toLowerCase() : value,
+    ]),
+  );
+}
+
 /** The parts of a request as its route's schemas read them, and every fault of them, each with its path. */
 function parse(
   spec: AnyRoute,
@@ -110,7 +121,7 @@ function parse(
     return undefined;
   };
   const values = {
-    params: read('params', spec.params, request.params) ?? {},
+    params: read('params', spec.params, withIdsAsStored(request.params)) ?? {},
     query: read('query', spec.query, request.query) ?? {},
     body: read('body', spec.body, request.body ?? {}),
   };
