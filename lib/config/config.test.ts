@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ConfigError, loadConfig } from './index.ts';
+import { ConfigError, isGiven, loadConfig } from './index.ts';
 
 const PROD = {
   APP_ENV: 'prod',
@@ -30,4 +30,12 @@ test('earlier keys are whole keys', (t) => {
       .length,
     2,
   );
+});
+
+test('a setting that other programs call otherwise is taken by that name too, after its own', (t) => {
+  const config = loadConfig({ REDIS: 'redis://one', INTERNAL_API_TOKEN: 'token' });
+  t.like(config, { REDIS_URL: 'redis://one', METRICS_TOKEN: 'token' });
+  t.true(isGiven(config, 'METRICS_TOKEN'));
+  t.is(loadConfig({ REDIS: 'redis://one', REDIS_URL: 'redis://two' }).REDIS_URL, 'redis://two');
+  t.throws(() => loadConfig({ REDIS: 'http://one' }), { message: /REDIS_URL/ });
 });

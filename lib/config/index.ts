@@ -44,11 +44,14 @@ export function isGiven(config: Config, name: SettingName): boolean {
   return GIVEN.get(config)?.has(name) ?? false;
 }
 
+/** Names by which other programs of this kind know a setting; its own name comes first. */
+const OTHER_NAMES: { [name in SettingName]?: string } = { REDIS_URL: 'REDIS', METRICS_TOKEN: 'INTERNAL_API_TOKEN' };
+
 function knownSettings(env: Record<string, string | undefined>): Record<string, string> {
   const known: Record<string, string> = {};
-  for (const name of Object.keys(settingsSchema.shape)) {
-    const value = env[name];
-    if (value !== undefined && value !== '') known[name] = value;
+  for (const name of Object.keys(settingsSchema.shape) as SettingName[]) {
+    const value = env[name] || env[OTHER_NAMES[name] ?? name];
+    if (value) known[name] = value;
   }
   return known;
 }

@@ -390,7 +390,7 @@ export const settingsSchema = z.object({
   RATE_LIMIT_STORE: z.enum(['memory', 'postgres', 'redis']).default('memory'),
   /**
    * Redis, for RATE_LIMIT_STORE=redis and for answers that all processes share then (totals of the prospect catalogue, the newest release):
-   * redis://[user:password@]host:port/db, or rediss:// over TLS. Everything works without it.
+   * redis://[user:password@]host:port/db, or rediss:// over TLS. Everything works without it. May be called REDIS.
    */
   REDIS_URL: z
     .string()
@@ -501,7 +501,7 @@ export const settingsSchema = z.object({
   WORKER_BUILD_ID: z.string().min(1).max(200).optional(),
   /**
    * Bearer token for /metrics of api, tracking and realtime. Without it metrics are served to loopback only, and not at all
-   * when APP_ENV is prod: behind a proxy on the same machine everybody comes from loopback.
+   * when APP_ENV is prod: behind a proxy on the same machine everybody comes from loopback. May be called INTERNAL_API_TOKEN.
    */
   METRICS_TOKEN: z.string().optional(),
   /**
