@@ -83,6 +83,19 @@ test('two moves of one meeting that arrive at one moment leave one meeting', asy
   );
 });
 
+test('what is booked while its contact is being deleted is a meeting with nobody that is known', async (t) => {
+  const { organizationId: org } = await world.tenant();
+  const contactId = await createContact(world.deps.db, clock.now(), org, { email: 'ada@lead.test' });
+  let booked: Promise<unknown> | undefined;
+  await transact(world.system(org), async (tx) => {
+    await tx.org.table('contacts').where({ id: contactId }).delete();
+    booked = record(org, news('x', 0));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  });
+  t.is(await booked, 'booked');
+  t.like(await world.deps.db('meetings').where({ organization_id: org }).first(), { contact_id: null });
+});
+
 test('a meeting that is booked ends its contact in the campaigns that stop on a reply, and in no other', async (t) => {
   const { organizationId: org } = await world.tenant();
   const { deps } = world;

@@ -163,11 +163,11 @@ function columnsOf(news: MeetingNews) {
   };
 }
 
-/** The contact with an address, and the campaign that it was last in. */
+/** The contact with an address, kept until the transaction ends, and the campaign that it was last in. */
 async function contactOf(tx: Tx, email: string): Promise<{ id: string; campaign_id: string | null } | undefined> {
   const [row] = await tx.org.sql<{ id: string; campaign_id: string | null }>(
     `select c.id, (select e.campaign_id from enrollments e where e.contact_id = c.id order by e.last_activity_at desc nulls last, e.id desc limit 1) as campaign_id
-     from contacts c where c.organization_id = :org and c.email = :email`,
+     from contacts c where c.organization_id = :org and c.email = :email for key share of c`,
     { email: storableText(email, MAX_TEXT).trim().toLowerCase() },
   );
   return row;
