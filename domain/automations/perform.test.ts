@@ -71,7 +71,8 @@ test.serial('an action that loses a race is done again, and sees what the winner
   });
   await winner.commit();
   await settled;
-  t.deepEqual(lines((await runs(id))[0]), ['trigger success', 'tag success', 'tell success']);
+  t.deepEqual(lines((await runs(id))[0]), ['trigger success', 'tag error', 'tell skipped']);
+  t.is((await runs(id))[0].error_detail, 'Node "tag": The category was deleted');
   t.deepEqual(await tags(), []);
 });
 

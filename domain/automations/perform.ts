@@ -8,6 +8,7 @@ import type { Tx } from '../kernel/transact.ts';
 import { addLeads } from '../leads/leads.ts';
 import { leaveCampaigns } from '../leads/membership.ts';
 import { addContactTag, removeContactTag, setContactTag } from '../records/contact-tags.ts';
+import { existingIds } from '../records/references.ts';
 import { addSuppressions } from '../suppressions/entries.ts';
 import { addThreadLabel } from '../unibox/labels.ts';
 import { borrowedActions } from './borrowed.ts';
@@ -33,9 +34,15 @@ type Perform<A extends InstantAction> = (doing: Doing, config: ConfigOf<A>) => P
  * @throws AppError for what cannot be done, such as an id of a row that is gone by now
  */
 export const PERFORM: { [A in InstantAction]: Perform<A> } = {
-  'sendsets.add_tag': ({ tx, run }, config) => addContactTag(tx, contactOf(run).id, text(config.category_id)),
+  'sendsets.add_tag': async ({ tx, run }, config) => {
+    const category = text(config.category_id);
+    if (!(await addContactTag(tx, contactOf(run).id, category))) await assertCategory(tx, category);
+  },
   'sendsets.remove_tag': ({ tx, run }, config) => removeContactTag(tx, contactOf(run).id, text(config.category_id)),
-  'sendsets.set_category': ({ tx, run }, config) => setContactTag(tx, contactOf(run).id, text(config.category_id)),
+  'sendsets.set_category': async ({ tx, run }, config) => {
+    const category = text(config.category_id);
+    if (!(await setContactTag(tx, contactOf(run).id, category))) await assertCategory(tx, category);
+  },
   'sendsets.label_email': ({ tx, run }, config) => {
     const thread = run.data.thread_id;
     if (typeof thread !== 'string') throw new AppError('conflict', 'The event is about no conversation');
@@ -108,6 +115,12 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
 function contactOf({ contact }: RunState): AutomationContact {
   if (!contact) throw new AppError('conflict', 'The event is about no contact, or it was deleted');
   return contact;
+}
+
+/** Nothing changed: the contact has the tag already, or there is no such tag any more. @throws AppError conflict */
+async function assertCategory(tx: Tx, id: string): Promise<void> {
+  const known = await existingIds(tx.org, 'labels', [id], { registry: 'category' });
+  if (!known.has(id)) throw new AppError('conflict', 'The category was deleted');
 }
 
 /** The deal of the event, else the newest open deal of its contact. */

@@ -2,6 +2,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { exactMinorUnits } from '../../lib/money.ts';
 import { DEFAULT_CURRENCY } from '../crm/deals.ts';
+import { REPLY_INTENTS } from '../records/outreach-settings.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
 import { parseTemplate } from '../mail/messages/template.ts';
 import { isNative, NATIVE_ACTIONS, type NamedTable } from './actions.ts';
@@ -66,6 +67,9 @@ function filterProblems(filter: AutomationFilter, trigger: string): Problem[] {
   const problems: Problem[] = [];
   if (filter.intents && !saysIntent)
     problems.push({ path: 'body.filter.intents', message: `${trigger} has no intent` });
+  for (const [index, intent] of (filter.intents ?? []).entries())
+    if (!REPLY_INTENTS.some((known) => known === intent))
+      problems.push({ path: `body.filter.intents.${index}`, message: `is none of ${REPLY_INTENTS.join(', ')}` });
   if (filter.min_confidence !== undefined && trigger !== 'email.replied')
     problems.push({ path: 'body.filter.min_confidence', message: `${trigger} has no confidence` });
   return problems;

@@ -4,8 +4,8 @@ import { AppError, type Problem } from '../../lib/errors.ts';
 import { MAX_UNSUBSCRIBE_COPY, UNSUBSCRIBE_DEFAULTS, type UnsubscribeMode } from '../mail/messages/footer.ts';
 import { isIanaZone } from './schedule/zone.ts';
 
-/** The intents of a reply (`crm_task_intents`). */
-const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
+/** What replies are read as (`crm_task_intents`, filters of automations). */
+export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
 export type ReplyIntentName = (typeof REPLY_INTENTS)[number];
 
 /** Rules by which an A/B winner is chosen (`ab_testing`). */
