@@ -8,6 +8,7 @@ import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { atOnce, reader, type Tx } from '../kernel/transact.ts';
+import { untilStored } from '../kernel/until-stored.ts';
 import { openCall } from './call.ts';
 import { failureSentence } from './failure.ts';
 import {
@@ -29,6 +30,8 @@ const RENEW_BEFORE_MS = 60_000;
 /** Time (ms) that a refresh spends in this process and in PostgreSQL, beside its request. */
 const REFRESH_MARGIN_MS = 5_000;
 const POLL_MS = 100;
+/** How long (ms) new tokens wait for a database that is away. */
+const STORING_MS = 10_000;
 
 /** How long (ms) one process has to refresh a token before another may; whoever waits for it waits no longer. */
 export function refreshLeaseMs({ INTEGRATION_TIMEOUT_MS: requestMs }: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
@@ -157,19 +160,23 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
     });
-    const [stored] = await atOnce(ctx).sql<ConnectionRow>(
-      `update integration_connections set sealed = :sealed, sealed_version = sealed_version + 1, token_expires_at = :ends, refreshing_until = null,
+    const sealed = sealFor(ctx.keyring, connection.id, tokensIn(fields, refreshToken));
+    // Many providers have ended the old refresh token by now: the new one must not be lost with a database that is away for a moment.
+    const store = () =>
+      atOnce(ctx).sql<ConnectionRow>(
+        `update integration_connections set sealed = :sealed, sealed_version = sealed_version + 1, token_expires_at = :ends, refreshing_until = null,
          api_base = coalesce(:base, api_base), updated_at = :now
        where organization_id = :org and id = :id and sealed_version = :version returning *`,
-      {
-        id: connection.id,
-        version: connection.sealed_version,
-        now,
-        ends: tokenEnd(fields, now),
-        base: accountBase(client, fields) ?? null,
-        sealed: sealFor(ctx.keyring, connection.id, tokensIn(fields, refreshToken)),
-      },
-    );
+        {
+          id: connection.id,
+          version: connection.sealed_version,
+          now,
+          ends: tokenEnd(fields, now),
+          base: accountBase(client, fields) ?? null,
+          sealed,
+        },
+      );
+    const [stored] = await untilStored(ctx, store, { forMs: STORING_MS });
     await logRun(ctx, connection.id, { kind: 'refresh', status: 'success', detail: '', records: 0, startedAt: now });
     if (!stored) throw new Unavailable('The connection changed meanwhile.');
     return stored;

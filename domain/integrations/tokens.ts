@@ -86,10 +86,13 @@ function clientOf(config: Config, { id, oauth }: Provider): OAuthClient | undefi
   };
 }
 
+/** Codes of a token endpoint after which another attempt may succeed; some providers answer them with 200 or 400. */
+const PASSING = /unavailable|server_error|internal_error|fatal_error|rate_?limit|slow_down|timeout/i;
+
 /**
  * Asks the token endpoint (RFC 6749 section 3.2).
  * @returns the whole answer, which holds an access token
- * @throws ReauthRequired where the grant is not good any more, Refused for another refusal, Unavailable where there is no answer
+ * @throws ReauthRequired where the grant is not good any more, Refused for another refusal, Unavailable where there is no answer, or none to the question
  */
 export async function requestProviderTokens(
   deps: CallDeps,
@@ -101,9 +104,13 @@ export async function requestProviderTokens(
   if (status >= 500 || status === 429) throw new Unavailable(`${provider.name} answered ${status}.`);
   if (typeof fields.access_token === 'string' && fields.access_token !== '' && status < 300) return fields;
   // HubSpot has its code in `status`.
-  const code = [fields.error, fields.status].find((value) => typeof value === 'string') ?? `http_${status}`;
+  const code = [fields.error, fields.status].find((value) => typeof value === 'string');
+  // A page of a proxy, or a trouble of the provider's own, says nothing of the consent.
+  if (code === undefined || PASSING.test(code)) throw new Unavailable(`${provider.name} answered ${status}.`);
   // Providers name it in words of their own; what is wrong with our client is no fault of the consent.
-  const isOurs = /^(invalid_client|unauthorized_client|invalid_request|unsupported_grant_type)/i.test(code);
+  const isOurs = /^((invalid|bad|deleted|disabled|unauthorized)_client|invalid_request|unsupported_grant_type)/i.test(
+    code,
+  );
   if (grant.grant_type === 'refresh_token' && !isOurs)
     throw new ReauthRequired(`${provider.name} does not accept the consent any more.`);
   throw new Refused(`${provider.name} gave no token: ${code.replace(/[^\w.:-]/g, '').slice(0, 60)}`, status);
