@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import test from 'ava';
 import { createApiKey, createCampaign, createContact, createLabel, enroll } from '../../test/harness/factories.ts';
+import { cutConnectionOnce } from '../../test/harness/cut-connection.ts';
 import { browserCookie, connect, deliverNow, subscribe } from '../../test/harness/integrations.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import {
@@ -198,6 +199,19 @@ test.serial(
       8,
       'a repetition converges',
     );
+
+    hubspot.oauth.expire();
+    const cut = await cutConnectionOnce(db, {
+      table: 'integration_connections',
+      before: 'update',
+      where: 'new.sealed_version > old.sealed_version',
+    });
+    for (let round = 0; round < 2; round += 1) {
+      const { body } = await push(ids.slice(0, 1));
+      t.like(body, { pushed: 1 }, 'new tokens are stored once the database is back');
+    }
+    t.is(await cut.times(), 2);
+    await cut.remove();
 
     hubspot.oauth.revokeAll();
     t.is((await push(ids)).status, 409);
@@ -512,6 +526,93 @@ test.serial('health is kept by maintenance, and what is degraded comes back by i
   await due();
   await checkHealth(world.deps);
   t.like((await connections(tenant.apiKey))[0], { status: 'connected', health: 'healthy', health_detail: null });
+  close.clear();
+  close.fail({ kind: 'limited', retryAfterSeconds: 3_600 });
+  for (let round = 0; round < 2; round += 1) {
+    await due();
+    await checkHealth(world.deps);
+  }
+  t.is(close.calls().length, 1, 'it asks to wait, and is not asked meanwhile');
+  t.like((await connections(tenant.apiKey))[0], { status: 'connected', health: 'healthy' });
+});
+
+test.serial('an answer that nobody foresaw fails one contact of a push, and the others go on', async (t) => {
+  const tenant = await world.tenant();
+  const { id } = await connect(world, tenant, 'close', { api_key: close.keys[0]! });
+  const [odd, plain] = await Promise.all(
+    ['odd', 'plain'].map((name) =>
+      createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId, { email: `${name}@push.test` }),
+    ),
+  );
+  close.contacts.push({ id: 'cont_odd', lead_id: 7, emails: [{ email: 'odd@push.test' }] });
+  const { body, status } = await call(world, 'POST', `/v1/integrations/connections/${id}/push`, {
+    token: tenant.apiKey,
+    body: { contact_ids: [odd, plain] },
+  });
+  close.contacts.splice(
+    close.contacts.findIndex((contact) => contact.id === 'cont_odd'),
+    1,
+  );
+  t.is(status, 200);
+  t.like(body, { pushed: 1, failed: 1 });
+  t.deepEqual(
+    body.results.map(({ ok, error }: { ok: boolean; error?: string }) => error ?? ok),
+    ['The answer of Close could not be understood.', true],
+  );
+});
+
+test.serial('a push stops asking a provider that asks to wait, and has deliveries wait too', async (t) => {
+  const tenant = await world.tenant();
+  const { organizationId: org, apiKey: token } = tenant;
+  const { id } = await connect(world, tenant, 'close', { api_key: close.keys[0]! });
+  const ids = await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      createContact(world.deps.db, world.deps.clock.now(), org, { email: `slow${n}@lead.test` }),
+    ),
+  );
+  close.clear();
+  close.failAll({ kind: 'limited', retryAfterSeconds: 3_600 });
+  const twice = [...ids, ids[0]!.toUpperCase()];
+  const { body } = await call(world, 'POST', `/v1/integrations/connections/${id}/push`, {
+    token,
+    body: { contact_ids: twice },
+  });
+  close.failAll(undefined);
+  t.like(body, { pushed: 0, failed: 12 });
+  for (const { error } of body.results) t.regex(error, /asks to wait/);
+  t.true(close.calls().length <= 4, `${close.calls().length} calls: those that were under way at once`);
+  await subscribe(world, tenant, id, { event_type: 'contact.created', action: 'close.upsert_contact' });
+  await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'later@lead.test' }] });
+  t.is((await deliverNow(world, org, id)).kind, 'wait');
+});
+
+test.serial('an account whose key has ended is connected again by a new one; what waits for it goes on', async (t) => {
+  const tenant = await world.tenant();
+  const { organizationId: org, apiKey: token } = tenant;
+  const ended = close.keys[0]!;
+  const { id } = await connect(world, tenant, 'close', { api_key: ended });
+  await subscribe(world, tenant, id, { event_type: 'contact.created', action: 'close.upsert_contact' });
+  const email = `${newId()}@lead.test`;
+  const isThere = () => JSON.stringify(close.contacts).includes(email);
+  close.keys.splice(0, 1, `api_${newId()}`);
+  await call(world, 'POST', '/v1/contacts', { token, body: [{ email }] });
+  t.like(await deliverNow(world, org, id), { kind: 'done' });
+  t.like((await connections(token))[0], { id, status: 'reauth_required' });
+  const wrong = await call(world, 'POST', '/v1/integrations/connections', {
+    token,
+    body: { provider: 'close', config: { api_key: ended } },
+  });
+  t.is(wrong.status, 400);
+  const again = await connect(world, tenant, 'close', { api_key: close.keys[0]! });
+  t.like(again, { id, status: 'connected', health: 'healthy' });
+  t.is((await connections(token)).length, 1);
+  t.false(isThere());
+  t.like(await deliverNow(world, org, id), { kind: 'done' });
+  t.true(isThere());
+  const beside = await connect(world, tenant, 'close', { api_key: close.keys[0]! });
+  t.not(beside.id, id, 'one that works keeps its credentials');
+  const actions = await world.deps.db('audit_logs').where({ organization_id: org, entity_id: id }).pluck('action');
+  t.true(actions.includes('integration.reconnected'));
 });
 
 test('EXTENDED_SURFACES and the paid plan close what they say', async (t) => {

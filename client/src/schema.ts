@@ -2384,7 +2384,7 @@ export interface paths {
         put?: never;
         /**
          * Connect an account by a key or the address of a webhook
-         * @description The provider is asked whether it accepts what was pasted before anything is stored; `config` is not looked at beside a provider that is wrong. Accounts of providers with OAuth are connected by their consent: see POST /integrations/oauth/start. `inbound_webhook_url` is shown once, for a scheduling provider.
+         * @description The provider is asked whether it accepts what was pasted before anything is stored; `config` is not looked at beside a provider that is wrong. Accounts of providers with OAuth are connected by their consent: see POST /integrations/oauth/start. Where the credentials of a connection to the same account have ended (`reauth_required`), it gets the new ones and goes on. `inbound_webhook_url` is shown once, for a scheduling provider.
          *
          *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */

@@ -148,3 +148,16 @@ export async function takeCall(ctx: Ctx, connectionId: string, rate: Provider['r
     return 0;
   });
 }
+
+/**
+ * Has nothing ask a provider for a while that asks to wait (429): what is delivered, what is pushed, and what asks for its health. It answers, so it is not away.
+ * @returns false for a connection that is gone
+ */
+export async function pauseCalls(tx: Tx, connectionId: string, forMs: number): Promise<boolean> {
+  const rows = await tx.org.sql(
+    `update integration_pace set failures = 0, paused_until = greatest(paused_until, cast(:now as timestamptz) + :forMs * interval '1 millisecond')
+     where organization_id = :org and connection_id = :connection returning 1`,
+    { connection: connectionId, now: tx.now, forMs },
+  );
+  return rows.length > 0;
+}

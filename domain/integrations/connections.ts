@@ -18,6 +18,7 @@ import {
 } from './account.ts';
 import { openCall } from './call.ts';
 import { PROVIDERS } from './catalogue.ts';
+import { wakeDeliveries } from './enqueue.ts';
 import {
   RateLimited,
   ReauthRequired,
@@ -43,6 +44,8 @@ export interface ConnectionInput {
 /** Credentials that the provider has accepted, not stored yet. */
 export interface CheckedCredentials {
   id: string;
+  /** They are for the connection with this id, whose own are not accepted any more. */
+  isRenewal: boolean;
   provider: Provider;
   config: Record<string, unknown>;
   account: ProviderAccount;
@@ -126,23 +129,43 @@ export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promis
   const call = openCall(ctx, provider, { config, signingSecret: signing.secret });
   return asAppErrors(provider, 'body.config', async () => {
     const account = await provider.credentials!.validate(call);
-    if (!provider.inbound) return { id, provider, config, account, signing, inbound: null };
+    const ended = await findEnded(ctx, provider, account);
+    // Its webhook stands at the provider already.
+    if (ended) return { id: ended, isRenewal: true, provider, config, account, signing, inbound: null };
+    if (!provider.inbound) return { id, isRenewal: false, provider, config, account, signing, inbound: null };
     const token = newSecret();
     const url = `${ctx.config.API_PUBLIC_URL}${INBOUND_PATH}/${token}`;
     const registered = await provider.inbound.register?.(call, { url, secret: signing.secret });
     const inbound = { url, hash: sha256(token), externalId: registered?.externalId ?? null };
-    return { id, provider, config, account, signing, inbound };
+    return { id, isRenewal: false, provider, config, account, signing, inbound };
   });
 }
 
-/** Stores a connection whose credentials the provider has accepted. */
+/** The oldest connection to an account whose credentials have ended: new ones are for it, so that what waits for it, its subscriptions and mappings stay. */
+async function findEnded(ctx: Ctx, { id: provider }: Provider, account: ProviderAccount): Promise<string | undefined> {
+  const [row] = await reader(ctx).sql<{ id: string }>(
+    `select id from integration_connections
+     where organization_id = :org and provider = :provider and external_account_id = :account and status = 'reauth_required' order by id limit 1`,
+    { provider, account: account.id },
+  );
+  return row?.id;
+}
+
+/**
+ * Stores a connection whose credentials the provider has accepted, or gives them to the one of the same account whose own have ended.
+ * @throws AppError not_found where that one was removed meanwhile
+ */
 export async function createConnection(
   ctx: Ctx,
   input: ConnectionInput,
   checked: CheckedCredentials,
 ): Promise<{ connection: ConnectionRow; inboundUrl: string | null }> {
-  const { id, provider, config, account, signing, inbound } = checked;
+  const { id, isRenewal, provider, config, account, signing, inbound } = checked;
   return transact(ctx, async (tx) => {
+    if (isRenewal) {
+      const renewed = { account, sealed: sealFor(ctx.keyring, id, config), tokenEnds: null, scopes: [], apiBase: null };
+      return { connection: await renewConnection(tx, id, renewed), inboundUrl: null };
+    }
     const connection = await insertConnection(ctx, tx, {
       id,
       provider,
@@ -215,6 +238,53 @@ export async function insertConnection(ctx: Ctx, tx: Tx, given: NewConnection): 
     entityId: id,
     changes: { provider: provider.id, label: row!.label },
   });
+  return row!;
+}
+
+/**
+ * Stores new credentials of an account that is connected already; what waits for it goes on.
+ * @throws AppError not_found, bad_request for credentials of another account
+ */
+export async function renewConnection(
+  tx: Tx,
+  id: string,
+  {
+    account,
+    sealed,
+    tokenEnds,
+    scopes,
+    apiBase,
+  }: Omit<NewConnection, 'id' | 'provider' | 'label' | 'signing' | 'inbound'>,
+): Promise<ConnectionRow> {
+  const current = await foundConnection(tx.org, id, 'for update');
+  if (current.external_account_id !== account.id)
+    throw badRequest(`The consent is for another account (${account.name}) than this connection has`);
+  const [row] = await tx.org.sql<ConnectionRow>(
+    `update integration_connections set sealed = :sealed, sealed_version = sealed_version + 1, token_expires_at = :ends, refreshing_until = null,
+       granted_scopes = cast(:scopes as text[]), api_base = :base, external_account_name = :name, display_fields = cast(:display as jsonb),
+       status = 'connected', health = 'healthy', health_detail = null, health_checked_at = :now, health_due_at = :healthDue, updated_at = :now
+     where organization_id = :org and id = :id returning *`,
+    {
+      id: current.id,
+      sealed,
+      ends: tokenEnds,
+      scopes: [...scopes],
+      base: apiBase,
+      name: account.name,
+      display: json(account.displayFields ?? {}),
+      healthDue: new Date(tx.now.getTime() + HEALTHY_EVERY_MS),
+      now: tx.now,
+    },
+  );
+  await logRunIn(tx, current.id, {
+    kind: 'connect',
+    status: 'success',
+    detail: 'again',
+    records: 0,
+    startedAt: tx.now,
+  });
+  tx.audit({ action: 'integration.reconnected', entityType: 'integration_connection', entityId: current.id });
+  wakeDeliveries(tx, current.id, 'reconnect');
   return row!;
 }
 

@@ -18,6 +18,7 @@ import { failureSentence } from './failure.ts';
 import { Refused, Unavailable } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
 import { retryDelivery } from './retry.ts';
+import { settleDelivery, type Outcome } from './settle.ts';
 import { createSubscription } from './subscriptions.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
@@ -39,13 +40,13 @@ async function desk() {
   const contacts = await Promise.all(
     ['ada', 'bob'].map((name) => createContact(world.deps.db, clock.now(), org, { email: `${name}@lead.test` })),
   );
-  const add = (contact: number, n: number, source: Record<string, string> | null = null) =>
+  const add = (contact: number | string, n: number, source: Record<string, string> | null = null) =>
     transact(world.system(org), (tx) =>
       enqueueProviderAction(tx, {
         connectionId: id,
         action: 'n8n.send_webhook',
         config: {},
-        contactId: contacts[contact]!,
+        contactId: typeof contact === 'string' ? contact : contacts[contact]!,
         data: { n },
         source,
       }),
@@ -90,6 +91,40 @@ test.serial(
     t.like(settled.data, { ok: true, error: null, source: { kind: 'test', id: 'last' } });
   },
 );
+
+/** All orders of a list. */
+const orders = <T>(list: readonly T[]): T[][] =>
+  list.length < 2
+    ? [[...list]]
+    : list.flatMap((one, at) => orders(list.toSpliced(at, 1)).map((rest) => [one, ...rest]));
+
+test.serial('a provider that asks to wait is not asked meanwhile, whatever comes of the calls beside', async (t) => {
+  const { org, id, add } = await desk();
+  const { db } = world.deps;
+  const ctx = world.system(org);
+  const lanes = await Promise.all(
+    Array.from({ length: 5 }, (_, n) => createContact(db, clock.now(), org, { email: `lane${n}@lead.test` })),
+  );
+  const away = { kind: 'unavailable', message: 'It does not answer.' } as const;
+  const outcomes: Outcome[] = [{ kind: 'limited', retryAfterMs: 600_000 }, { kind: 'done' }, away, away, away];
+  const seen = new Set<string>();
+  for (const order of orders(outcomes)) {
+    const name = order.map(({ kind }) => kind).join();
+    if (seen.has(name)) continue;
+    seen.add(name);
+    await db('integration_deliveries').where({ connection_id: id }).delete();
+    await db('integration_lanes').where({ connection_id: id }).delete();
+    await db('integration_pace').where({ connection_id: id }).update({ failures: 0, paused_until: null, tokens: 20 });
+    for (const contact of lanes) await add(contact, 0);
+    const claimed = await claimDeliveries(ctx, id, { capacity: 20, perSecond: 10 }, 5);
+    if (claimed.kind !== 'claimed') return t.fail(claimed.kind);
+    for (const [n, outcome] of order.entries())
+      await settleDelivery(ctx, claimed.deliveries[n]!, claimed.lease, outcome);
+    const { paused_until: until } = await db('integration_pace').where({ connection_id: id }).first();
+    t.is(until.getTime(), clock.now().getTime() + 600_000, name);
+  }
+  t.is(seen.size, 20);
+});
 
 test.serial('what a worker had that died is delivered when its lease ends, before what came later', async (t) => {
   const { org, id, contacts, add, turn, waiting } = await desk();
@@ -145,6 +180,23 @@ test.serial('that a delivery was made is stored once the database is back, and i
   t.is(await waiting(), 0);
   t.deepEqual(contacts.map(arrived), [[1], [2]]);
   await cut.remove();
+});
+
+test.serial('a connection in capitals is the same, and has one run of its deliveries', async (t) => {
+  const { org, id, contacts } = await desk();
+  await transact(world.system(org), (tx) =>
+    enqueueProviderAction(tx, {
+      connectionId: id.toUpperCase(),
+      action: 'n8n.send_webhook',
+      config: {},
+      contactId: contacts[0]!,
+      data: {},
+      source: null,
+    }),
+  );
+  const runs = await world.deps.db('outbox').where('workflow_id', 'like', `%${id.toUpperCase()}%`);
+  t.deepEqual(runs, []);
+  t.is((await world.deps.db('outbox').where('workflow_id', 'like', `%${id}%`)).length, 1);
 });
 
 test.serial('a mapping that names what every object inherits holds up no delivery', async (t) => {

@@ -37,8 +37,8 @@ export interface ActionRequest {
  */
 export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Promise<string> {
   const { connectionId, contactId } = request;
-  const [row] = await tx.org.sql<{ provider: string; known: boolean }>(
-    `select c.provider, (cast(:contact as uuid) is null
+  const [row] = await tx.org.sql<{ id: string; provider: string; known: boolean }>(
+    `select c.id, c.provider, (cast(:contact as uuid) is null
        or exists (select from contacts p where p.organization_id = :org and p.id = :contact)) as known
      from integration_connections c where c.organization_id = :org and c.id = :id`,
     { id: isUuid(connectionId) ? connectionId : null, contact: contactId },
@@ -49,7 +49,8 @@ export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Pro
   if (problems.length > 0) throw badRequest('The action cannot be carried out', problems);
   const [id] = await addDeliveries(tx, [
     {
-      connectionId,
+      // As the row has it: the run of the connection's deliveries is named after it.
+      connectionId: row.id,
       action: request.action,
       config: request.config,
       contactId,

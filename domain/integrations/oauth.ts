@@ -8,10 +8,9 @@ import { newId } from '../../lib/ids.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { atOnce, reader, transact } from '../kernel/transact.ts';
-import { HEALTHY_EVERY_MS, logRunIn, newSigningSecret, sealFor, tokenEnd, type ConnectionRow } from './account.ts';
+import { newSigningSecret, sealFor, tokenEnd, type ConnectionRow } from './account.ts';
 import { openCall } from './call.ts';
-import { asAppErrors, foundConnection, insertConnection } from './connections.ts';
-import { wakeDeliveries } from './enqueue.ts';
+import { asAppErrors, foundConnection, insertConnection, renewConnection } from './connections.ts';
 import { Refused, type Provider, type ProviderAccount, type TokenFields } from './providers/provider.ts';
 import { findProvider, providerOf } from './registry.ts';
 import { accountBase, requestProviderTokens, requireClient, tokensIn, type OAuthClient } from './tokens.ts';
@@ -222,29 +221,7 @@ async function storeConsent(ctx: Ctx, state: StateRow, given: GivenConsent): Pro
         inbound: null,
       });
     }
-    const current = await foundConnection(tx.org, state.connection_id, 'for update');
-    if (current.external_account_id !== account.id)
-      throw badRequest(`The consent is for another account (${account.name}) than this connection has`);
-    const [row] = await tx.org.sql<ConnectionRow>(
-      `update integration_connections set sealed = :sealed, sealed_version = sealed_version + 1, token_expires_at = :ends, refreshing_until = null,
-         granted_scopes = cast(:scopes as text[]), api_base = :base, external_account_name = :name, status = 'connected', health = 'healthy',
-         health_detail = null, health_checked_at = :now, health_due_at = :healthDue, updated_at = :now
-       where organization_id = :org and id = :id returning *`,
-      {
-        id,
-        sealed,
-        ends: tokenEnds,
-        scopes,
-        base: apiBase,
-        name: account.name,
-        healthDue: new Date(tx.now.getTime() + HEALTHY_EVERY_MS),
-        now: tx.now,
-      },
-    );
-    await logRunIn(tx, id, { kind: 'connect', status: 'success', detail: 'again', records: 0, startedAt: tx.now });
-    tx.audit({ action: 'integration.reconnected', entityType: 'integration_connection', entityId: id });
-    wakeDeliveries(tx, id, 'reconnect');
-    return row!;
+    return renewConnection(tx, id, { account, sealed, tokenEnds, scopes, apiBase });
   });
 }
 

@@ -3,17 +3,16 @@ import { AppError, badRequest, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
+import { reader, transact } from '../kernel/transact.ts';
 import { compileFilters, type ContactFilters } from '../records/contact-filters.ts';
 import { callFor, logRun, noteReauth } from './account.ts';
-import { takeCall } from './claim.ts';
+import { pauseCalls, takeCall } from './claim.ts';
 import { readConnection } from './connections.ts';
 import { fieldsFor, readMappings, type Mapping } from './mapped.ts';
+import { failureSentence } from './failure.ts';
 import {
   RateLimited,
   ReauthRequired,
-  Refused,
-  Unavailable,
   type ActionContact,
   type Provider,
   type ProviderCall,
@@ -158,6 +157,7 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
   const { provider, call, mappings, connectionId } = push;
   for (;;) {
     const waitMs = await takeCall(ctx, connectionId, provider.rate);
+    if (waitMs > LONGEST_WAIT_MS) return `${provider.name} is away or asks to wait: push it again later.`;
     if (Date.now() + waitMs > endsAt) return 'There was no time left: push it again.';
     if (waitMs > 0) {
       await sleep(waitMs);
@@ -167,13 +167,14 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
       await provider.push!.upsertContact(call, contact.email, fieldsFor(mappings, contact, null));
       return undefined;
     } catch (error) {
-      if (error instanceof RateLimited && error.retryAfterMs <= LONGEST_WAIT_MS) {
-        await sleep(error.retryAfterMs);
-        continue;
-      }
-      if (error instanceof RateLimited || error instanceof Refused || error instanceof Unavailable)
+      if (error instanceof RateLimited) {
+        // For the other contacts too, and for what is delivered meanwhile.
+        if (await transact(ctx, (tx) => pauseCalls(tx, connectionId, error.retryAfterMs))) continue;
         return error.message;
-      throw error;
+      }
+      if (error instanceof ReauthRequired) throw error;
+      // An answer that nobody foresaw too is the failure of this contact alone.
+      return failureSentence(ctx, error, provider);
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Config } from '../../lib/config/index.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { addDeadLetter, INTEGRATION_DELIVERY } from '../records/dead-letters.ts';
-import { AWAY_AFTER, type Delivery } from './claim.ts';
+import { AWAY_AFTER, pauseCalls, type Delivery } from './claim.ts';
 
 /** What became of one attempt. */
 export type Outcome =
@@ -105,7 +105,8 @@ async function notePace(
     await tx.org.sql(
       `update integration_pace set failures = failures + 1,
          paused_until = case when failures + 1 < :away then paused_until
-           else cast(:now as timestamptz) + least(:first * power(2, least(failures + 1 - :away, :doublings)), :longest) * interval '1 millisecond' end
+           else greatest(paused_until, cast(:now as timestamptz)
+             + least(:first * power(2, least(failures + 1 - :away, :doublings)), :longest) * interval '1 millisecond') end
        where organization_id = :org and connection_id = :connection`,
       {
         connection,
@@ -118,11 +119,14 @@ async function notePace(
     );
     return;
   }
+  if (outcome.kind === 'limited') {
+    await pauseCalls(tx, connection, outcome.retryAfterMs);
+    return;
+  }
+  // A pause stays until it is over: of calls side by side one may be made while the provider asks the others to wait.
   await tx.org.sql(
-    `update integration_pace set failures = 0,
-       paused_until = case when :limited > 0 then greatest(paused_until, cast(:now as timestamptz) + :limited * interval '1 millisecond') else null end
-     where organization_id = :org and connection_id = :connection and (failures > 0 or :limited > 0)`,
-    { connection, now: tx.now, limited: outcome.kind === 'limited' ? outcome.retryAfterMs : 0 },
+    'update integration_pace set failures = 0 where organization_id = :org and connection_id = :connection and failures > 0',
+    { connection },
   );
 }
 

@@ -2,7 +2,7 @@ import { across } from '../../db/across.ts';
 import type { Row } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
-import { atOnce } from '../kernel/transact.ts';
+import { atOnce, transact } from '../kernel/transact.ts';
 import {
   callFor,
   HEALTHY_EVERY_MS,
@@ -13,8 +13,9 @@ import {
   type OpenAccount,
 } from './account.ts';
 import { openCall } from './call.ts';
+import { pauseCalls, takeCall } from './claim.ts';
 import { failureSentence } from './failure.ts';
-import { ReauthRequired, Refused, type Provider } from './providers/provider.ts';
+import { RateLimited, ReauthRequired, Refused, type Provider } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
 import { requireClient, revokeToken } from './tokens.ts';
 
@@ -56,6 +57,8 @@ export async function checkHealth(deps: Deps): Promise<number> {
 async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
   const provider = findProvider(connection.provider);
   if (!provider) return;
+  // While its calls are used up, or it asks to wait, it is asked the next time.
+  if ((await takeCall(ctx, connection.id, provider.rate)) > 0) return;
   const startedAt = ctx.clock.now();
   let account: OpenAccount | undefined;
   try {
@@ -65,7 +68,10 @@ async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
   } catch (error) {
     const detail = failureSentence(ctx, error, provider);
     if (error instanceof ReauthRequired) await noteReauth(ctx, account?.refused(error) ?? connection, detail);
-    else if (error instanceof Refused)
+    else if (error instanceof RateLimited) {
+      await transact(ctx, (tx) => pauseCalls(tx, connection.id, error.retryAfterMs));
+      return;
+    } else if (error instanceof Refused)
       await noteHealth(ctx, connection, { health: 'degraded', status: 'degraded', detail });
     else await noteHealth(ctx, connection, { health: 'down', status: 'degraded', detail });
     if (connection.health === 'healthy')
@@ -75,7 +81,8 @@ async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
 
 /** Asks a provider something that changes nothing: its fields, or whose key it is. Where there is nothing of the kind, the tokens are kept fresh. */
 async function ask({ provider, call, renew }: OpenAccount): Promise<void> {
-  if (provider.push?.readFields) await provider.push.readFields(call);
+  if (provider.check) await provider.check(call);
+  else if (provider.push?.readFields) await provider.push.readFields(call);
   else if (provider.oauth) await renew();
   else await provider.credentials?.validate(call);
 }

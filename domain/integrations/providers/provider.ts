@@ -50,6 +50,8 @@ export interface Provider {
   isTokenRefused?(answer: ProviderAnswer): boolean;
   /** With authMethod `api_key` or `webhook`. */
   credentials?: ProviderCredentials;
+  /** Asks whether the account still answers, where neither its fields nor its key can be asked for, and its tokens do not end by themselves. */
+  check?(call: ProviderCall): Promise<void>;
   /** By verb, the part of an action's name after the dot: `notify` of `slack.notify`. */
   actions: Readonly<Record<string, ProviderAction>>;
   /** With it, contacts can be pushed here. */

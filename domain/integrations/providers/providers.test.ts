@@ -444,6 +444,15 @@ test.serial('calendly: an account without webhooks says so', async (t) => {
   doubles.calendly.paid = true;
 });
 
+test.serial('slack: a token that was revoked is found without a message', async (t) => {
+  const { provider, call } = await connect('slack');
+  const said = doubles.slack.messages.length;
+  await provider.check!(call);
+  doubles.slack.oauth.revokeAll();
+  await t.throwsAsync(provider.check!(call), { instanceOf: ReauthRequired });
+  t.is(doubles.slack.messages.length, said);
+});
+
 const SAMPLE: Record<string, string> = {
   first_name: 'Mary',
   last_name: 'Major',

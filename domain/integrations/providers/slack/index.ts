@@ -50,6 +50,9 @@ export const slack: Provider = {
       await ask(call, { method: 'POST', path: '/auth.revoke', form: {} });
     },
   },
+  async check(call) {
+    await ask(call, { method: 'POST', path: '/auth.test', form: {} });
+  },
   actions: {
     notify: {
       summary: 'Post a message to a channel',

@@ -10,7 +10,7 @@ import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, useGo } from '../../parts/to.tsx';
+import { To, ToButton, useGo } from '../../parts/to.tsx';
 import { saidPlainly, textOf, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './list.tsx';
 import { Mappings } from './mappings.tsx';
@@ -148,10 +148,16 @@ function Trouble({ connection, mayChange }: { connection: Connection; mayChange:
             {t(connection.auth_method === 'oauth' ? 'integrations.again.why' : 'integrations.again.key')}
           </Text>
         ) : null}
-        {connection.status === 'reauth_required' && connection.auth_method === 'oauth' && mayChange ? (
-          <Button size="xs" onClick={() => again.mutate()} loading={again.isPending}>
-            {t('integrations.again')}
-          </Button>
+        {connection.status === 'reauth_required' && mayChange ? (
+          connection.auth_method === 'oauth' ? (
+            <Button size="xs" onClick={() => again.mutate()} loading={again.isPending}>
+              {t('integrations.again')}
+            </Button>
+          ) : (
+            <ToButton size="xs" to={`/integrations?connect=${connection.provider}`}>
+              {t('integrations.again')}
+            </ToButton>
+          )
         ) : null}
       </Stack>
     </Alert>

@@ -36,7 +36,8 @@ export const integrations: Record<keyof typeof en, string> = {
   'integrations.again': 'Neu verbinden',
   'integrations.again.why':
     'Die Zustimmung ist zu Ende. Was auf das Konto wartet, bleibt und geht weiter, sobald es wieder verbunden ist.',
-  'integrations.again.key': 'Der Schlüssel gilt nicht mehr. Trenne das Konto und verbinde es mit einem neuen.',
+  'integrations.again.key':
+    'Der Schlüssel gilt nicht mehr. Was auf das Konto wartet, bleibt und geht weiter, sobald es mit einem neuen Schlüssel verbunden ist.',
   'integrations.test': 'Test senden',
   'integrations.test.sent': 'Der Test ist gesendet',
   'integrations.test.notSent': 'Kein Test gesendet; das Protokoll unten sagt warum',

@@ -34,7 +34,8 @@ export const integrations = {
   'integrations.again': 'Connect again',
   'integrations.again.why':
     'The consent has ended. What waits for the account stays, and goes on when it is connected again.',
-  'integrations.again.key': 'The key is not accepted any more. Disconnect the account, and connect it with a new one.',
+  'integrations.again.key':
+    'The key is not accepted any more. What waits for the account stays, and goes on when it is connected with a new key.',
   'integrations.test': 'Send a test',
   'integrations.test.sent': 'The test was sent',
   'integrations.test.notSent': 'No test was sent; the log below says why',
