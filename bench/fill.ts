@@ -16,6 +16,7 @@ const WHILE_FILLING = {
   max_wal_size: `'16GB'`,
   checkpoint_timeout: `'1h'`,
   maintenance_work_mem: `'1GB'`,
+  work_mem: `'512MB'`,
   synchronous_commit: 'off',
 };
 
@@ -33,7 +34,7 @@ export async function filling(raw: RawDb, work: () => Promise<void>): Promise<vo
   await raw.raw('checkpoint');
 }
 
-/** Writes rows by COPY into a table without its indexes and triggers, which are there again afterwards. */
+/** Writes rows by COPY into a table without its indexes, keys and triggers, which are there again afterwards. */
 export async function copyRows(
   raw: RawDb,
   table: string,
@@ -72,16 +73,23 @@ async function canFreeze(connection: pg.Client, table: string): Promise<boolean>
   return rows[0]!.free;
 }
 
-/** Drops the indexes of a table that are no constraint's, does the work, and builds them anew. */
+/** Drops the indexes of a table, and its keys that no other table points at, does the work, and builds them anew. */
 export async function withoutIndexes(raw: RawDb, table: string, work: () => Promise<void>): Promise<void> {
-  const { rows } = await raw.raw(
+  const { rows: keys } = await raw.raw(
+    `select k.conname as name, pg_get_constraintdef(k.oid) as definition from pg_constraint k
+     where k.conrelid = ?::regclass and k.contype in ('p', 'u') and not exists (select 1 from pg_constraint f where f.conindid = k.conindid and f.contype = 'f')`,
+    [table],
+  );
+  const { rows: indexes } = await raw.raw(
     `select c.relname as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i join pg_class c on c.oid = i.indexrelid
      where i.indrelid = ?::regclass and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)`,
     [table],
   );
-  for (const { name } of rows) await raw.raw(`drop index ${name}`);
+  for (const { name } of keys) await raw.raw(`alter table ${table} drop constraint ${name}`);
+  for (const { name } of indexes) await raw.raw(`drop index ${name}`);
   await work();
-  for (const { definition } of rows) await raw.raw(definition);
+  for (const { name, definition } of keys) await raw.raw(`alter table ${table} add constraint ${name} ${definition}`);
+  for (const { definition } of indexes) await raw.raw(definition);
 }
 
 /** The text format of COPY. Cells hold no tabs, line ends or backslashes. */
