@@ -145,9 +145,9 @@ async function keptOffice(deps: TestDeps, dataDir: string | undefined): Promise<
     office: { organizationId: string; campaignIds: string[] };
     shape: { sends: number; contacts: number };
   };
-  const { userId } = await deps.db('memberships').where('organization_id', office.organizationId).first('user_id');
+  const member = await deps.db('memberships').where('organization_id', office.organizationId).first('user_id');
   return {
-    userId,
+    userId: member.user_id,
     campaignId: office.campaignIds[0]!,
     what: `${shape.sends} sends, ${shape.contacts} contacts`,
   };
