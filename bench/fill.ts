@@ -92,6 +92,13 @@ export async function withoutIndexes(raw: RawDb, table: string, work: () => Prom
   for (const { definition } of indexes) await raw.raw(definition);
 }
 
+/** Does the work with the triggers of a table off, those that look for what its rows point at among them. */
+export async function withoutTriggers(raw: RawDb, table: string, work: () => Promise<void>): Promise<void> {
+  await raw.raw(`alter table ${table} disable trigger all`);
+  await work();
+  await raw.raw(`alter table ${table} enable trigger all`);
+}
+
 /** The text format of COPY. Cells hold no tabs, line ends or backslashes. */
 function* chunksOf(rows: Iterable<readonly Cell[]>): Generator<string> {
   let text = '';

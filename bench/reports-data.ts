@@ -116,10 +116,38 @@ const pick = <T>(of: readonly T[], n: number): T => of[n % of.length]!;
 
 type Table = { table: string; columns: readonly string[]; rows: Iterable<readonly Cell[]> };
 
-/** The tables in the order in which they are written. */
+/** The tables in the order in which they are written: what takes longest first. */
 export function* tablesOf(shape: Shape, office: Office): Generator<Table> {
   const org = office.organizationId;
   const now = iso(office.now.getTime());
+  yield {
+    table: 'engagement_events',
+    columns:
+      'id organization_id type send_id campaign_id step_id contact_id mailbox_id machine client device_type country_code at'.split(
+        ' ',
+      ),
+    rows: numbered(shape.engagements, (n) => {
+      const { at, ...email } = emailOf(n % shape.sends, shape, office);
+      const where = [
+        pick(['Apple Mail', 'Gmail', 'Outlook'], n),
+        pick(['mobile', 'desktop'], n),
+        pick(['DE', 'FR', 'US', 'GB', null], n),
+      ];
+      return [
+        idOf('engagement', n),
+        org,
+        n % 10 < 8 ? 'open' : 'click',
+        idOf('send', email.n),
+        office.campaignIds[email.campaign]!,
+        office.stepIds[email.campaign * 3 + email.step]!,
+        idOf('contact', email.contact),
+        office.mailboxIds[email.mailbox]!,
+        n % 4 === 0 ? 't' : 'f',
+        ...where,
+        iso(at + 3 * HOUR_MS),
+      ];
+    }),
+  };
   yield {
     table: 'contacts',
     columns: ['id', 'organization_id', 'email', 'first_name', 'last_name', 'company', 'created_at', 'updated_at'],
@@ -169,34 +197,6 @@ export function* tablesOf(shape: Shape, office: Office): Generator<Table> {
         ' ',
       ),
     rows: conversions(people, office, now),
-  };
-  yield {
-    table: 'engagement_events',
-    columns:
-      'id organization_id type send_id campaign_id step_id contact_id mailbox_id machine client device_type country_code at'.split(
-        ' ',
-      ),
-    rows: numbered(shape.engagements, (n) => {
-      const { at, ...email } = emailOf(n % shape.sends, shape, office);
-      const where = [
-        pick(['Apple Mail', 'Gmail', 'Outlook'], n),
-        pick(['mobile', 'desktop'], n),
-        pick(['DE', 'FR', 'US', 'GB', null], n),
-      ];
-      return [
-        idOf('engagement', n),
-        org,
-        n % 10 < 8 ? 'open' : 'click',
-        idOf('send', email.n),
-        office.campaignIds[email.campaign]!,
-        office.stepIds[email.campaign * 3 + email.step]!,
-        idOf('contact', email.contact),
-        office.mailboxIds[email.mailbox]!,
-        n % 4 === 0 ? 't' : 'f',
-        ...where,
-        iso(at + 3 * HOUR_MS),
-      ];
-    }),
   };
   yield {
     table: 'prospect_facts',
