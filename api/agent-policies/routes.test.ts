@@ -1,6 +1,7 @@
 import test from 'ava';
 import { maskOf } from '../../lib/permissions.ts';
 import { newId } from '../../lib/ids.ts';
+import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { policyBody } from '../../test/harness/approvals.ts';
 import { openDesk, problemPaths, type Desk } from '../../test/harness/campaign-desk.ts';
 import { createApiKey, createMember } from '../../test/harness/factories.ts';
@@ -224,6 +225,15 @@ test('effective: a policy as far as the credential can use it, an empty one, and
   t.like(await effective(viewer.sessionToken), { source: 'session', autonomous: false, capabilities: [] });
   const { accessToken, grantId } = await grant(desk);
   t.like(await effective(accessToken), { source: 'none', api_key_id: null, oauth_grant_id: grantId });
+});
+
+test('of two replacements of a policy that name the state they have read, the second is refused', async (t) => {
+  const desk = await openDesk(world);
+  const body = policyBody(desk.tenant.apiKeyId, await desk.mailbox());
+  const { id, updated_at: seen } = (await asPerson(desk, 'POST', '/agent-policies', body)).body;
+  await refusesTheUnseen(t, seen, (more, attempt) =>
+    asPerson(desk, 'PUT', `/agent-policies/${id}`, { ...body, name: `Name ${attempt}`, ...more }),
+  );
 });
 
 test('policies are paged, newest first', async (t) => {

@@ -11,7 +11,7 @@ import {
 } from '../../domain/agent-policies/policies.ts';
 import { reader } from '../../domain/kernel/transact.ts';
 import { route, type AnyRoute } from '../http/route.ts';
-import { idParams, iso, paged, pageQuery, presentPage } from '../http/schemas.ts';
+import { asSeen, idParams, iso, paged, pageQuery, presentPage } from '../http/schemas.ts';
 import * as schemas from './schemas.ts';
 
 const people = {
@@ -88,13 +88,15 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     path: '/agent-policies/:id',
     summary: 'Replace a policy',
     description:
-      'What is not sent is not kept: `enabled` becomes true, the spend none. It takes effect at once; what the credential has done today stays counted.',
+      'What is not sent is not kept: `enabled` becomes true, the spend none. It takes effect at once; what the credential has done today stays counted. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: schemas.policyBody,
-    furtherProblems: (ctx, body) => policyProblems(reader(ctx), body, ctx.clock.now()),
+    body: schemas.policyBody.safeExtend(asSeen),
+    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) =>
+      policyProblems(reader(ctx), body, ctx.clock.now()),
     success: { status: 200, body: schemas.policy },
     errors: ['conflict'],
-    handler: async (ctx, { params, body }) => present(await replacePolicy(ctx, params.id, body)),
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) =>
+      present(await replacePolicy(ctx, params.id, body, { expectedUpdatedAt })),
   }),
   route({
     ...people,

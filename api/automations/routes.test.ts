@@ -10,6 +10,7 @@ import {
   createMember,
   type Tenant,
 } from '../../test/harness/factories.ts';
+import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { chain, createAutomation } from '../../test/harness/automations.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
@@ -237,6 +238,9 @@ test.serial('an automation is kept as it is drawn, replaced as a whole, and dele
 
   const replaced = (await ask(tenant, 'PATCH', `/${automation.id}`, SIMPLE)).body.automation;
   t.like(replaced, { ...SIMPLE, filter: {}, enabled: true, created_at: automation.created_at });
+  await refusesTheUnseen(t, replaced.updated_at, (more) =>
+    ask(tenant, 'PATCH', `/${automation.id}`, { ...SIMPLE, ...more }),
+  );
   await world.deps.db('automation_runs').insert({
     id: newId(),
     organization_id: tenant.organizationId,

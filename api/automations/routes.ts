@@ -14,7 +14,7 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import { reader } from '../../domain/kernel/transact.ts';
 import { runUrl } from '../../domain/records/run-url.ts';
 import { route } from '../http/route.ts';
-import { idParams, iso } from '../http/schemas.ts';
+import { asSeen, idParams, iso } from '../http/schemas.ts';
 import * as schemas from './schemas.ts';
 
 const automations = {
@@ -66,12 +66,16 @@ export const automationRoutes = [
     method: 'patch',
     path: '/automations/:id',
     summary: 'Replace an automation',
-    description: `Everything is replaced: what is left out has its default, so an automation without \`enabled\` is switched on. Runs under way go on with the graph that they began with; when it is switched off, they end. ${WORDS}`,
+    description: `Everything is replaced: what is left out has its default, so an automation without \`enabled\` is switched on. Runs under way go on with the graph that they began with; when it is switched off, they end. With \`expected_updated_at\` nobody else’s change is overwritten. ${WORDS}`,
     params: idParams,
-    body: schemas.automationBody,
-    furtherProblems: (ctx, body, { id }) => automationProblems(reader(ctx), body as Partial<AutomationWrite>, id),
+    body: schemas.automationBody.extend(asSeen),
+    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }, { id }) =>
+      automationProblems(reader(ctx), body as Partial<AutomationWrite>, id),
     success: { status: 200, body: schemas.automation },
-    handler: async (ctx, { params, body }) => ({ automation: present(await replaceAutomation(ctx, params.id, body)) }),
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => ({
+      automation: present(await replaceAutomation(ctx, params.id, body, { expectedUpdatedAt })),
+    }),
   }),
   route({
     ...write,

@@ -3,6 +3,7 @@ import { recountCampaignFlow } from '../../domain/facts/campaign-flow.ts';
 import { verifyFacts } from '../../domain/facts/verify.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
+import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
 import { enroll } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
@@ -127,20 +128,12 @@ test('who names the state they have read overwrites nobody: of two edits at once
   const { campaign } = await desk.ready(0);
   const at = `/campaigns/${campaign.id}`;
   const [step] = (await desk.call('GET', `${at}/steps`)).body;
-  const edit = (path: string, body: object, seen: string) =>
-    desk.call('PATCH', path, { ...body, expected_updated_at: seen });
   for (const [path, body] of [
     [`${at}/steps/${step.id}`, { subject: 'Mine' }],
     [at, { daily_limit: 7 }],
   ] as const) {
     const row = path === at ? (await desk.call('GET', at)).body : step;
-    const answers = await Promise.all([edit(path, body, row.updated_at), edit(path, body, row.updated_at)]);
-    t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409], path);
-    const refused = answers.find(({ status }) => status === 409)!.body;
-    t.is(refused.code, 'conflict');
-    t.regex(refused.fix, /expected_updated_at/);
-    t.is((await edit(path, body, refused.updated_at)).status, 200);
-    t.is((await desk.call('PATCH', path, body)).status, 200);
+    await refusesTheUnseen(t, row.updated_at, (more) => desk.call('PATCH', path, { ...body, ...more }));
   }
 });
 

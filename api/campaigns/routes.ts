@@ -17,14 +17,13 @@ import { campaignEditProblems, editCampaign } from '../../domain/campaigns/updat
 import { z } from 'zod';
 import { heldAnswer, presentHeld } from '../approvals/held.ts';
 import { Awaiting, route } from '../http/route.ts';
-import { idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
+import { asSeen, idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
 import { campaignCheckRoutes } from './check-routes.ts';
 import { campaignLeadRoutes } from './lead-routes.ts';
 import { presentCampaign, presentLog, presentWarnings } from './present.ts';
 import {
   advanced,
   advancedBody,
-  asSeen,
   campaign,
   campaignListQuery,
   campaignPage,

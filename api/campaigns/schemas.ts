@@ -101,13 +101,6 @@ const campaignPlan = {
   schedule_windows: updateCampaignSchema.shape.schedule_windows,
 };
 
-/** For a PATCH that must not overwrite what somebody else changed meanwhile. */
-export const asSeen = {
-  expected_updated_at: inputTimestamp.optional().meta({
-    description: 'The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed',
-  }),
-};
-
 /** Where a step is put. */
 export const placed = {
   place: z

@@ -14,10 +14,9 @@ import { createVariant, deleteVariant, listVariants, updateVariant } from '../..
 import { reader } from '../../domain/kernel/transact.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
-import { idParams } from '../http/schemas.ts';
+import { asSeen, idParams } from '../http/schemas.ts';
 import { presentFlow, presentSender, presentStep, presentVariant, presentWarnings } from './present.ts';
 import {
-  asSeen,
   flow,
   placed,
   senderList,

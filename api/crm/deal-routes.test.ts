@@ -6,6 +6,7 @@ import {
   createMember,
   type Tenant,
 } from '../../test/harness/factories.ts';
+import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { createPipeline } from '../../test/harness/crm.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
@@ -234,6 +235,15 @@ test.serial(
     ]);
   },
 );
+
+test.serial('of two changes of a deal that name the state they have read, the second is refused', async (t) => {
+  const { api, deal } = await scene();
+  const { id, updated_at: seen } = await deal();
+  clock.advance(1_000);
+  await refusesTheUnseen(t, seen, (more, attempt) =>
+    api('PATCH', `/crm/deals/${id}`, { name: `Name ${attempt}`, ...more }),
+  );
+});
 
 test.serial('won and lost stamp when, once; open again has no stamp; stage changes stand in the log', async (t) => {
   const { api, stageIds, contactId, deal, events } = await scene();

@@ -13,7 +13,7 @@ import {
 import { listActivities } from '../../domain/crm/activities.ts';
 import { reader } from '../../domain/kernel/transact.ts';
 import { route } from '../http/route.ts';
-import { idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
+import { asSeen, idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
 import { presentActivity, presentDeal, presentFoundDeal } from './present.ts';
 import { activity, deal, dealCreate, dealFilters, dealsSummary, dealUpdate, foundDeal } from './schemas.ts';
 
@@ -98,12 +98,14 @@ export const dealRoutes = [
     path: '/crm/deals/:id',
     summary: 'Change a deal',
     description:
-      'Fields that are left out stay as they are; null empties one. won and lost stamp when; a deal that is open again has no stamp. The stage is one of its pipeline.',
+      'Fields that are left out stay as they are; null empties one. won and lost stamp when; a deal that is open again has no stamp. The stage is one of its pipeline. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: dealUpdate,
-    furtherProblems: (ctx, body, params) => dealEditProblems(ctx, params.id!, body),
+    body: dealUpdate.extend(asSeen),
+    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }, params) => dealEditProblems(ctx, params.id!, body),
     success: { status: 200, body: deal },
-    handler: async (ctx, { params, body }) => presentDeal(await updateDeal(ctx, params.id, body)),
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) =>
+      presentDeal(await updateDeal(ctx, params.id, body, { expectedUpdatedAt })),
   }),
   route({
     ...write,

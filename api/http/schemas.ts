@@ -18,6 +18,13 @@ export const inputTimestamp = z.iso
   .refine(isWritable, YEARS);
 /** A day as clients send it, `YYYY-MM-DD`. */
 export const inputDay = z.iso.date().refine((day) => !day.startsWith('0000'), YEARS);
+
+/** For a change that must not overwrite what somebody else changed meanwhile. */
+export const asSeen = {
+  expected_updated_at: inputTimestamp.optional().meta({
+    description: 'The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed',
+  }),
+};
 export const uuid = z.uuid();
 /** An address that Heron will call. Checks what needs neither DNS nor the installation's settings; the verb checks the rest. */
 export function outboundUrl(description: string) {

@@ -10,7 +10,7 @@ import {
 } from '../../domain/segments/segments.ts';
 import { conditionProblems } from '../../domain/records/segment/compile.ts';
 import { route } from '../http/route.ts';
-import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../http/schemas.ts';
+import { asSeen, idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../http/schemas.ts';
 import { conditions, match } from './schemas.ts';
 
 const area = 'segments';
@@ -109,11 +109,19 @@ export const segmentRoutes = [
     method: 'patch',
     path: '/segments/:id',
     summary: 'Change a segment',
+    description: 'Fields left out stay; with `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: z.strictObject({ name: name.optional(), match: match.optional(), conditions: conditions.optional() }),
+    body: z.strictObject({
+      name: name.optional(),
+      match: match.optional(),
+      conditions: conditions.optional(),
+      ...asSeen,
+    }),
     furtherProblems: async (_ctx, { conditions: given = [] }) => conditionProblems(given, 'body.conditions'),
     success: { status: 200, body: segment },
-    handler: async (ctx, { params, body }) => present(await updateSegment(ctx, params.id, body)),
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      present(await updateSegment(ctx, params.id, edit, { expectedUpdatedAt })),
   }),
   route({
     ...write,

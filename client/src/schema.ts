@@ -3140,7 +3140,7 @@ export interface paths {
         head?: never;
         /**
          * Change a deal
-         * @description Fields that are left out stay as they are; null empties one. won and lost stamp when; a deal that is open again has no stamp. The stage is one of its pipeline.
+         * @description Fields that are left out stay as they are; null empties one. won and lost stamp when; a deal that is open again has no stamp. The stage is one of its pipeline. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `WRITE_CRM`, or a person whose role has `manage_contacts`.
          */
@@ -3544,7 +3544,9 @@ export interface paths {
         head?: never;
         /**
          * Change a segment
-         * @description For a key or token with `WRITE_CONTACTS`, or a person whose role has `manage_contacts`.
+         * @description Fields left out stay; with `expected_updated_at` nobody else’s change is overwritten.
+         *
+         *     For a key or token with `WRITE_CONTACTS`, or a person whose role has `manage_contacts`.
          */
         patch: operations["segments.update"];
         trace?: never;
@@ -3974,7 +3976,7 @@ export interface paths {
         head?: never;
         /**
          * Replace an automation
-         * @description Everything is replaced: what is left out has its default, so an automation without `enabled` is switched on. Runs under way go on with the graph that they began with; when it is switched off, they end. The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.
+         * @description Everything is replaced: what is left out has its default, so an automation without `enabled` is switched on. Runs under way go on with the graph that they began with; when it is switched off, they end. With `expected_updated_at` nobody else’s change is overwritten. The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.
          *
          *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`. Not for keys that are restricted to mailboxes.
          */
@@ -5693,7 +5695,7 @@ export interface paths {
         get?: never;
         /**
          * Replace a policy
-         * @description What is not sent is not kept: `enabled` becomes true, the spend none. It takes effect at once; what the credential has done today stays counted.
+         * @description What is not sent is not kept: `enabled` becomes true, the spend none. It takes effect at once; what the credential has done today stays counted. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For people only, not for keys: a person whose role has owner|`manage_settings`.
          */
@@ -19451,6 +19453,11 @@ export interface operations {
                     /** @enum {string} */
                     status?: "open" | "won" | "lost";
                     lost_reason?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -21132,6 +21139,11 @@ export interface operations {
                         /** @default [] */
                         values?: string[];
                     }[];
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -23379,6 +23391,11 @@ export interface operations {
                             when?: "" | "true" | "false";
                         }[];
                     };
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -30531,6 +30548,11 @@ export interface operations {
                     max_monthly_mailbox_spend_cents?: number | null;
                     /** Format: date-time */
                     expires_at: string;
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };

@@ -5,6 +5,7 @@ import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { idProblems } from '../records/references.ts';
 
 export type { AgentPolicyRow };
@@ -99,13 +100,20 @@ export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentP
 /**
  * Replaces a policy (PUT /agent-policies/:id): what is not sent is not kept. Actions that were authorized by the old one have committed
  * when this answers; what was counted today stays counted.
- * @throws AppError not_found, and as {@link createPolicy}
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, conflict when it has another `updated_at` by now, and as {@link createPolicy}
  */
-export async function replacePolicy(ctx: Ctx, id: string, input: PolicyInput): Promise<AgentPolicyRow> {
+export async function replacePolicy(
+  ctx: Ctx,
+  id: string,
+  input: PolicyInput,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<AgentPolicyRow> {
   if (!isUuid(id)) throw notFound('Policy');
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(AgentPolicies).findById(id).forUpdate();
     if (!before) throw notFound('Policy');
+    assertAsSeen('The policy', before.updated_at, expectedUpdatedAt);
     refuseProblems(await policyProblems(tx.org, input, tx.now));
     const columns = toColumns(input);
     const changes = changesBetween(before, columns);

@@ -8,6 +8,7 @@ import { isCredential } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { authorRights, lackingRights, neededBy, startedProblems } from '../records/automation-rights.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { assertRoomFor } from '../records/full-list.ts';
 import { automationProblems, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenRuns } from './end-runs.ts';
@@ -62,13 +63,20 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
 
 /**
  * Replaces an automation. Runs under way go on with the graph that they began with; where it is switched off, they end at once.
- * @throws AppError not_found, forbidden and bad_request as {@link createAutomation}
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, forbidden and bad_request as {@link createAutomation}; conflict when it has another `updated_at` by now
  */
-export async function replaceAutomation(ctx: Ctx, id: string, input: AutomationWrite): Promise<AutomationRow> {
+export async function replaceAutomation(
+  ctx: Ctx,
+  id: string,
+  input: AutomationWrite,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<AutomationRow> {
   return transact(ctx, async (tx) => {
     await lockAutomations(tx);
     await assertMayWrite(ctx, tx, input, id);
     const before = await findAutomation(tx.org, id);
+    assertAsSeen('The automation', before.updated_at, expectedUpdatedAt);
     refuseProblems(await automationProblems(tx.org, input, id));
     await tx.org
       .table('automations')

@@ -7,7 +7,7 @@ import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
-import { assertAsSeen } from './as-seen.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { copyWarnings, defaultWaitAfter, kindOf } from './build-steps.ts';
 import { oneTimeProblems } from './checks.ts';
 import { editSteps } from './edit-check.ts';

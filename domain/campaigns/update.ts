@@ -7,7 +7,7 @@ import type { ApprovalRow } from '../approvals/view.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { releaseReservedSends } from '../engine/control/release.ts';
-import { assertAsSeen } from './as-seen.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';

@@ -6,6 +6,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { recordActivities, type Activity } from './activities.ts';
 import { referenceProblems } from './references.ts';
 
@@ -101,12 +102,19 @@ export async function createDeal(ctx: Ctx, input: NewDeal): Promise<DealRow> {
 /**
  * Changes a deal. A stage it comes to, and that it was won or lost, stand in the contact's log; won and lost stamp when, once, and a deal
  * that is open again has neither stamp. crm.deal_updated fires where something changed.
- * @throws AppError not_found, bad_request as {@link dealEditProblems} finds
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, bad_request as {@link dealEditProblems} finds, conflict when it has another `updated_at` by now
  */
-export async function updateDeal(ctx: Ctx, id: string, edit: DealEdit): Promise<DealRow> {
+export async function updateDeal(
+  ctx: Ctx,
+  id: string,
+  edit: DealEdit,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<DealRow> {
   return transact(ctx, async (tx) => {
     const references = isUuid(id) ? await referenceProblems(tx.org, edit, { lock: true }) : [];
     const before = await lockDeal(tx, id);
+    assertAsSeen('The deal', before.updated_at, expectedUpdatedAt);
     refuseProblems([...references, ...(await ownProblems(tx.org, before, edit, { lock: true }))]);
     const changes = changesOf(before, edit, tx.now);
     const fields = Object.keys(edit).filter((field) => field in changes);

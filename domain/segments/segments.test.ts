@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { newId } from '../../lib/ids.ts';
+import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { createContact, createLabel } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import { reader } from '../kernel/transact.ts';
@@ -207,6 +208,10 @@ test('segments are saved, changed and deleted; faulty conditions are all named',
     made.body.conditions,
   );
   t.is((await call(world, 'GET', '/v1/segments', { token })).body.data.length, 1);
+  const { updated_at: seen } = (await call(world, 'GET', `/v1/segments/${made.body.id}`, { token })).body;
+  await refusesTheUnseen(t, seen, (more) =>
+    call(world, 'PATCH', `/v1/segments/${made.body.id}`, { token, body: { match: 'all', ...more } }),
+  );
 
   const faulty = await call(world, 'POST', '/v1/segments', {
     token,

@@ -5,6 +5,7 @@ import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { conditionProblems } from '../records/segment/compile.ts';
 import { customField, SEGMENT_FIELDS, type SegmentField } from '../records/segment/fields.ts';
 
@@ -62,18 +63,17 @@ export async function updateSegment(
   ctx: Ctx,
   id: string,
   edit: { [K in keyof SegmentInput]?: SegmentInput[K] | undefined },
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<SegmentRow> {
   if (edit.conditions) refuseFaulty(edit.conditions);
   return transact(ctx, async (tx) => {
-    if (!isUuid(id)) throw notFound('Segment');
+    const before = isUuid(id) ? await tx.org.query(Segments).findById(id).forUpdate() : undefined;
+    if (!before) throw notFound('Segment');
+    assertAsSeen('The segment', before.updated_at, expectedUpdatedAt);
     const change = defined(edit);
-    const changed = await tx.org
-      .query(Segments)
-      .findById(id)
-      .patch({ ...change, updated_at: tx.now });
-    if (!changed) throw notFound('Segment');
+    const segment = await tx.org.query(Segments).patchAndFetchById(id, { ...change, updated_at: tx.now });
     tx.audit({ action: 'update', entityType: 'segment', entityId: id, changes: { fields: Object.keys(change) } });
-    return (await tx.org.query(Segments).findById(id))!;
+    return segment!;
   });
 }
 
