@@ -8,19 +8,27 @@ export function SaveButtons({
   act,
   isChanged,
   isHeld = false,
+  isInForm = false,
   discard,
 }: {
   act: { mutate: () => void; isPending: boolean };
   isChanged: boolean;
   /** Something has to be decided before. */
   isHeld?: boolean;
+  /** Enter in a field saves too: the form around it does (`sends` of draft.ts). */
+  isInForm?: boolean;
   discard?: () => void;
 }) {
   const t = useText();
   const save = useRef<HTMLButtonElement>(null);
   return (
     <>
-      <Button ref={save} loading={act.isPending} {...offProps(!isChanged || isHeld, () => act.mutate())}>
+      <Button
+        ref={save}
+        type={isInForm ? 'submit' : 'button'}
+        loading={act.isPending}
+        {...offProps(!isChanged || isHeld, () => (isInForm ? undefined : act.mutate()))}
+      >
         {t('save')}
       </Button>
       {discard && isChanged ? (

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { DAY_MS } from '../../parts/day.ts';
 import { useAct } from '../../parts/act.ts';
+import { isUnseen } from '../../parts/draft.ts';
 import { Form } from '../../parts/form.tsx';
 import { WholeNumber } from '../../parts/whole-number.tsx';
 import { text, useText } from '../../text/index.ts';
@@ -71,7 +72,14 @@ export function PolicyForm({
         expires_at: `${until}T23:59:59Z`,
       };
       return policy
-        ? dataOf(heron.PUT('/v1/agent-policies/{id}', { params: { path: { id: policy.id } }, body }))
+        ? dataOf(
+            heron.PUT('/v1/agent-policies/{id}', {
+              params: { path: { id: policy.id } },
+              body: { ...body, expected_updated_at: policy.updated_at },
+            }),
+          ).catch((error: unknown) => {
+            throw isUnseen(error) ? new Error(t('agents.policy.meanwhile')) : error;
+          })
         : dataOf(heron.POST('/v1/agent-policies', { body }));
     },
     { stale: [['policies']], isShown: true, done: t('saved'), onDone },

@@ -1,5 +1,6 @@
-import type { AnswerOf } from '../../app/api.ts';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { isUnseen } from '../../parts/draft.ts';
 
 export type Automation = AnswerOf<'/v1/automations'>['automations'][number];
 export type Graph = Automation['graph'];
@@ -16,6 +17,15 @@ const GAP = { x: 40, y: 60 };
 
 /** A flow that is edited: what of an automation is saved together. */
 export type Draft = Pick<Automation, 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph'>;
+
+/** What starts an automation and what it then does belong together: of two who change it, one gives way. */
+export type Flow = Pick<Automation, 'trigger_event' | 'filter' | 'graph'>;
+/** An automation as it is edited. */
+export type Edited = Pick<Automation, 'name' | 'enabled' | 'updated_at'> & { flow: Flow };
+
+export function flowOf({ trigger_event, filter, graph }: Flow): Flow {
+  return { trigger_event, filter, graph };
+}
 
 /** The ways out of a node. */
 export function waysOut({ type }: FlowNode): readonly When[] {
@@ -88,6 +98,22 @@ function freeId(prefix: string, taken: readonly string[], wish = ''): string {
 /** An automation as the API replaces it: with everything that it has, for what is left out has its default. */
 export function toBody({ name, enabled, trigger_event, filter, graph }: Draft) {
   return { name, enabled, trigger_event, filter, graph };
+}
+
+/** Switches an automation on or off, and leaves everything else as it is stored by then. */
+export async function turn(automation: Automation, enabled: boolean): Promise<unknown> {
+  const params = { path: { id: automation.id } };
+  const put = (seen: Automation) =>
+    dataOf(
+      heron.PATCH('/v1/automations/{id}', {
+        params,
+        body: { ...toBody({ ...seen, enabled }), expected_updated_at: seen.updated_at },
+      }),
+    );
+  return put(automation).catch(async (error: unknown) => {
+    if (!isUnseen(error)) throw error;
+    return put((await dataOf(heron.GET('/v1/automations/{id}', { params }))).automation);
+  });
 }
 
 /** Whether the role may change automations: who may use integrations may, and who may set the workspace up. */

@@ -15,7 +15,7 @@ import { toTriggerChoice, triggerName } from '../../parts/trigger-names.ts';
 import { TRIGGERS } from '../../parts/triggers.ts';
 import { toNumber, useText } from '../../text/index.ts';
 import { PagedTable } from '../../parts/paged.tsx';
-import { toBody, useMayChange, type Automation } from './flow.ts';
+import { turn, useMayChange, type Automation } from './flow.ts';
 
 /** Every automation, with what starts it and whether it is switched on. */
 export default function AutomationsPage() {
@@ -59,16 +59,7 @@ export default function AutomationsPage() {
 
 function Row({ automation, mayChange }: { automation: Automation; mayChange: boolean }) {
   const t = useText();
-  const turn = useAct(
-    (enabled: boolean) =>
-      dataOf(
-        heron.PATCH('/v1/automations/{id}', {
-          params: { path: { id: automation.id } },
-          body: toBody({ ...automation, enabled }),
-        }),
-      ),
-    { stale: [['automations']] },
-  );
+  const turning = useAct((enabled: boolean) => turn(automation, enabled), { stale: [['automations']] });
   const { id, name, trigger_event: trigger, graph } = automation;
   return (
     <Table.Tr>
@@ -84,8 +75,8 @@ function Row({ automation, mayChange }: { automation: Automation; mayChange: boo
       </Table.Td>
       <Table.Td>
         <Switch
-          checked={turn.isPending ? turn.variables : automation.enabled}
-          onChange={(event) => turn.mutate(event.currentTarget.checked)}
+          checked={turning.isPending ? turning.variables : automation.enabled}
+          onChange={(event) => turning.mutate(event.currentTarget.checked)}
           disabled={!mayChange}
           aria-label={t('automations.on.of', { name })}
         />

@@ -7,15 +7,17 @@ import { lazy, Suspense, useState } from 'react';
 import { dataOf, heron, queryClient } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { useDraft } from '../../parts/draft.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Theirs } from '../../parts/theirs.tsx';
 import { useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
-import { toBody, useMayChange, type Automation, type Draft, type Result } from './flow.ts';
+import { flowOf, useMayChange, type Automation, type Draft, type Edited, type Result } from './flow.ts';
 import { NodePanel } from './node-panel.tsx';
 import { Runs, useRuns } from './runs.tsx';
 import { useChoices } from './choices.ts';
@@ -70,8 +72,27 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
   const t = useText();
   const choices = useChoices();
   const { id } = automation;
-  const [edited, setDraft] = useState<Draft>();
-  const draft = edited ?? toBody(automation);
+  const path = { params: { path: { id } } };
+  const { name, enabled, updated_at: seen } = automation;
+  const edit = useDraft<Edited>({
+    stored: { name, enabled, flow: flowOf(automation), updated_at: seen },
+    write: async (changes, { updated_at: expected_updated_at, ...before }) => {
+      const { flow, ...rest } = { ...before, ...changes };
+      const stored = await dataOf(
+        heron.PATCH('/v1/automations/{id}', { ...path, body: { ...rest, ...flow, expected_updated_at } }),
+      );
+      queryClient.setQueryData(['automations', id], stored);
+    },
+    readAgain: async () => {
+      const stored = await dataOf(heron.GET('/v1/automations/{id}', path));
+      queryClient.setQueryData(['automations', id], stored);
+      const { automation: now } = stored;
+      return { name: now.name, enabled: now.enabled, flow: flowOf(now), updated_at: now.updated_at };
+    },
+    stale: [['automations']],
+    done: t('saved'),
+  });
+  const draft: Draft = { name: edit.value.name, enabled: edit.value.enabled, ...edit.value.flow };
   const [chosen, choose] = useFilter('node');
   const [runId, chooseRun] = useFilter('run');
   const [trace, setTrace] = useState<readonly Result[]>();
@@ -79,20 +100,10 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
   const run = runs.data?.runs.find((each) => each.id === runId);
   const results = trace ?? run?.node_results;
   const node = draft.graph.nodes.find((each) => each.id === chosen) ?? draft.graph.nodes[0]!;
-  const isChanged = JSON.stringify(draft) !== JSON.stringify(toBody(automation));
-  const save = useAct(() => dataOf(heron.PATCH('/v1/automations/{id}', { params: { path: { id } }, body: draft })), {
-    stale: [['automations']],
-    done: t('saved'),
-    isShown: true,
-    onDone: (stored) => {
-      queryClient.setQueryData(['automations', id], stored);
-      setDraft(undefined);
-    },
-  });
   const change = mayChange
     ? (next: Draft) => {
         setTrace(undefined);
-        setDraft(next);
+        edit.change({ name: next.name, enabled: next.enabled, flow: flowOf(next) });
       }
     : undefined;
   return (
@@ -120,17 +131,30 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
           <Group gap="xs">
             <DryRun
               id={id}
-              isStale={isChanged}
+              isStale={edit.isChanged}
               onTrace={(traced) => {
                 chooseRun('');
                 setTrace(traced);
               }}
             />
-            <SaveButtons act={save} isChanged={isChanged} />
+            <SaveButtons
+              act={edit.save}
+              isChanged={edit.isChanged}
+              isHeld={edit.theirs !== null}
+              discard={edit.reset}
+            />
           </Group>
         ) : null}
       </Group>
-      <ErrorNote error={save.error} />
+      <Theirs
+        draft={edit}
+        say={{
+          enabled: (isOn) => t(isOn ? 'automations.theirs.on' : 'automations.theirs.off'),
+          flow: (flow) =>
+            `${summaryOf(flow, flow.graph.nodes[0]!, choices).title}: ${t('automations.theirs.steps', { count: flow.graph.nodes.length - 1 })}`,
+        }}
+      />
+      <ErrorNote error={edit.save.error} />
       {results ? (
         <Group gap="xs" role="status">
           <Text size="sm">{t(trace ? 'automations.dry.shown' : 'automations.run.shown')}</Text>
@@ -157,13 +181,15 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
               onMove={
                 mayChange
                   ? (moved, { x, y }) =>
-                      setDraft((before = toBody(automation)) => ({
-                        ...before,
-                        graph: {
-                          ...before.graph,
-                          nodes: before.graph.nodes.map((each) => (each.id === moved ? { ...each, x, y } : each)),
+                      edit.change({
+                        flow: {
+                          ...flowOf(draft),
+                          graph: {
+                            ...draft.graph,
+                            nodes: draft.graph.nodes.map((each) => (each.id === moved ? { ...each, x, y } : each)),
+                          },
                         },
-                      }))
+                      })
                   : undefined
               }
             />

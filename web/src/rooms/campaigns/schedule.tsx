@@ -9,8 +9,8 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Calendar } from './calendar.tsx';
-import { useDraft } from './draft.ts';
-import { Theirs } from './theirs.tsx';
+import { useDraft } from '../../parts/draft.ts';
+import { Theirs } from '../../parts/theirs.tsx';
 import type { Campaign } from './flow.ts';
 import { DAYS, dayOf, toClock, toInstant, toMinutes, toWindows } from './zone.ts';
 
@@ -28,7 +28,7 @@ export default function Schedule({ campaign }: { campaign: Campaign }) {
     stored: campaign,
     write: async (changes, seen) => {
       const row = await dataOf(
-        heron.PATCH('/v1/campaigns/{id}', { ...path, body: { ...(changes as Change), expected_updated_at: seen } }),
+        heron.PATCH('/v1/campaigns/{id}', { ...path, body: { ...(changes as Change), expected_updated_at: seen.updated_at } }),
       );
       if ('id' in row && 'days' in row) queryClient.setQueryData(['campaigns', id], row);
     },

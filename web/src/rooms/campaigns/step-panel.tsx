@@ -9,8 +9,8 @@ import { ErrorNote } from '../../parts/states.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { Branches } from './branches.tsx';
 import { Confirm } from './confirm.tsx';
-import { Theirs } from './theirs.tsx';
-import { useDraft } from './draft.ts';
+import { Theirs } from '../../parts/theirs.tsx';
+import { useDraft } from '../../parts/draft.ts';
 import { branchesOf, conditionsInWords, typeOf, type Action, type Flow, type Step } from './flow.ts';
 import { StepIcon } from './step-card.tsx';
 import { StepFields, NEW_STEPS } from './step-fields.tsx';
@@ -50,7 +50,7 @@ export function StepPanel({
       const { warnings: _, ...row } = await dataOf(
         heron.PATCH('/v1/campaigns/{id}/steps/{sid}', {
           ...path,
-          body: { ...(changes as Change), expected_updated_at: seen },
+          body: { ...(changes as Change), expected_updated_at: seen.updated_at },
         }),
       );
       queryClient.setQueryData<Step[]>(key, (rows) => rows?.map((one) => (one.id === row.id ? row : one)));

@@ -3,17 +3,20 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { dataOf, heron, type AnswerOf, type BodyOf } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type AnswerOf, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
-import { CURRENCIES, toMoney } from '../../parts/money.ts';
+import { amountProps, CURRENCIES, toMoney } from '../../parts/money.ts';
 import { ContactSelect } from '../../parts/contact-select.tsx';
+import { sends, useDraft } from '../../parts/draft.ts';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
+import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
-import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { Theirs } from '../../parts/theirs.tsx';
 import { To, useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 import { useMembers, usePipelines } from './deals.ts';
@@ -22,6 +25,21 @@ import { TaskList } from './task-list.tsx';
 
 type OneDeal = AnswerOf<'/v1/crm/deals/{id}'>;
 type Edit = BodyOf<'/v1/crm/deals/{id}', 'patch'>;
+/** What of a deal is edited; the day it may close is a day, without an hour. */
+type Edited = Pick<
+  OneDeal,
+  'name' | 'value' | 'currency' | 'stage_id' | 'contact_id' | 'assigned_to' | 'updated_at'
+> & { expected_close_date: string };
+const editedOf = (deal: OneDeal): Edited => ({
+  name: deal.name,
+  value: deal.value,
+  currency: deal.currency,
+  stage_id: deal.stage_id,
+  contact_id: deal.contact_id,
+  assigned_to: deal.assigned_to,
+  expected_close_date: deal.expected_close_date?.slice(0, 10) ?? '',
+  updated_at: deal.updated_at,
+});
 const stale = [['deals'], ['contacts']];
 
 /** One deal: what it is worth, where it stands, how it ended, and what is to do for it. */
@@ -45,7 +63,7 @@ export default function DealPage() {
         {(one) => (
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
             <Section title={t('crm.deal')}>
-              <EditDeal key={one.updated_at} deal={one} mayWrite={mayWrite} />
+              <EditDeal deal={one} mayWrite={mayWrite} />
             </Section>
             <Section
               title={t('nav.tasks')}
@@ -150,30 +168,33 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
   const t = useText();
   const pipelines = usePipelines();
   const members = useMembers();
-  const [draft, setDraft] = useState({
-    name: deal.name,
-    value: deal.value as number | string | null,
-    currency: deal.currency,
-    stage_id: deal.stage_id,
-    contact_id: deal.contact_id,
-    assigned_to: deal.assigned_to,
-    expected_close_date: deal.expected_close_date?.slice(0, 10) ?? '',
-  });
-  const save = useAct(
-    () =>
-      dataOf(
-        heron.PATCH('/v1/crm/deals/{id}', {
-          params: { path: { id: deal.id } },
-          body: {
-            ...draft,
-            value: draft.value === '' || draft.value === null ? null : Number(draft.value),
-            expected_close_date: draft.expected_close_date ? `${draft.expected_close_date}T00:00:00Z` : null,
-          },
-        }),
+  const path = { params: { path: { id: deal.id } } };
+  const keep = (stored: OneDeal) => {
+    queryClient.setQueryData(['deals', deal.id], stored);
+    return editedOf(stored);
+  };
+  const draft = useDraft<Edited>({
+    stored: editedOf(deal),
+    write: async ({ expected_close_date: day, ...changes }, { updated_at: expected_updated_at }) =>
+      keep(
+        await dataOf(
+          heron.PATCH('/v1/crm/deals/{id}', {
+            ...path,
+            body: {
+              ...changes,
+              ...(day === undefined ? {} : { expected_close_date: day ? `${day}T00:00:00Z` : null }),
+              expected_updated_at,
+            },
+          }),
+        ),
       ),
-    { stale, done: t('saved'), isShown: true },
-  );
+    readAgain: async () => keep(await dataOf(heron.GET('/v1/crm/deals/{id}', path))),
+    stale,
+    done: t('saved'),
+  });
+  const { value, change } = draft;
   const pipeline = pipelines.data?.find(({ id }) => id === deal.pipeline_id);
+  const stages = pipeline?.stages ?? [];
   const fields = (
     <>
       <TextInput
@@ -181,39 +202,40 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
         required
         maxLength={255}
         readOnly={!mayWrite}
-        value={draft.name}
-        onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+        value={value.name}
+        onChange={(event) => change({ name: event.currentTarget.value })}
       />
       <SimpleGrid cols={2}>
         <NumberInput
           label={t('crm.value')}
           min={0}
           readOnly={!mayWrite}
-          value={draft.value ?? ''}
-          onChange={(value) => setDraft({ ...draft, value })}
+          value={value.value ?? ''}
+          onChange={(amount) => change({ value: amount === '' ? null : Number(amount) })}
+          {...amountProps()}
         />
         <Select
           label={t('crm.currency')}
           data={CURRENCIES}
-          value={draft.currency}
-          onChange={(currency) => setDraft({ ...draft, currency: currency ?? draft.currency })}
+          value={value.currency}
+          onChange={(currency) => change({ currency: currency ?? value.currency })}
           allowDeselect={false}
           searchable
           readOnly={!mayWrite}
         />
         <Select
           label={t('crm.stage')}
-          data={(pipeline?.stages ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-          value={draft.stage_id}
-          onChange={(stage) => setDraft({ ...draft, stage_id: stage ?? draft.stage_id })}
+          data={stages.map(({ id, name }) => ({ value: id, label: name }))}
+          value={value.stage_id}
+          onChange={(stage) => change({ stage_id: stage ?? value.stage_id })}
           allowDeselect={false}
           readOnly={!mayWrite}
         />
         <Select
           label={t('crm.assigned')}
           data={members.data ?? []}
-          value={draft.assigned_to}
-          onChange={(assigned_to) => setDraft({ ...draft, assigned_to })}
+          value={value.assigned_to}
+          onChange={(assigned_to) => change({ assigned_to })}
           placeholder={t('crm.nobody')}
           clearable
           readOnly={!mayWrite}
@@ -223,15 +245,15 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
         type="date"
         label={t('crm.closes')}
         readOnly={!mayWrite}
-        value={draft.expected_close_date}
-        onChange={(event) => setDraft({ ...draft, expected_close_date: event.currentTarget.value })}
+        value={value.expected_close_date}
+        onChange={(event) => change({ expected_close_date: event.currentTarget.value })}
         maw={220}
       />
       {mayWrite ? (
         <ContactSelect
           label={t('crm.contact')}
-          value={draft.contact_id}
-          onChange={(contact_id) => setDraft({ ...draft, contact_id })}
+          value={value.contact_id}
+          onChange={(contact_id) => change({ contact_id })}
         />
       ) : null}
     </>
@@ -239,9 +261,30 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
   return (
     <>
       {mayWrite ? (
-        <Form act={save} submit={t('save')}>
-          {fields}
-        </Form>
+        <form onSubmit={sends(draft)}>
+          <Stack>
+            {fields}
+            <Theirs
+              draft={draft}
+              say={{
+                value: (amount) => (amount === null ? '' : toMoney(amount, deal.currency)),
+                stage_id: (stage) => stages.find(({ id }) => id === stage)?.name ?? '',
+                assigned_to: (person) => members.data?.find((one) => one.value === person)?.label ?? '',
+                contact_id: (contact) => (contact ? t('crm.theirs.contact') : ''),
+              }}
+            />
+            <ErrorNote error={draft.save.error} />
+            <Group justify="flex-end">
+              <SaveButtons
+                act={draft.save}
+                isChanged={draft.isChanged}
+                isHeld={draft.theirs !== null}
+                isInForm
+                discard={draft.reset}
+              />
+            </Group>
+          </Stack>
+        </form>
       ) : (
         <Stack>{fields}</Stack>
       )}

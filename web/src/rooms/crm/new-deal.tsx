@@ -6,7 +6,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { ContactSelect } from '../../parts/contact-select.tsx';
 import { Form } from '../../parts/form.tsx';
-import { CURRENCIES } from '../../parts/money.ts';
+import { amountProps, CURRENCIES } from '../../parts/money.ts';
 import { useText } from '../../text/index.ts';
 import type { Pipeline } from './deals.ts';
 
@@ -67,7 +67,7 @@ export function NewDeal({ pipeline }: { pipeline: Pipeline }) {
           />
           <ContactSelect label={t('crm.contact')} value={contact} onChange={setContact} />
           <SimpleGrid cols={2}>
-            <NumberInput label={t('crm.value')} min={0} value={value} onChange={setValue} />
+            <NumberInput label={t('crm.value')} min={0} value={value} onChange={setValue} {...amountProps()} />
             <Select
               label={t('crm.currency')}
               data={CURRENCIES}

@@ -1,21 +1,31 @@
-import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { sends, useDraft } from '../../parts/draft.ts';
 import { Page } from '../../parts/page.tsx';
+import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Theirs } from '../../parts/theirs.tsx';
 import { To, useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 import { complete, Conditions, type Audience } from './conditions.tsx';
 import { nameOf } from './contacts.tsx';
 
 type Segment = AnswerOf<'/v1/segments/{id}'>;
+/** A segment as it is edited: whom it is about is one thing. */
+type Edited = Pick<Segment, 'name' | 'updated_at'> & { audience: Audience };
+const NEW: Edited = { name: '', audience: { match: 'all', conditions: [] }, updated_at: '' };
+const editedOf = ({ name, match, conditions, updated_at }: Segment): Edited => ({
+  name,
+  audience: { match, conditions },
+  updated_at,
+});
 
 /** One segment, or a new one: its conditions, and who is in it while they are written. */
 export default function SegmentPage() {
@@ -36,7 +46,7 @@ export default function SegmentPage() {
         <Edit />
       ) : (
         <Answered query={segment} skeleton={<ListSkeleton rows={2} height={160} />}>
-          {(data) => <Edit key={data.updated_at} segment={data} />}
+          {(data) => <Edit segment={data} />}
         </Answered>
       )}
     </Page>
@@ -47,21 +57,29 @@ function Edit({ segment }: { segment?: Segment }) {
   const t = useText();
   const go = useGo();
   const mayWrite = useCan('manage_contacts');
-  const [name, setName] = useState(segment?.name ?? '');
-  const [audience, setAudience] = useState<Audience>(segment ?? { match: 'all', conditions: [] });
-  const body = { name, ...complete({ match: audience.match, conditions: audience.conditions }) };
-  const save = useAct(
-    () =>
-      segment
-        ? dataOf(heron.PATCH('/v1/segments/{id}', { params: { path: { id: segment.id } }, body }))
-        : dataOf(heron.POST('/v1/segments', { body })),
-    {
-      stale: [['segments'], ['contacts', 'segment']],
-      done: t('saved'),
-      isShown: true,
-      onDone: ({ id }) => (segment ? undefined : go(`/leads/segments/${id}`)),
+  const draft = useDraft<Edited>({
+    stored: segment ? editedOf(segment) : NEW,
+    write: async (changes, seen) => {
+      const { name, audience } = { ...seen, ...changes };
+      const body = { name, ...complete(audience) };
+      if (!segment) return go(`/leads/segments/${(await dataOf(heron.POST('/v1/segments', { body }))).id}`);
+      const { id } = segment;
+      const path = { params: { path: { id } } };
+      const stored = await dataOf(
+        heron.PATCH('/v1/segments/{id}', { ...path, body: { ...body, expected_updated_at: seen.updated_at } }),
+      );
+      queryClient.setQueryData(['segments', id], stored);
     },
-  );
+    readAgain: async () => {
+      const { id } = segment!;
+      const stored = await dataOf(heron.GET('/v1/segments/{id}', { params: { path: { id } } }));
+      queryClient.setQueryData(['segments', id], stored);
+      return editedOf(stored);
+    },
+    stale: [['segments'], ['contacts', 'segment']],
+    done: t('saved'),
+  });
+  const { name, audience } = draft.value;
   const remove = useAct(() => dataOf(heron.DELETE('/v1/segments/{id}', { params: { path: { id: segment!.id } } })), {
     stale: [['segments', 'list']],
     isShown: true,
@@ -70,12 +88,7 @@ function Edit({ segment }: { segment?: Segment }) {
   return (
     <>
       <Section title={t('leads.segments.who')}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            save.mutate();
-          }}
-        >
+        <form onSubmit={sends(draft)}>
           <Stack>
             <TextInput
               label={t('leads.segments.name')}
@@ -83,7 +96,7 @@ function Edit({ segment }: { segment?: Segment }) {
               maxLength={100}
               readOnly={!mayWrite}
               value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
+              onChange={(event) => draft.change({ name: event.currentTarget.value })}
               maw={420}
             />
             {audience.conditions.length === 0 ? (
@@ -91,8 +104,12 @@ function Edit({ segment }: { segment?: Segment }) {
                 {t('leads.segments.all')}
               </Text>
             ) : null}
-            <Conditions value={audience} onChange={setAudience} readOnly={!mayWrite} />
-            <ErrorNote error={save.error} />
+            <Conditions value={audience} onChange={(changed) => draft.change({ audience: changed })} readOnly={!mayWrite} />
+            <Theirs
+              draft={draft}
+              say={{ audience: ({ conditions }) => t('theirs.audience', { count: conditions.length }) }}
+            />
+            <ErrorNote error={draft.save.error} />
             {mayWrite ? (
               <Group justify="flex-end">
                 {segment ? (
@@ -106,9 +123,13 @@ function Edit({ segment }: { segment?: Segment }) {
                     {t('leads.segments.remove.why')}
                   </ConfirmButton>
                 ) : null}
-                <Button type="submit" loading={save.isPending}>
-                  {t('save')}
-                </Button>
+                <SaveButtons
+                  act={draft.save}
+                  isChanged={draft.isChanged}
+                  isHeld={draft.theirs !== null}
+                  isInForm
+                  {...(segment ? { discard: draft.reset } : {})}
+                />
               </Group>
             ) : null}
           </Stack>

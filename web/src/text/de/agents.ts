@@ -104,6 +104,8 @@ export const agents: Record<keyof typeof en, string> = {
   'agents.policy.ofKey': 'Schlüssel {name}',
   'agents.policy.ofGrant': 'Anwendung {name}, zugelassen von {by}',
   'agents.policy.enabled': 'Gilt',
+  'agents.policy.meanwhile':
+    'Jemand anders hat diese Richtlinie geändert, seit sie hier offen ist. Schließen, ansehen, was jetzt darin steht, und die Änderung noch einmal machen.',
   'agents.policy.delete.ask': 'Die Richtlinie löschen?',
   'agents.policy.delete.why': 'Ihr Schlüssel oder ihre Anwendung wartet dann bei jeder Handlung auf einen Menschen.',
   'agents.key': 'Schlüssel',

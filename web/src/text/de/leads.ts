@@ -162,6 +162,8 @@ export const leads: Record<keyof typeof en, string> = {
   'leads.segments.changed': 'Geändert',
   'leads.segments.who': 'Wer dazugehört',
   'leads.segments.all': 'Ohne Bedingung sind es alle.',
+  'theirs.field.audience': 'Wer darin ist',
+  'theirs.audience': '{count|eine Bedingung|# Bedingungen}',
   'leads.segments.now': 'Jetzt dabei',
   'leads.segments.count': '{count|ein Mensch|# Menschen}',
   'leads.segments.fresh':

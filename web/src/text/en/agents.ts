@@ -101,6 +101,8 @@ export const agents = {
   'agents.policy.ofKey': 'Key {name}',
   'agents.policy.ofGrant': 'Application {name}, let in by {by}',
   'agents.policy.enabled': 'In force',
+  'agents.policy.meanwhile':
+    'Somebody else has changed this policy since you opened it. Close this, look at what it says now, and make your change again.',
   'agents.policy.delete.ask': 'Delete the policy?',
   'agents.policy.delete.why': 'Its key or application then waits for a person with every action.',
   'agents.key': 'Key',

@@ -160,6 +160,8 @@ export const leads = {
   'leads.segments.changed': 'Changed',
   'leads.segments.who': 'Who is in it',
   'leads.segments.all': 'Without a condition it is everybody.',
+  'theirs.field.audience': 'Who is in it',
+  'theirs.audience': '{count|one condition|# conditions}',
   'leads.segments.now': 'In it now',
   'leads.segments.count': '{count|one person|# people}',
   'leads.segments.fresh': '{count|One can be written to for the first time.|# can be written to for the first time.}',

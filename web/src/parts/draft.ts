@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { HeronError } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { HeronError } from '../app/api.ts';
+import { useAct } from './act.ts';
 
 /** What one person is changing while others may change it too. */
 export interface Draft<T> {
@@ -19,7 +19,19 @@ export interface Draft<T> {
   save: { mutate: () => void; error: unknown; isPending: boolean };
 }
 
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+/** The order of fields means nothing: the API may answer with another one than it was sent. */
+const written = (value: unknown) =>
+  JSON.stringify(value, (_, part: unknown) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+const isSame = (one: unknown, other: unknown) => written(one) === written(other);
+
+/** Whether the API refuses a write because it has another state by now than the one that was seen. */
+export function isUnseen(error: unknown): boolean {
+  return error instanceof HeronError && error.status === 409 && error.code === 'conflict';
+}
 
 /**
  * Changes to something that is stored. What others change meanwhile comes in by itself where this person has not touched it; where both have,
@@ -33,7 +45,8 @@ export function useDraft<T extends { updated_at: string }>({
   done,
 }: {
   stored: T;
-  write: (changes: Partial<T>, seen: string) => Promise<unknown>;
+  /** Sends the changed fields; `seen` is what the change was made to, and what the API must still have. */
+  write: (changes: Partial<T>, seen: T) => Promise<unknown>;
   /** Asks for what is stored now. */
   readAgain: () => Promise<T | undefined>;
   stale: readonly (readonly unknown[])[];
@@ -46,13 +59,13 @@ export function useDraft<T extends { updated_at: string }>({
   const save = useAct(
     async (sent: Partial<T>) => {
       try {
-        return await write(sent, base.updated_at);
+        return await write(sent, base);
       } catch (error) {
-        if (!(error instanceof HeronError && error.status === 409 && error.code === 'conflict')) throw error;
+        if (!isUnseen(error)) throw error;
         const now = await readAgain();
         // Where both changed the same, the page shows it and the person decides.
         if (!now || meeting(base, now, sent).length > 0) throw error;
-        return await write(sent, now.updated_at);
+        return await write(sent, now);
       }
     },
     {
@@ -91,6 +104,14 @@ export function useDraft<T extends { updated_at: string }>({
       save.reset();
     },
     save: { mutate: () => save.mutate(mine), error: both.length > 0 ? null : save.error, isPending: save.isPending },
+  };
+}
+
+/** What a form around a draft does: it saves what there is to save. */
+export function sends<T>({ isChanged, theirs, save }: Draft<T>) {
+  return (event: { preventDefault: () => void }) => {
+    event.preventDefault();
+    if (isChanged && !theirs && !save.isPending) save.mutate();
   };
 }
 

@@ -1,14 +1,23 @@
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
-import { textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../text/index.ts';
 import type { Draft } from './draft.ts';
 
 /** Says that somebody else has changed the same meanwhile, shows what it is now, and lets the person decide. */
-export function Theirs<T>({ draft }: { draft: Draft<T> }) {
+export function Theirs<T>({
+  draft,
+  say = {},
+}: {
+  draft: Draft<T>;
+  /** What a field is, in words; without them a text or number as it is. */
+  say?: { [Field in keyof T]?: (value: T[Field]) => string };
+}) {
   const t = useText();
   if (!draft.theirs) return null;
   const { fields, value } = draft.theirs;
   const shown = (field: keyof T) => {
     const stored = value[field];
+    const words = say[field];
+    if (words) return words(stored);
     return typeof stored === 'string' || typeof stored === 'number' ? String(stored) : JSON.stringify(stored, null, 1);
   };
   return (
