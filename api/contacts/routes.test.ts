@@ -1,4 +1,5 @@
 import test from 'ava';
+import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { createContact } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
@@ -168,6 +169,16 @@ test('changing to the address of another contact is contact_email_taken; a new o
     (await call(world, 'PATCH', `/v1/contacts/${a}`, { token, body: { email: 'New <c@example.com>' } })).body
       .verification_status,
     'unknown',
+  );
+});
+
+test('of two changes of a contact that name the state they have read, the second is refused', async (t) => {
+  const { apiKey: token } = await world.tenant();
+  const made = await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ada@example.com' }] });
+  const [{ id }] = made.body;
+  const { updated_at: seen } = (await call(world, 'GET', `/v1/contacts/${id}`, { token })).body;
+  await refusesTheUnseen(t, seen, (more) =>
+    call(world, 'PATCH', `/v1/contacts/${id}`, { token, body: { first_name: 'Ada', ...more } }),
   );
 });
 

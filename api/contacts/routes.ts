@@ -9,7 +9,7 @@ import { reader } from '../../domain/kernel/transact.ts';
 import { unknownProblems } from '../../domain/leads/membership.ts';
 import { filterProblems } from '../../domain/records/contact-filters.ts';
 import { route } from '../http/route.ts';
-import { idParams, pageQuery, presentPage } from '../http/schemas.ts';
+import { asSeen, idParams, pageQuery, presentPage } from '../http/schemas.ts';
 import { presentContact, presentDetail, presentFound } from './present.ts';
 import {
   bulkDelete,
@@ -153,13 +153,15 @@ export const contactRoutes = [
     summary: 'Change a contact',
     description:
       'Only sent fields change. A new address resets the verification verdict. ' +
-      'add_categories and remove_categories are ignored when categories is given.',
+      'add_categories and remove_categories are ignored when categories is given. ' +
+      'With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: contactUpdate,
-    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByEdit(body)),
+    body: contactUpdate.extend(asSeen),
+    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) => unknownProblems(reader(ctx), namedByEdit(body)),
     success: { status: 200, body: contact },
     errors: ['contact_email_taken', 'conflict'],
-    handler: async (ctx, { params, body }) => presentContact(await updateContact(ctx, params.id, body)),
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      presentContact(await updateContact(ctx, params.id, edit, { expectedUpdatedAt })),
   }),
   route({
     ...write,

@@ -2190,7 +2190,7 @@ export interface paths {
         head?: never;
         /**
          * Change a contact
-         * @description Only sent fields change. A new address resets the verification verdict. add_categories and remove_categories are ignored when categories is given.
+         * @description Only sent fields change. A new address resets the verification verdict. add_categories and remove_categories are ignored when categories is given. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `WRITE_CONTACTS`, or a person whose role has `manage_contacts`.
          */
@@ -15843,6 +15843,11 @@ export interface operations {
                     categories?: string[];
                     add_categories?: string[];
                     remove_categories?: string[];
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };

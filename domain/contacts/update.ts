@@ -5,6 +5,7 @@ import { addLeads } from '../leads/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { identifyPerson } from '../people/identify.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
 import { cleanCustomFields, cleanText } from '../records/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../leads/membership.ts';
@@ -31,13 +32,20 @@ export interface ContactEdit {
  * Changes the sent fields of a contact. `custom_fields`, `campaigns` and `categories` replace the stored ones; a new address
  * resets the verification verdict, and the old one stays known as the contact's for product events.
  * @throws AppError not_found, contact_email_taken, bad_request (unknown category or campaign),
- *   conflict (subscribing a suppressed address)
+ *   conflict (subscribing a suppressed address, or another `updated_at` by now)
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  */
-export async function updateContact(ctx: Ctx, id: string, edit: ContactEdit): Promise<ContactView> {
+export async function updateContact(
+  ctx: Ctx,
+  id: string,
+  edit: ContactEdit,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<ContactView> {
   if (!isUuid(id)) throw notFound('Contact');
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(Contacts).findById(id).forUpdate();
     if (!before) throw notFound('Contact');
+    assertAsSeen('The contact', before.updated_at, expectedUpdatedAt);
     await assertKnown(tx.org, namedByEdit(edit));
     const columns = changedColumns(edit, before.email);
     const email = edit.email ?? before.email;

@@ -1,34 +1,55 @@
 import { ActionIcon, Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
-import { useState, type ChangeEvent } from 'react';
-import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
-import { Form } from '../../parts/form.tsx';
+import type { ChangeEvent } from 'react';
+import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
+import { sends, useDraft } from '../../parts/draft.ts';
+import { SaveButtons } from '../../parts/save-buttons.tsx';
+import { ErrorNote } from '../../parts/states.tsx';
+import { Theirs } from '../../parts/theirs.tsx';
 import { useText } from '../../text/index.ts';
 
 type Contact = AnswerOf<'/v1/contacts/{id}'>;
 const FIELDS = ['first_name', 'last_name', 'company', 'phone'] as const;
+/** A contact as it is edited: fields of the workspace's own may lack their name while they are written. */
+type Edited = Pick<Contact, 'email' | 'updated_at' | (typeof FIELDS)[number]> & { custom: [string, string][] };
+const editedOf = ({ email, first_name, last_name, company, phone, custom_fields, updated_at }: Contact): Edited => ({
+  email,
+  first_name,
+  last_name,
+  company,
+  phone,
+  custom: Object.entries(custom_fields),
+  updated_at,
+});
 
 /** The fields of a contact, those of the workspace's own included; all are saved together. */
 export function EditContact({ contact, mayWrite }: { contact: Contact; mayWrite: boolean }) {
   const t = useText();
-  const [email, setEmail] = useState(contact.email);
-  const [fields, setFields] = useState(Object.fromEntries(FIELDS.map((name) => [name, contact[name]])));
-  const [custom, setCustom] = useState(Object.entries(contact.custom_fields));
-  const save = useAct(
-    () =>
-      dataOf(
+  const { id } = contact;
+  const path = { params: { path: { id } } };
+  const draft = useDraft<Edited>({
+    stored: editedOf(contact),
+    write: async ({ custom: pairs, ...changes }, { updated_at: expected_updated_at }) => {
+      const custom_fields = pairs && Object.fromEntries(pairs.filter(([key]) => key.trim() !== ''));
+      const stored = await dataOf(
         heron.PATCH('/v1/contacts/{id}', {
-          params: { path: { id: contact.id } },
-          body: {
-            ...fields,
-            ...(email === contact.email ? {} : { email }),
-            custom_fields: Object.fromEntries(custom.filter(([key]) => key.trim() !== '')),
-          },
+          ...path,
+          body: { ...changes, ...(custom_fields ? { custom_fields } : {}), expected_updated_at },
         }),
-      ),
-    { stale: [['contacts']], done: t('saved'), isShown: true },
-  );
+      );
+      queryClient.setQueryData<Contact>(['contacts', id], (before) => before && { ...before, ...stored });
+    },
+    readAgain: async () => {
+      const stored = await dataOf(heron.GET('/v1/contacts/{id}', path));
+      queryClient.setQueryData(['contacts', id], stored);
+      return editedOf(stored);
+    },
+    stale: [['contacts']],
+    done: t('saved'),
+  });
+  const { value: fields, change: edit } = draft;
+  const { custom } = fields;
+  const setCustom = (pairs: [string, string][]) => edit({ custom: pairs });
   const labels = {
     first_name: t('leads.firstName'),
     last_name: t('leads.lastName'),
@@ -44,8 +65,8 @@ export function EditContact({ contact, mayWrite }: { contact: Contact; mayWrite:
         type="email"
         required
         readOnly={!mayWrite}
-        value={email}
-        onChange={(event) => setEmail(event.currentTarget.value)}
+        value={fields.email}
+        onChange={(event) => edit({ email: event.currentTarget.value })}
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {FIELDS.map((name) => (
@@ -55,7 +76,7 @@ export function EditContact({ contact, mayWrite }: { contact: Contact; mayWrite:
             readOnly={!mayWrite}
             value={fields[name] ?? ''}
             onChange={(event: ChangeEvent<HTMLInputElement>) =>
-              setFields({ ...fields, [name]: event.currentTarget.value })
+              edit({ [name]: event.currentTarget.value } as Partial<Edited>)
             }
           />
         ))}
@@ -100,13 +121,26 @@ export function EditContact({ contact, mayWrite }: { contact: Contact; mayWrite:
   );
   if (!mayWrite) return <Stack>{inputs}</Stack>;
   return (
-    <Form act={save} submit={t('save')}>
-      {inputs}
-      <Group>
-        <Button size="xs" variant="default" onClick={() => setCustom([...custom, ['', '']])}>
-          {t('leads.custom.add')}
-        </Button>
-      </Group>
-    </Form>
+    <form onSubmit={sends(draft)}>
+      <Stack>
+        {inputs}
+        <Group>
+          <Button size="xs" variant="default" onClick={() => setCustom([...custom, ['', '']])}>
+            {t('leads.custom.add')}
+          </Button>
+        </Group>
+        <Theirs draft={draft} say={{ custom: (pairs) => pairs.map(([key, value]) => `${key}: ${value}`).join('\n') }} />
+        <ErrorNote error={draft.save.error} />
+        <Group justify="flex-end">
+          <SaveButtons
+            act={draft.save}
+            isChanged={draft.isChanged}
+            isHeld={draft.theirs !== null}
+            isInForm
+            discard={draft.reset}
+          />
+        </Group>
+      </Stack>
+    </form>
   );
 }

@@ -51,7 +51,7 @@ export default function ContactPage() {
             ) : null}
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
               <Section title={t('leads.fields')}>
-                <EditContact key={one.updated_at} contact={one} mayWrite={mayWrite} />
+                <EditContact key={one.id} contact={one} mayWrite={mayWrite} />
               </Section>
               <Stack gap="lg">
                 <Filing contact={one} mayWrite={mayWrite} />
@@ -77,7 +77,7 @@ function Erase({ id, email }: { id: string; email: string }) {
     onDone: () => go('/leads'),
   });
   return (
-    <ConfirmButton label={t('leads.erase')} title={t('leads.erase.ask')} act={erase} color="red" variant="subtle">
+    <ConfirmButton label={t('leads.erase')} title={t('leads.erase.ask')} act={erase} c="red">
       {t('leads.erase.why', { email })}
     </ConfirmButton>
   );
