@@ -69,7 +69,7 @@ browserTest(
     await save(page);
     await isSaved(page);
     // There is nothing left to save, and whoever pressed the button goes on from there.
-    await page.waitForFunction(`document.activeElement.textContent === 'Save'`);
+    await page.locator(':focus', { hasText: /^Save$/ }).waitFor();
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait', exact: true }).click();
     await page.getByRole('button', { name: 'Add the step' }).click();
@@ -102,7 +102,8 @@ browserTest(
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByRole('button', { name: 'Start sending' }).click();
-    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    // What opened the dialog says something else now, and has the focus again.
+    await page.locator(':focus', { hasText: /^Pause$/ }).waitFor();
     const letter = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), MAIL_MS);
     t.regex(letter.raw.toString(), /Hello Ada, who looks after the lights\?/);
     await tab(page, 'Leads');

@@ -1,4 +1,5 @@
 import { alpha, createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+import { keepFocus } from '../parts/focus.ts';
 import { text } from '../text/index.ts';
 import type { Preferences } from './preferences.ts';
 
@@ -53,6 +54,8 @@ export function themeOf({ density }: Preferences) {
       Modal: {
         defaultProps: {
           centered: true,
+          // What opened it may be gone by now.
+          onExitTransitionEnd: keepFocus,
           closeButtonProps: { 'aria-label': text('close') },
           // The head of a dialog is no banner of the page.
           attributes: { header: { role: 'presentation' } },

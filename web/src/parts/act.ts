@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { useMutation, type UseMutationResult } from '@tanstack/react-query';
 import { queryClient } from '../app/api.ts';
-import { useFocusBack } from './focus.ts';
+import { keepFocus, useFocusBack } from './focus.ts';
 import { toSaid } from './states.tsx';
 
 /**
@@ -28,7 +28,7 @@ export function useAct<Input = void, Output = unknown>(
       if (!options.isShown) showError(error);
     },
   });
-  useFocusBack(mutation.isPending);
+  useFocusBack(mutation.isPending, keepFocus);
   return mutation;
 }
 

@@ -1,5 +1,6 @@
 import { Modal, type ModalProps } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import { keepFocus } from './focus.ts';
 
 /**
  * A dialog that stands open for as long as it is rendered, and then gives the focus back to what opened it. Mantine's own does that only
@@ -13,6 +14,7 @@ export function Dialog(props: Omit<ModalProps, 'opened'>) {
       setTimeout(() => {
         if (document.activeElement === document.body && opener instanceof HTMLElement)
           opener.focus({ preventScroll: true });
+        keepFocus();
       });
     },
     [opener],

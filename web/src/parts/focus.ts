@@ -3,20 +3,51 @@ import { useEffect, useLayoutEffect, useRef } from 'react';
 /**
  * Gives the focus back to the button that had it when its work began. A button that shows that it is busy cannot be used meanwhile, and
  * so loses the focus; whoever works by keyboard would start again at the head of the page.
+ * @param isGone called when the work is done and the button may have gone with it
  */
-export function useFocusBack(isBusy: boolean): void {
+export function useFocusBack(isBusy: boolean, isGone?: () => void): void {
   const held = useRef<Element | null>(null);
+  const done = useRef(isGone);
+  done.current = isGone;
+  const giveBack = useRef(() => {
+    const button = held.current;
+    held.current = null;
+    if (!button || button === document.body) return;
+    if (document.activeElement === document.body && button instanceof HTMLElement)
+      button.focus({ preventScroll: true });
+    done.current?.();
+  });
   // Right after the button was switched off, before the browser takes the focus from it.
   useLayoutEffect(() => {
     if (isBusy) held.current = document.activeElement;
   }, [isBusy]);
   useEffect(() => {
-    const button = held.current;
-    if (isBusy || !button) return;
-    held.current = null;
-    if (document.activeElement === document.body && button instanceof HTMLElement)
-      button.focus({ preventScroll: true });
+    if (!isBusy) giveBack.current();
   }, [isBusy]);
+  // What was done may take away the row or the page in which the button stands.
+  useEffect(() => giveBack.current, []);
+}
+
+/** For so long (ms) a dialog may fade before what had the focus in it has left the page. */
+const FADED_MS = 600;
+const LOOKED_MS = 50;
+
+/**
+ * Gives the focus to the head of the page where nothing has it any more: what was done took the button away, or what opened the dialog in which it
+ * was done. Whoever works by keyboard would start again at the end of the page, and who hears it would hear nothing.
+ */
+export function keepFocus(): void {
+  const until = Date.now() + FADED_MS;
+  const look = () => {
+    if (document.activeElement === document.body) focusPage();
+    else if (Date.now() < until) setTimeout(look, LOOKED_MS);
+  };
+  look();
+}
+
+function focusPage(): void {
+  const head = document.querySelector<HTMLElement>('#main h1[tabindex]') ?? document.getElementById('main');
+  head?.focus({ preventScroll: true });
 }
 
 /**

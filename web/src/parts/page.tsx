@@ -29,7 +29,8 @@ export function Page({
                 {back.label}
               </To>
             ) : null}
-            <Title order={1} size="h2" className="wrap-anywhere">
+            {/* It gets the focus when what had it is gone (focus.ts). */}
+            <Title order={1} size="h2" className="wrap-anywhere" tabIndex={-1} w="fit-content">
               {title}
             </Title>
             {lead ? (

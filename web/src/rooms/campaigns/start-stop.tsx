@@ -44,21 +44,17 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
   const isRisky = errors.some(({ code }) => code === RISK);
   // A risk may be taken; anything else the API would refuse.
   const isBlocked = errors.some(({ code }) => code !== RISK);
-  if (status === 'active')
-    return (
-      <Button
-        variant="default"
-        leftSection={<IconPause size={16} />}
-        onClick={() => stop.mutate()}
-        loading={stop.isPending}
-      >
-        {t('campaign.stop')}
-      </Button>
-    );
+  const isActive = status === 'active';
   return (
     <>
-      <Button leftSection={<IconPlay size={16} />} aria-haspopup="dialog" onClick={confirm.open}>
-        {t('campaign.start')}
+      {/* One button for both, so that the focus stays on it when the campaign starts or stops. */}
+      <Button
+        {...(isActive
+          ? { variant: 'default', leftSection: <IconPause size={16} />, onClick: () => stop.mutate() }
+          : { leftSection: <IconPlay size={16} />, 'aria-haspopup': 'dialog' as const, onClick: confirm.open })}
+        loading={stop.isPending}
+      >
+        {t(isActive ? 'campaign.stop' : 'campaign.start')}
       </Button>
       <Modal opened={isOpen} onClose={confirm.close} title={t('campaign.start.ask')}>
         <Stack>
