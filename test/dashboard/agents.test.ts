@@ -81,7 +81,7 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await page.getByRole('option', { name: OURS }).click();
   await page.keyboard.press('Tab');
   await dialog.getByLabel('Order mailboxes').check();
-  await dialog.getByLabel('Mailboxes, a month').fill('40');
+  await dialog.getByLabel('One mailbox order').fill('40');
   await dialog.getByRole('button', { name: 'Save' }).click();
   const policy = page.getByRole('region', { name: 'Replies at night' });
   await policy.getByText('Key Night agent').waitFor();

@@ -30,7 +30,7 @@ async function boardWithADeal() {
     currency: 'EUR',
   });
   const stageOfDeal = async () => stageIds.indexOf((await api(tenant, 'GET', `/crm/deals/${deal.id}`)).stage_id);
-  return { tenant, deal, stageOfDeal };
+  return { tenant, deal, stageIds, stageOfDeal };
 }
 const lane = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 const card = (page: Page, stage: string) => lane(page, stage).getByRole('article', { name: 'Lights for Ockham Park' });
@@ -105,10 +105,12 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   await page.getByRole('button', { name: 'Undo' }).click();
   await eventually(async () => (await task()).status === 'pending');
   await eventually(async () => !(await tick.isChecked()));
-  await page.getByRole('button', { name: 'Lost' }).click();
+  await page.getByRole('button', { name: 'Mark as lost' }).click();
   await page.getByRole('dialog').getByLabel('Why it was lost').fill('Too late');
-  await page.getByRole('dialog').getByRole('button', { name: 'Lost' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Mark as lost' }).click();
   await page.getByText('Too late').waitFor();
+  // The button that opened the dialog is gone: the head of the page has the focus.
+  await page.locator('h1:focus').waitFor();
   t.is((await api(tenant, 'GET', '/crm/deals')).data[0].lost_reason, 'Too late');
   t.deepEqual(faults, []);
   await context.close();
@@ -124,7 +126,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   const picture = page.getByRole('group', { name: 'The flow' });
   await picture.getByRole('button', { name: 'A lead replied' }).waitFor();
   await page.getByRole('button', { name: 'Add a condition' }).click();
-  await page.getByRole('textbox', { name: 'Field' }).fill('intent');
+  await page.getByRole('combobox', { name: 'Field' }).fill('intent');
   await page.getByRole('textbox', { name: 'Value' }).fill('positive');
   // The API says what a flow lacks, and the page shows it.
   await page.getByRole('button', { name: 'Save' }).click();
@@ -157,6 +159,62 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await context.close();
 });
 
+/** What was written is stored: there is nothing left to save. */
+const save = async (page: Page) => {
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();
+};
+
+browserTest(
+  'two people edit an automation at once: other parts come together, the same is decided; a deal stays where it was moved',
+  async (t) => {
+    const { tenant, deal, stageIds, stageOfDeal } = await boardWithADeal();
+    const tell = { id: 'tell', type: 'action', action: 'sendsets.notify', config: { message: 'Hi' }, x: 0, y: 130 };
+    const { automation } = await api(tenant, 'POST', '/automations', {
+      name: 'Answers',
+      enabled: false,
+      trigger_event: 'email.replied',
+      graph: {
+        nodes: [{ id: 'trigger', type: 'trigger', x: 0, y: 0 }, tell],
+        edges: [{ id: 'e', source: 'trigger', target: 'tell', when: '' }],
+      },
+    });
+    const now = async () => {
+      const { name, graph } = (await api(tenant, 'GET', `/automations/${automation.id}`)).automation;
+      return { name, message: graph.nodes[1].config.message };
+    };
+    const path = `/automations/${automation.id}?node=tell`;
+    const first = await world.open(tenant, path, { locale: 'en-GB' });
+    const second = await world.open(tenant, path, { locale: 'en-GB' });
+    const message = ({ page }: typeof first) => page.getByRole('textbox', { name: 'Message' });
+    await second.page.getByRole('textbox', { name: 'Name' }).fill('Of the second');
+    await message(first).fill('Of the first');
+    await save(first.page);
+    await save(second.page);
+    t.deepEqual(await now(), { name: 'Of the second', message: 'Of the first' });
+
+    await message(second).fill('Also of the second');
+    await message(first).fill('Again of the first');
+    await save(first.page);
+    await second.page.getByRole('button', { name: 'Save' }).click();
+    await second.page.getByText('Somebody else has changed the same').waitFor();
+    t.deepEqual(await now(), { name: 'Of the second', message: 'Again of the first' });
+    await second.page.getByRole('button', { name: 'Keep mine' }).click();
+    await save(second.page);
+    t.deepEqual(await now(), { name: 'Of the second', message: 'Also of the second' });
+    t.deepEqual([...first.faults, ...second.faults], []);
+    await first.context.close();
+
+    await second.page.goto(`${world.url}/crm/deals/${deal.id}`);
+    await second.page.getByRole('textbox', { name: 'Name' }).fill('Lights, seen');
+    await api(tenant, 'PATCH', `/crm/deals/${deal.id}`, { stage_id: stageIds[1] });
+    await save(second.page);
+    t.is((await api(tenant, 'GET', `/crm/deals/${deal.id}`)).name, 'Lights, seen');
+    t.is(await stageOfDeal(), 1);
+    await second.context.close();
+  },
+);
+
 browserTest('a meeting is logged by hand, changed and called off; a busy button keeps the focus', async (t) => {
   const tenant = await world.tenant();
   const { page, context, faults } = await world.open(tenant, '/meetings?zone=UTC', {
@@ -179,7 +237,7 @@ browserTest('a meeting is logged by hand, changed and called off; a busy button 
   await dialog.getByRole('button', { name: 'Save' }).focus();
   await page.keyboard.press('Enter');
   await dialog.getByRole('alert').waitFor();
-  await page.waitForFunction(`document.activeElement.textContent === 'Save'`);
+  await page.locator(':focus', { hasText: /^Save$/ }).waitFor();
   await dialog.getByLabel('Link').fill('');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await meeting.getByText('Hall 4').waitFor();

@@ -44,6 +44,7 @@ export function ContactSelect({
         const name = [first_name, last_name].filter(Boolean).join(' ');
         return { value: id, label: name ? `${name}, ${email}` : email };
       })}
+      placeholder={t('contacts.choose')}
       value={value}
       onChange={onChange}
       searchable

@@ -9,7 +9,7 @@ import { ConfirmButton } from '../../parts/confirm.tsx';
 import { SecretOnce } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Form } from '../../parts/form.tsx';
-import { More, usePaged } from '../../parts/paged.tsx';
+import { hasNone, More, usePaged } from '../../parts/paged.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -31,13 +31,13 @@ export default function ApplicationsPage() {
     </Button>
   );
   return (
-    <AgentsPage actions={add}>
+    <AgentsPage actions={list.data && !hasNone(list) ? add : null}>
       <Answered query={list} skeleton={<ListSkeleton rows={2} height={130} />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
           if (rows.length === 0)
             return (
-              <Empty icon={IconApps} title={t('agents.app.none')}>
+              <Empty icon={IconApps} title={t('agents.app.none')} action={add}>
                 {t('agents.app.none.why')}
               </Empty>
             );

@@ -9,7 +9,7 @@ import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { SecretOnce } from '../../parts/copy.tsx';
 import { Form } from '../../parts/form.tsx';
-import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
@@ -30,13 +30,13 @@ export default function KeysPage() {
     </Button>
   );
   return (
-    <AgentsPage actions={add}>
+    <AgentsPage actions={list.data && !hasNone(list) ? add : null}>
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
           if (rows.length === 0)
             return (
-              <Empty icon={IconKey} title={t('agents.key.none')}>
+              <Empty icon={IconKey} title={t('agents.key.none')} action={add}>
                 {t('agents.key.none.why')}
               </Empty>
             );

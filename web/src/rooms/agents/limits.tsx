@@ -35,7 +35,9 @@ export function Limits({ policy, explained = false }: { policy: Policy; explaine
             ? explained && policy.capabilities.includes('mailbox.provision')
               ? t('agents.spend.none')
               : null
-            : toNumber(policy.max_monthly_mailbox_spend_cents / 100, { minimumFractionDigits: 2 }),
+            : t('agents.spend.most', {
+                amount: toNumber(policy.max_monthly_mailbox_spend_cents / 100, { minimumFractionDigits: 2 }),
+              }),
         ],
         [t('agents.expires'), policy.expires_at ? <Ago at={policy.expires_at} /> : null],
       ]}

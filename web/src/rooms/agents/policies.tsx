@@ -35,12 +35,12 @@ export default function PoliciesPage() {
     </Button>
   );
   return (
-    <AgentsPage actions={add}>
+    <AgentsPage actions={policies.data?.rows.length ? add : null}>
       <Answered query={policies} skeleton={<ListSkeleton rows={2} height={150} />}>
         {({ rows, holders }) => (
           <>
             {rows.length === 0 ? (
-              <Empty icon={IconShield} title={t('agents.policy.none')}>
+              <Empty icon={IconShield} title={t('agents.policy.none')} action={add}>
                 {t('agents.policy.none.why')}
               </Empty>
             ) : (

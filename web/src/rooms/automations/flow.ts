@@ -27,6 +27,11 @@ export function flowOf({ trigger_event, filter, graph }: Flow): Flow {
   return { trigger_event, filter, graph };
 }
 
+export function editedOf(automation: Automation): Edited {
+  const { name, enabled, updated_at } = automation;
+  return { name, enabled, flow: flowOf(automation), updated_at };
+}
+
 /** The ways out of a node. */
 export function waysOut({ type }: FlowNode): readonly When[] {
   return type === 'condition' ? ['true', 'false'] : [''];

@@ -40,7 +40,7 @@ export default function AutomationsPage() {
               minWidth={620}
               columns={[
                 { label: t('automations.name') },
-                { label: t('automations.when') },
+                { label: t('automations.when'), isExtra: true },
                 { label: t('automations.steps'), isNumber: true, isExtra: true },
                 { label: t('automations.changed'), isExtra: true },
                 { label: t('automations.on') },

@@ -1,4 +1,5 @@
 import {
+  Autocomplete,
   Button,
   Code,
   Group,
@@ -22,6 +23,16 @@ import { insertAfter, leadTo, remove, targets, waysOut, type Draft, type FlowNod
 import { shown, summaryOf } from './summary.ts';
 
 const INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'];
+/** Fields that conditions ask about most; any other of what happened can be written. */
+const KEYS = [
+  'intent',
+  'contact.email',
+  'contact.first_name',
+  'contact.last_name',
+  'contact.company',
+  'contact.phone',
+  'contact.subscribed',
+];
 const PRIORITIES = ['low', 'medium', 'high', 'urgent'];
 
 /** One node: what it does, what comes after it, and what became of it. */
@@ -95,8 +106,8 @@ export function NodePanel({
         <Group>
           <Button
             size="xs"
-            variant="subtle"
-            color="red"
+            variant="default"
+            c="red"
             onClick={() => {
               onChange({ ...draft, graph: remove(graph, node.id) });
               choose('trigger');
@@ -221,11 +232,22 @@ function ConditionFields({ node, change, isFixed }: FieldsOf) {
         />
       ) : (
         <>
-          <TextInput
+          <Autocomplete
             label={t('automations.condition.key')}
             description={t('automations.condition.key.why')}
+            data={KEYS}
+            renderOption={({ option: { value } }) => (
+              <Text size="sm">
+                {textOf('automations.key', value)}{' '}
+                <Text span inherit c="dimmed">
+                  {value}
+                </Text>
+              </Text>
+            )}
+            // All of them are offered, whatever stands there already.
+            filter={({ options }) => options}
             value={condition.key ?? ''}
-            onChange={(event) => set({ key: event.currentTarget.value })}
+            onChange={(key) => set({ key })}
             readOnly={isFixed}
           />
           <Select
@@ -349,6 +371,7 @@ function Field({
       <NumberInput
         {...shared}
         min={0}
+        placeholder={textOf('automations.without', name, '')}
         value={typeof value === 'number' ? value : ''}
         onChange={(number) => set(number === '' ? undefined : Number(number))}
       />
@@ -374,6 +397,7 @@ function Field({
     <Select
       {...shared}
       data={data}
+      placeholder={textOf('automations.without', name, '')}
       value={written || null}
       onChange={(id) => set(id ?? undefined)}
       searchable

@@ -17,7 +17,7 @@ import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Theirs } from '../../parts/theirs.tsx';
 import { useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
-import { flowOf, useMayChange, type Automation, type Draft, type Edited, type Result } from './flow.ts';
+import { editedOf, flowOf, useMayChange, type Automation, type Draft, type Edited, type Result } from './flow.ts';
 import { NodePanel } from './node-panel.tsx';
 import { Runs, useRuns } from './runs.tsx';
 import { useChoices } from './choices.ts';
@@ -42,7 +42,7 @@ export default function AutomationPage() {
       actions={automation && mayChange ? <Remove automation={automation} /> : null}
     >
       <Answered query={one} skeleton={<ListSkeleton rows={2} height={260} />}>
-        {(data) => <Editor automation={data.automation} mayChange={mayChange} />}
+        {(data) => <Editor key={id} automation={data.automation} mayChange={mayChange} />}
       </Answered>
     </Page>
   );
@@ -60,8 +60,7 @@ function Remove({ automation }: { automation: Automation }) {
       label={t('automations.delete')}
       title={t('automations.delete.ask', { name: automation.name })}
       act={remove}
-      variant="subtle"
-      color="red"
+      c="red"
     >
       {t('automations.delete.why')}
     </ConfirmButton>
@@ -73,9 +72,8 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
   const choices = useChoices();
   const { id } = automation;
   const path = { params: { path: { id } } };
-  const { name, enabled, updated_at: seen } = automation;
   const edit = useDraft<Edited>({
-    stored: { name, enabled, flow: flowOf(automation), updated_at: seen },
+    stored: editedOf(automation),
     write: async (changes, { updated_at: expected_updated_at, ...before }) => {
       const { flow, ...rest } = { ...before, ...changes };
       const stored = await dataOf(
@@ -86,8 +84,7 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
     readAgain: async () => {
       const stored = await dataOf(heron.GET('/v1/automations/{id}', path));
       queryClient.setQueryData(['automations', id], stored);
-      const { automation: now } = stored;
-      return { name: now.name, enabled: now.enabled, flow: flowOf(now), updated_at: now.updated_at };
+      return editedOf(stored.automation);
     },
     stale: [['automations']],
     done: t('saved'),

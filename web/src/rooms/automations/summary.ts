@@ -23,7 +23,11 @@ export function summaryOf(
     const said =
       condition?.field === 'expression'
         ? (condition.expression ?? '')
-        : [condition?.key, textOf('operator', condition?.operator ?? ''), shown(condition?.value)]
+        : [
+            textOf('automations.key', condition?.key ?? ''),
+            textOf('operator', condition?.operator ?? ''),
+            shown(condition?.value),
+          ]
             .filter(Boolean)
             .join(' ');
     return { title: text('automations.condition'), said };

@@ -42,16 +42,17 @@ export default function CampaignsPage() {
       }),
     ),
   );
+  const isEmpty = hasNone(list) && !q && !status;
   const write = mayWrite ? (
     <ToButton to="/campaigns/new" leftSection={<IconPlus size={16} />}>
       {t('campaigns.new')}
     </ToButton>
   ) : null;
   return (
-    <Page title={t('nav.campaigns')} lead={t('campaigns.lead')} actions={write}>
+    <Page title={t('nav.campaigns')} lead={t('campaigns.lead')} actions={list.data && !isEmpty ? write : null}>
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) =>
-          hasNone(list) && !q && !status ? (
+          isEmpty ? (
             <Empty icon={IconSend} title={t('campaigns.empty')} action={write}>
               {t('campaigns.empty.why')}
             </Empty>

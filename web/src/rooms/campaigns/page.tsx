@@ -82,7 +82,7 @@ export default function CampaignPage() {
                   <Suspense fallback={<ListSkeleton rows={3} height={92} />}>
                     {shown === 'sequence' ? <Sequence id={id} isRunning={isRunning} /> : null}
                     {shown === 'leads' ? <Leads id={id} isRunning={isRunning} /> : null}
-                    {shown === 'schedule' ? <Schedule campaign={data} /> : null}
+                    {shown === 'schedule' ? <Schedule key={data.id} campaign={data} /> : null}
                     {shown === 'senders' ? <Senders campaign={data} /> : null}
                     {shown === 'check' ? <Check id={id} /> : null}
                   </Suspense>

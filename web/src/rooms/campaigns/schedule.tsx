@@ -28,7 +28,10 @@ export default function Schedule({ campaign }: { campaign: Campaign }) {
     stored: campaign,
     write: async (changes, seen) => {
       const row = await dataOf(
-        heron.PATCH('/v1/campaigns/{id}', { ...path, body: { ...(changes as Change), expected_updated_at: seen.updated_at } }),
+        heron.PATCH('/v1/campaigns/{id}', {
+          ...path,
+          body: { ...(changes as Change), expected_updated_at: seen.updated_at },
+        }),
       );
       if ('id' in row && 'days' in row) queryClient.setQueryData(['campaigns', id], row);
     },

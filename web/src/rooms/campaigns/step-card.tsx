@@ -50,6 +50,7 @@ export function StepCard({
   const chosen = useChosenName(step);
   const counts = flow?.steps.find(({ step_id }) => step_id === step.id);
   const standing = (counts?.standing ?? 0) + (isFirst ? (flow?.pending ?? 0) : 0);
+  const summary = [chosen, summaryOf(step, isFirst)].filter(Boolean).join(' · ');
   const name = step.name.trim() || textOf('step.kind', type);
   return (
     <UnstyledButton
@@ -71,11 +72,11 @@ export function StepCard({
           </Tooltip>
         ) : null}
       </Group>
-      <Text size="sm" fw={600} className="clip">
+      <Text size="sm" fw={600} className="clip" title={name}>
         {name}
       </Text>
-      <Text size="xs" c="dimmed" className="clip">
-        {[chosen, summaryOf(step, isFirst)].filter(Boolean).join(' · ')}
+      <Text size="xs" c="dimmed" className="clip" title={summary}>
+        {summary}
       </Text>
       {counts && counts.reached > 0 ? (
         <Text size="xs" c="dimmed" className="clip figures">

@@ -63,7 +63,7 @@ export default function DealPage() {
         {(one) => (
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
             <Section title={t('crm.deal')}>
-              <EditDeal deal={one} mayWrite={mayWrite} />
+              <EditDeal key={one.id} deal={one} mayWrite={mayWrite} />
             </Section>
             <Section
               title={t('nav.tasks')}
@@ -84,7 +84,7 @@ function Standing({ deal }: { deal: OneDeal }) {
   const t = useText();
   const ended = deal.won_at ?? deal.lost_at;
   return (
-    <Group gap="xs">
+    <Group gap="xs" className="facts-in-row">
       <Badge variant="light" color={COLORS[deal.status]} tt="none">
         {t(`crm.status.${deal.status}`)}
       </Badge>
@@ -115,13 +115,7 @@ function Outcome({ deal }: { deal: OneDeal }) {
   });
   return (
     <>
-      <ConfirmButton
-        label={t('crm.deal.remove')}
-        title={t('crm.deal.remove.ask')}
-        act={remove}
-        variant="subtle"
-        color="red"
-      >
+      <ConfirmButton label={t('crm.deal.remove')} title={t('crm.deal.remove.ask')} act={remove} c="red">
         {t('crm.deal.remove.why')}
       </ConfirmButton>
       {deal.status === 'open' ? (
@@ -240,15 +234,14 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
           clearable
           readOnly={!mayWrite}
         />
+        <TextInput
+          type="date"
+          label={t('crm.closes')}
+          readOnly={!mayWrite}
+          value={value.expected_close_date}
+          onChange={(event) => change({ expected_close_date: event.currentTarget.value })}
+        />
       </SimpleGrid>
-      <TextInput
-        type="date"
-        label={t('crm.closes')}
-        readOnly={!mayWrite}
-        value={value.expected_close_date}
-        onChange={(event) => change({ expected_close_date: event.currentTarget.value })}
-        maw={220}
-      />
       {mayWrite ? (
         <ContactSelect
           label={t('crm.contact')}

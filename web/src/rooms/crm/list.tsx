@@ -49,7 +49,7 @@ export default function DealsPage() {
             <Empty
               icon={IconBriefcase}
               title={t('crm.noDeals')}
-              action={<ToButton to="/crm">{t('crm.board')}</ToButton>}
+              action={<ToButton to="/crm">{t('crm.toBoard')}</ToButton>}
             >
               {t('crm.noDeals.why')}
             </Empty>
@@ -95,11 +95,11 @@ export default function DealsPage() {
                 keyOf={({ id }) => id}
                 columns={[
                   { label: t('crm.deal') },
-                  { label: t('crm.contact'), width: '24%', isExtra: true },
-                  { label: t('crm.stage'), width: '18%', isExtra: true },
-                  { label: t('crm.status'), width: 110, isExtra: true },
-                  { label: t('crm.value'), isNumber: true, width: 130 },
-                  { label: t('crm.changed'), width: 150, isExtra: true },
+                  { label: t('crm.contact'), width: '19%', isExtra: true },
+                  { label: t('crm.stage'), width: '15%', isExtra: true },
+                  { label: t('crm.status'), width: 90, isExtra: true },
+                  { label: t('crm.value'), isNumber: true, width: 135 },
+                  { label: t('crm.changed'), width: 130, isExtra: true },
                 ]}
               >
                 {cellsOf}

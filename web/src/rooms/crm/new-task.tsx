@@ -96,14 +96,7 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
         }}
       />
       <Group mt="sm">
-        <ConfirmButton
-          label={t('tasks.remove')}
-          title={t('tasks.remove.ask')}
-          act={remove}
-          size="xs"
-          variant="subtle"
-          color="red"
-        >
+        <ConfirmButton label={t('tasks.remove')} title={t('tasks.remove.ask')} act={remove} size="xs" c="red">
           {task.title}
         </ConfirmButton>
       </Group>

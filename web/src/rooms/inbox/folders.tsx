@@ -1,4 +1,4 @@
-import { Badge, NavLink, ScrollArea, Select, Text } from '@mantine/core';
+import { Badge, NavLink, Select, Text } from '@mantine/core';
 import IconArchive from '@tabler/icons-react/dist/esm/icons/IconArchive.mjs';
 import IconBellPause from '@tabler/icons-react/dist/esm/icons/IconClockPause.mjs';
 import IconClock from '@tabler/icons-react/dist/esm/icons/IconClock.mjs';
@@ -54,7 +54,7 @@ export function Folders() {
   const address = useAddress();
   const { data: counts } = useOverview();
   return (
-    <ScrollArea className="inbox-folders" type="auto">
+    <div className="inbox-folders">
       <nav aria-label={t('inbox.folders')}>
         {VIEWS.map((view) => {
           const Picture = ICONS[view];
@@ -82,7 +82,7 @@ export function Folders() {
         chosen={address.category}
         onChoose={(category) => address.show({ category, thread: undefined })}
       />
-    </ScrollArea>
+    </div>
   );
 }
 
@@ -103,7 +103,7 @@ export function FolderSelect() {
       value={view}
       allowDeselect={false}
       onChange={(value) => show({ view: value && value !== 'inbox' ? value : undefined, thread: undefined })}
-      w={170}
+      w={{ base: 140, xs: 170 }}
     />
   );
 }

@@ -148,9 +148,11 @@ export default function InboxPage() {
         />
       ) : (
         <div className="inbox-thread inbox-none">
-          <Nothing icon={IconMail} title={t('inbox.none')}>
-            {t('inbox.none.why')}
-          </Nothing>
+          {isConversations && rows.length > 0 ? (
+            <Nothing icon={IconMail} title={t('inbox.none')}>
+              {t('inbox.none.why')}
+            </Nothing>
+          ) : null}
         </div>
       )}
       <Suspense fallback={null}>

@@ -28,7 +28,11 @@ export function Reply({
     <Button
       variant="default"
       leftSection={<IconReply size={16} />}
-      rightSection={<Kbd size="xs">R</Kbd>}
+      rightSection={
+        <Kbd size="xs" visibleFrom="sm">
+          R
+        </Kbd>
+      }
       onClick={() => onOpen(true)}
       style={{ alignSelf: 'flex-start' }}
     >

@@ -30,13 +30,13 @@ export function WaitingCard({ email }: { email: Waiting }) {
       <Group justify="space-between" wrap="nowrap" gap="sm">
         <div style={{ minWidth: 0 }}>
           <Text size="sm" fw={600}>
-            {email.state === 'awaiting_approval' ? t('inbox.waiting.approval') : t('inbox.waiting')}{' '}
+            {email.state === 'awaiting_approval' ? `${t('inbox.waiting.approval')} · ` : `${t('inbox.waiting')} `}
             <Ago at={email.scheduled_at} c="dimmed" fw={400} />
           </Text>
-          <Text size="sm" c="dimmed" className="clip" dir="auto">
+          <Text size="sm" c="dimmed" className="clip" dir="auto" title={`${email.to.join(', ')} · ${email.subject}`}>
             {email.to.join(', ')} · {email.subject}
           </Text>
-          <Text size="sm" className="clip" dir="auto">
+          <Text size="sm" className="clip" dir="auto" title={email.snippet}>
             {email.snippet}
           </Text>
           {(email.blocked_reason ?? email.waiting_for) ? (

@@ -23,7 +23,9 @@ export function Drafts({ onOpen }: { onOpen: (draft: Draft) => void }) {
       <Answered query={drafts} skeleton={<ListSkeleton rows={4} height={72} />}>
         {({ data }) =>
           data.length === 0 ? (
-            <Nothing icon={IconPencil} title={t('inbox.empty.drafts')} />
+            <Nothing icon={IconPencil} title={t('inbox.empty.drafts')}>
+              {t('inbox.empty.drafts.why')}
+            </Nothing>
           ) : (
             <ul className="inbox-list" aria-label={t('inbox.view.drafts')}>
               {data.map((draft) => (
@@ -31,7 +33,8 @@ export function Drafts({ onOpen }: { onOpen: (draft: Draft) => void }) {
                   <Line
                     who={draft.to.join(', ') || t(draft.thread_id ? 'inbox.draft.reply' : 'inbox.draft.nobody')}
                     at={draft.updated_at}
-                    subject={draft.subject}
+                    // A reply has the subject of its conversation.
+                    subject={draft.subject || (draft.thread_id ? '' : t('inbox.noSubject'))}
                     snippet={draft.body_plain}
                     onOpen={() => onOpen(draft)}
                   />
@@ -54,7 +57,9 @@ export function ScheduledList() {
       <Answered query={waiting} skeleton={<ListSkeleton rows={4} height={72} />}>
         {({ data }) =>
           data.length === 0 ? (
-            <Nothing icon={IconClock} title={t('inbox.empty.scheduled')} />
+            <Nothing icon={IconClock} title={t('inbox.empty.scheduled')}>
+              {t('inbox.empty.scheduled.why')}
+            </Nothing>
           ) : (
             <Stack gap="xs" p="sm">
               {data.map((email) => (
@@ -82,7 +87,15 @@ export function SentList() {
       <Answered query={sent} skeleton={<ListSkeleton rows={6} height={72} />}>
         {() =>
           rows.length === 0 ? (
-            <Nothing icon={IconSend} title={t('inbox.empty.sent')} />
+            q || mailbox ? (
+              <Text p="md" size="sm" c="dimmed">
+                {t('nothingFound')}
+              </Text>
+            ) : (
+              <Nothing icon={IconSend} title={t('inbox.empty.sent')}>
+                {t('inbox.empty.sent.why')}
+              </Nothing>
+            )
           ) : (
             <ul className="inbox-list" aria-label={t('inbox.view.sent')}>
               {rows.map((row) => (
@@ -90,7 +103,7 @@ export function SentList() {
                   <Line
                     who={row.to_addr.join(', ')}
                     at={row.internal_date}
-                    subject={row.subject}
+                    subject={row.subject || t('inbox.noSubject')}
                     snippet={row.snippet}
                     note={row.state === 'sent' ? undefined : t(`inbox.sent.${row.state}`)}
                     isOpen={row.thread_id === thread}
@@ -124,14 +137,13 @@ function Line({
   isOpen?: boolean;
   onOpen: () => void;
 }) {
-  const t = useText();
   return (
     <button type="button" className="inbox-row" aria-current={isOpen || undefined} onClick={onOpen}>
       <span className="inbox-line">
         <bdi className="clip inbox-who">{who}</bdi>
         <Ago at={at} size="xs" c="dimmed" className="inbox-when" />
       </span>
-      <bdi className="clip inbox-subject">{subject || t('inbox.noSubject')}</bdi>
+      {subject ? <bdi className="clip inbox-subject">{subject}</bdi> : null}
       <span className="inbox-line">
         <Text span size="sm" c="dimmed" className="clip" dir="auto">
           {snippet}

@@ -93,8 +93,7 @@ function Actions({ id, name }: { id: string; name: string }) {
         label={t('integrations.disconnect')}
         title={t('integrations.disconnect.ask', { name })}
         act={remove}
-        variant="subtle"
-        color="red"
+        c="red"
       >
         {t('integrations.disconnect.why')}
       </ConfirmButton>
@@ -131,9 +130,8 @@ function Trouble({ connection, mayChange }: { connection: Connection; mayChange:
       variant="light"
       color={connection.status === 'reauth_required' ? 'red' : 'yellow'}
       title={
-        isIll(connection)
-          ? t(`integrations.health.${connection.health as 'degraded' | 'down'}`)
-          : t(`integrations.status.${connection.status}`)
+        // The state itself stands above, beside the name.
+        isIll(connection) ? t('integrations.health.found') : t(`integrations.status.${connection.status}`)
       }
       role="note"
     >
@@ -173,14 +171,13 @@ function Runs({ runs }: { runs: readonly Run[] }) {
           {t('integrations.runs.none')}
         </Text>
       ) : (
-        <Table.ScrollContainer minWidth={560}>
-          <Table layout="fixed">
+        <Table.ScrollContainer minWidth={480} className="drops">
+          <Table layout="fixed" className="drop-4">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th w={130}>{t('integrations.run.when')}</Table.Th>
-                <Table.Th w={150}>{t('integrations.run.what')}</Table.Th>
-                <Table.Th w={110}>{t('integrations.run.result')}</Table.Th>
-                <Table.Th>{t('integrations.run.detail')}</Table.Th>
+                <Table.Th>{t('integrations.run.what')}</Table.Th>
+                <Table.Th w={90}>{t('integrations.run.result')}</Table.Th>
                 <Table.Th w={100} ta="right">
                   {t('integrations.run.records')}
                 </Table.Th>
@@ -192,12 +189,16 @@ function Runs({ runs }: { runs: readonly Run[] }) {
                   <Table.Td c="dimmed">
                     <Ago at={run.started_at} />
                   </Table.Td>
-                  <Table.Td>{textOf('integrations.run', run.kind)}</Table.Td>
+                  <Table.Td className="wrap-anywhere">
+                    {textOf('integrations.run', run.kind)}
+                    {run.detail ? (
+                      <Text size="sm" c="dimmed">
+                        {run.detail}
+                      </Text>
+                    ) : null}
+                  </Table.Td>
                   <Table.Td c={run.status === 'error' ? 'red' : undefined}>
                     {t(`integrations.run.${run.status}`)}
-                  </Table.Td>
-                  <Table.Td className="wrap-anywhere" c="dimmed">
-                    {run.detail}
                   </Table.Td>
                   <Table.Td ta="right">{run.records_processed > 0 ? toNumber(run.records_processed) : null}</Table.Td>
                 </Table.Tr>

@@ -21,7 +21,7 @@ export function ConnectionStatus({
   const isIll = status === 'connected' && (health === 'degraded' || health === 'down');
   return (
     <Badge variant="light" color={isIll ? 'yellow' : COLORS[status]} tt="none" flex="none">
-      {t(isIll ? `integrations.health.${health}` : `integrations.status.${status}`)}
+      {isIll ? t(`integrations.health.${health}`) : t(`integrations.status.${status}`)}
     </Badge>
   );
 }

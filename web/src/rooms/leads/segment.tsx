@@ -46,7 +46,7 @@ export default function SegmentPage() {
         <Edit />
       ) : (
         <Answered query={segment} skeleton={<ListSkeleton rows={2} height={160} />}>
-          {(data) => <Edit segment={data} />}
+          {(data) => <Edit key={data.id} segment={data} />}
         </Answered>
       )}
     </Page>
@@ -104,7 +104,11 @@ function Edit({ segment }: { segment?: Segment }) {
                 {t('leads.segments.all')}
               </Text>
             ) : null}
-            <Conditions value={audience} onChange={(changed) => draft.change({ audience: changed })} readOnly={!mayWrite} />
+            <Conditions
+              value={audience}
+              onChange={(changed) => draft.change({ audience: changed })}
+              readOnly={!mayWrite}
+            />
             <Theirs
               draft={draft}
               say={{ audience: ({ conditions }) => t('theirs.audience', { count: conditions.length }) }}

@@ -172,7 +172,7 @@ export const campaigns: Record<keyof typeof en, string> = {
   'sequence.standing.first': 'Leads, die gerade bei diesem Schritt stehen oder auf den Beginn warten',
   'sequence.reached': '{count|einer kam hierher|# kamen hierher}',
   'sequence.ended': '{number} endeten hier',
-  'sequence.sameConversation': 'In derselben Unterhaltung',
+  'sequence.sameConversation': 'Dieselbe Unterhaltung',
   'sequence.letterAfter': '{count|Nach einem Tag|Nach # Tagen}: {subject}',
   'sequence.eventWithin': '{event}, binnen {span}',
   'sequence.noMessage': 'Sagt dem Team Bescheid',

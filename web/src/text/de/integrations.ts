@@ -1,7 +1,7 @@
 import type { integrations as en } from '../en/integrations.ts';
 
 export const integrations: Record<keyof typeof en, string> = {
-  'integrations.lead': 'Konten bei anderen Diensten: was dort geschieht, wenn hier etwas geschieht.',
+  'integrations.lead': 'Verbinde, was du sonst benutzt: Was hier geschieht, geschieht dann auch dort.',
   'integrations.one': 'Verbindung',
   'integrations.beta': 'Beta',
   'integrations.docs': 'Dokumentation',
@@ -14,11 +14,11 @@ export const integrations: Record<keyof typeof en, string> = {
   'integrations.connectMore': 'Weiteres verbinden',
   'integrations.connectTo': '{name} verbinden',
   'integrations.connected': '{name} ist verbunden',
-  'integrations.notConfigured': 'Der Betreiber setzt zuerst {names}.',
+  'integrations.notConfigured': 'Auf dieser Installation nicht eingerichtet. Wer sie betreibt, setzt {names}.',
   'integrations.key': 'Schlüssel',
   'integrations.webhookUrl': 'Adresse des Webhooks',
-  'integrations.label': 'Name',
-  'integrations.label.why': 'Um zwei Konten zu unterscheiden.',
+  'integrations.label': 'Name (freiwillig)',
+  'integrations.label.why': 'Unterscheidet zwei Konten.',
   'integrations.consent': 'Dort fortfahren',
   'integrations.consent.why': '{name} fragt dich, was Heron darf, und schickt dich hierher zurück.',
   'integrations.inbound': 'Das Konto ist verbunden',
@@ -33,6 +33,7 @@ export const integrations: Record<keyof typeof en, string> = {
   'integrations.status.disconnected': 'Getrennt',
   'integrations.health.degraded': 'Eingeschränkt',
   'integrations.health.down': 'Gestört',
+  'integrations.health.found': 'Was die letzte Prüfung ergab',
   'integrations.again': 'Neu verbinden',
   'integrations.again.why':
     'Die Zustimmung ist zu Ende. Was auf das Konto wartet, bleibt und geht weiter, sobald es wieder verbunden ist.',
@@ -64,7 +65,7 @@ export const integrations: Record<keyof typeof en, string> = {
     'Felder dessen, was geschah, in doppelten Klammern werden eingesetzt, etwa .contact.first_name.',
   'integrations.event.config': 'Einstellungen der Aktion',
   'integrations.event.config.why': 'Als JSON; die Referenz nennt die Felder jeder Aktion.',
-  'integrations.event.config.bad': 'Das ist kein JSON',
+  'integrations.event.config.bad': 'Das ist kein gültiges JSON',
   'integrations.mappings': 'Felder',
   'integrations.mappings.default': 'Das sind die Felder des Anbieters, bis du eigene speicherst.',
   'integrations.mappings.reset': 'Zurück zu denen des Anbieters',
@@ -85,7 +86,6 @@ export const integrations: Record<keyof typeof en, string> = {
   'integrations.run.when': 'Wann',
   'integrations.run.what': 'Was',
   'integrations.run.result': 'Ergebnis',
-  'integrations.run.detail': 'Einzelheit',
   'integrations.run.records': 'Datensätze',
   'integrations.run.success': 'Erledigt',
   'integrations.run.error': 'Fehlgeschlagen',

@@ -167,7 +167,7 @@ export const campaigns = {
   'sequence.standing.first': 'Leads who stand at this step now, or wait to begin',
   'sequence.reached': '{count|one came here|# came here}',
   'sequence.ended': '{number} ended here',
-  'sequence.sameConversation': 'In the same conversation',
+  'sequence.sameConversation': 'Same conversation',
   'sequence.letterAfter': '{count|After one day|After # days}: {subject}',
   'sequence.eventWithin': '{event}, within {span}',
   'sequence.noMessage': 'Tells the team',
