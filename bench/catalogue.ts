@@ -8,7 +8,7 @@ import { openCatalogue } from '../db/catalogue/reader.ts';
 import { connectRaw } from '../db/connection.ts';
 import { searchCatalogueCompanies } from '../domain/prospect-catalogue/companies.ts';
 import type { CompanyFilters, PeopleFilters } from '../domain/prospect-catalogue/filters.ts';
-import { loadCatalogue } from '../domain/prospect-catalogue/load.ts';
+import { indexCatalogue, loadCatalogue } from '../domain/prospect-catalogue/load.ts';
 import { searchCataloguePeople } from '../domain/prospect-catalogue/people.ts';
 import { sampleCompany, sampleLines, samplePerson } from '../domain/prospect-catalogue/sample.ts';
 import { systemCtx, type Ctx } from '../domain/kernel/context.ts';
@@ -25,7 +25,8 @@ const BARE_PAGE = `select * from catalogue_people order by id limit ${PAGE}`;
 
 /**
  * The prospect catalogue at its size (HERON_BENCH_PEOPLE, 10,000,000 unless said; a tenth as many companies): the load of a million people, then of all,
- * and every filter, alone and in combinations, each with values drawn anew. A catalogue that an earlier run left in the folder of `--data` is searched as it is.
+ * and every filter, alone and in combinations, each with values drawn anew. A catalogue that an earlier run left in the folder of `--data` is searched as it is,
+ * once it has the indexes of this version.
  */
 export async function run({ assembly, stack, quick, log }: BenchContext): Promise<BenchResult> {
   const wanted = quick ? 20_000 : Number(process.env.HERON_BENCH_PEOPLE ?? 10_000_000);
@@ -38,6 +39,7 @@ export async function run({ assembly, stack, quick, log }: BenchContext): Promis
   await admin.destroy();
   url.pathname = '/catalogue_bench';
   const loads = there.length === 0 ? await loadAll(url.href, wanted, log, stack.processes.postgres?.pid) : [];
+  if (there.length > 0) await indexCatalogue({ url: url.href }, log);
   const reader = openCatalogue({ url: url.href });
   try {
     const ctx = { ...systemCtx(assembly.deps, 'none', 'bench'), catalogue: reader };

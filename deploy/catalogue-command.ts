@@ -26,6 +26,13 @@ export function catalogueCommand(print: (result: unknown) => void): Command {
       print(await catalogueStatus(loadConfig()));
     });
   catalogue
+    .command('index')
+    .description('make the indexes that status names as missing, as after an update of Heron; searches go on meanwhile')
+    .action(async () => {
+      const { indexMissing } = await import('./catalogue-work.ts');
+      print(await indexMissing(loadConfig(), (line) => console.error(line)));
+    });
+  catalogue
     .command('sample')
     .description('write a file of fictitious people and companies, to try the catalogue')
     .argument('<file>', 'to write, as JSON lines')

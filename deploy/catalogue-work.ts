@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CatalogueBusy, CatalogueWriter, type CatalogueStatus } from '../db/catalogue/writer.ts';
-import { CatalogueFileError, loadCatalogue, type LoadReport } from '../domain/prospect-catalogue/load.ts';
+import { CatalogueFileError, indexCatalogue, loadCatalogue, type LoadReport } from '../domain/prospect-catalogue/load.ts';
 import { COMPANY_COLUMNS, PERSON_COLUMNS } from '../domain/prospect-catalogue/records.ts';
 import { sampleLines } from '../domain/prospect-catalogue/sample.ts';
 import type { Config } from '../lib/config/index.ts';
@@ -39,6 +39,11 @@ export async function loadFile(
   );
   if (shown > SHOWN_REFUSED) say(`... and ${shown - SHOWN_REFUSED} more lines`);
   return report;
+}
+
+/** `heron catalogue index`: makes the indexes that are missing, and says which. */
+export async function indexMissing(config: Config, say: (line: string) => void): Promise<{ made: string[] }> {
+  return { made: await explained(() => indexCatalogue(ownerOf(config), say)) };
 }
 
 /** `heron catalogue status`: what the catalogue holds, and its loads. */

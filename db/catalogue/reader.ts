@@ -20,10 +20,13 @@ export interface CatalogueReaderOptions {
   deadlineMs?: number;
   /** Bytes of text that one answer may have; 8 MiB when not given. */
   maxAnswerBytes?: number;
+  /** Rows that a search looks at in the order of its list, at least, before it asks the indexes of its filters; 8,000 when not given. */
+  shortestWalk?: number;
 }
 
 /** Reads the prospect catalogue, over connections of its own: a slow search there takes none of PRIMARY_DB. */
 export interface CatalogueReader {
+  readonly shortestWalk: number;
   /**
    * Runs one statement with named bindings (`:name`), read-only.
    * @throws CatalogueError for every failure that is not a fault of the statement
@@ -35,6 +38,7 @@ export interface CatalogueReader {
 const SLOTS = 4;
 const DEADLINE_MS = 32_000;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const SHORTEST_WALK = 8_000;
 const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_COLUMN = '42703';
 /** Classes of answers with which PostgreSQL says that it does not serve: connections, resources, shutdown, sign-in, an unknown database. */
@@ -51,11 +55,13 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
     connectionTimeoutMillis: deadlineMs,
     statement_timeout: deadlineMs,
     application_name: 'heron-catalogue',
-    options: '-c default_transaction_read_only=on',
+    // Searches take milliseconds: compiling one, which PostgreSQL begins for large tables, takes longer than running it.
+    options: '-c default_transaction_read_only=on -c jit=off',
   });
   // An idle connection that ends is replaced by the next query.
   pool.on('error', () => {});
   return {
+    shortestWalk: options.shortestWalk ?? SHORTEST_WALK,
     async query<Row>(text: string, bindings: Readonly<Record<string, unknown>> = {}): Promise<Row[]> {
       const until = performance.now() + deadlineMs;
       const client = await pool.connect().catch((error: Error) => {

@@ -93,11 +93,38 @@ const MIGRATIONS: readonly CatalogueMigration[] = [
       );
     `,
   },
+  {
+    name: '0002_places',
+    // The planner has to know how many rows a town has before it chooses between walking along the town and sorting all of it.
+    sql: `
+      alter table catalogue_people alter column city_key set statistics 1000, alter column state_key set statistics 1000;
+      alter table catalogue_companies alter column city_key set statistics 1000, alter column state_key set statistics 1000;
+    `,
+  },
 ];
 
 /**
+ * Where brackets of the number of employees begin: round numbers, and those behind them, so that both `1 to 50` and `from 50` are a row of whole
+ * brackets. They are part of indexes: other numbers need indexes of other names.
+ */
+const BRACKETS_FROM = [
+  1, 2, 5, 10, 11, 20, 50, 51, 100, 200, 201, 500, 501, 1_000, 1_001, 2_000, 5_000, 5_001, 10_000, 10_001, 20_000, 50_000,
+  100_000, 200_000, 500_000, 1_000_000,
+];
+
+/** The bracket of a number of employees, from 0. */
+export function bracketOf(employees: number): number {
+  return BRACKETS_FROM.filter((from) => from <= employees).length;
+}
+
+/** The same of a row, as an array of one, which is NULL where the number is not known. Searches use an index only with this very expression. */
+export const BRACKET_OF_ROW = `array[cast(width_bucket(employees, cast('{${BRACKETS_FROM.join(',')}}' as integer[])) as smallint)]`;
+
+/**
  * The indexes of searches, by name; they are taken away for a first load and made after it. Each order of a list has one that begins with what a filter
- * fixes, so that any page costs the same; `tags` holds every exact value, and an intersection of them costs as much as the rarest.
+ * fixes, so that any page costs the same. `…_exact` intersects any exact values and brackets, and costs as much as the rarest; `…_text` intersects parts of
+ * texts with them inside one index, which reads a fraction of what an index for each of them would (docs/prospect-catalogue.md). A part that is too short
+ * for the second one must not keep the others from an index, so there is the first.
  */
 export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {
   catalogue_people_order: 'on catalogue_people (country_key, seniority, id)',
@@ -108,17 +135,27 @@ export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {
   catalogue_people_domain: `on catalogue_people (domain) where domain <> ''`,
   catalogue_people_email: `on catalogue_people (email) where email <> ''`,
   catalogue_people_employees: 'on catalogue_people (employees) where employees is not null',
-  catalogue_people_name: 'on catalogue_people using gin (name_key gin_trgm_ops) with (fastupdate = off)',
-  catalogue_people_title: 'on catalogue_people using gin (title_key gin_trgm_ops) with (fastupdate = off)',
-  catalogue_people_tags: 'on catalogue_people using gin (tags) with (fastupdate = off)',
+  catalogue_people_exact: `on catalogue_people using gin (tags, (${BRACKET_OF_ROW})) with (fastupdate = off)`,
+  catalogue_people_text: `on catalogue_people
+    using gin (tags, (${BRACKET_OF_ROW}), name_key gin_trgm_ops, title_key gin_trgm_ops) with (fastupdate = off)`,
   catalogue_companies_order: 'on catalogue_companies (country_key, employees_order, id)',
   catalogue_companies_state: 'on catalogue_companies (state_key, country_key, employees_order, id)',
   catalogue_companies_city: 'on catalogue_companies (city_key, country_key, employees_order, id)',
   catalogue_companies_domain: 'on catalogue_companies (domain)',
   catalogue_companies_employees: 'on catalogue_companies (employees) where employees is not null',
-  catalogue_companies_search: 'on catalogue_companies using gin (search_key gin_trgm_ops) with (fastupdate = off)',
-  catalogue_companies_tags: 'on catalogue_companies using gin (tags) with (fastupdate = off)',
+  catalogue_companies_exact: `on catalogue_companies using gin (tags, (${BRACKET_OF_ROW})) with (fastupdate = off)`,
+  catalogue_companies_text: `on catalogue_companies
+    using gin (tags, (${BRACKET_OF_ROW}), search_key gin_trgm_ops) with (fastupdate = off)`,
 };
+
+/** Indexes of earlier versions that those above replace. Searches still use them in a catalogue that has no others. */
+export const REPLACED_INDEXES = [
+  'catalogue_people_name',
+  'catalogue_people_title',
+  'catalogue_people_tags',
+  'catalogue_companies_search',
+  'catalogue_companies_tags',
+];
 
 /** One writer of a catalogue at a time. */
 export const WRITER_LOCK = 0x6361_7461;

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { CATALOGUE_INDEXES, migrateCatalogue, WRITER_LOCK } from './schema.ts';
+import { CATALOGUE_INDEXES, migrateCatalogue, REPLACED_INDEXES, WRITER_LOCK } from './schema.ts';
 
 /** A row to copy: values in the order of the columns. */
 export type CopyRow = readonly (string | number | null | readonly string[])[];
@@ -111,7 +111,7 @@ export class CatalogueWriter {
       'select exists (select from catalogue_people) or exists (select from catalogue_companies) as filled',
     );
     if (rows[0]!.filled) return false;
-    await this.#client.query(`drop index if exists ${Object.keys(CATALOGUE_INDEXES).join(', ')}`);
+    await this.#client.query(`drop index if exists ${[...Object.keys(CATALOGUE_INDEXES), ...REPLACED_INDEXES].join(', ')}`);
     return true;
   }
 
@@ -136,19 +136,33 @@ export class CatalogueWriter {
     }
   }
 
+  /**
+   * Makes the indexes that are missing, each by itself, so that one that was ended goes on where it was; then takes those away that they replace.
+   * Searches go on meanwhile. Returns the names of what was made.
+   */
+  async index(onStep: (what: string) => void): Promise<string[]> {
+    const missing = await this.#missingIndexes();
+    for (const name of missing) {
+      onStep(`index ${name}`);
+      await this.#client.query(`create index if not exists ${name} ${CATALOGUE_INDEXES[name]}`);
+    }
+    await this.#client.query(`drop index if exists ${REPLACED_INDEXES.join(', ')}`);
+    onStep('statistics');
+    // New indexes mean that many rows are new: marked as seen by all, they are read without another look at who wrote them.
+    const how = missing.length > 0 ? 'vacuum (analyze)' : 'analyze';
+    await this.#client.query(`${how} catalogue_companies`);
+    await this.#client.query(`${how} catalogue_people`);
+    return missing;
+  }
+
   /** Makes the indexes that are missing, counts what the catalogue holds, and marks the load as ended. */
   async finish(
     fingerprint: string,
     about: { source?: string | undefined; sourcePeriod?: string | undefined },
     onStep: (what: string) => void,
   ): Promise<void> {
-    for (const name of await this.#missingIndexes()) {
-      onStep(`index ${name}`);
-      await this.#client.query(`create index if not exists ${name} ${CATALOGUE_INDEXES[name]}`);
-    }
+    await this.index(onStep);
     onStep('counting');
-    await this.#client.query('analyze catalogue_companies');
-    await this.#client.query('analyze catalogue_people');
     await this.#client.query(
       `update catalogue_facts set counted_at = now(), source = coalesce($1, source), source_period = coalesce($2, source_period),
          people = (select count(*) from catalogue_people), companies = (select count(*) from catalogue_companies),

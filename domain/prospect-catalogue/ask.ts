@@ -35,8 +35,6 @@ function unavailable(message: string, fix: string, cause?: unknown): AppError {
   return new AppError('b2b_unavailable', message, { fix, cause });
 }
 
-/** Rows looked at in the order of the list, at least, before matches are looked for by the filters' own indexes. */
-const SHORTEST_WALK = 8_000;
 /** How many rows of a walk cost as much as one that an index of a filter finds: those of a walk stand together. */
 const WALKED_PER_FOUND = 5;
 
@@ -47,6 +45,8 @@ export interface OrderedSearch {
   order: readonly string[];
   columns: string;
   where: Conditions;
+  /** What follows from `where`, for the indexes of the filters alone. */
+  lookup: readonly string[];
   /** Equalities by which an index of the order begins, so that the walk passes over nothing else; by column. */
   fixed: Readonly<Record<string, string>>;
   /** Whether few rows can match, so that the walk would be in vain. */
@@ -65,10 +65,9 @@ export interface OrderedSearch {
  */
 export async function searchInOrder<Row>(
   deps: Pick<Deps, 'catalogue' | 'log'>,
-  { table, order, columns, where, fixed, isRare, after, limit, total }: OrderedSearch,
+  { table, order, columns, where, lookup, fixed, isRare, after, limit, total }: OrderedSearch,
 ): Promise<Row[]> {
   const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit };
-  bindings.walk_rows = Math.max(SHORTEST_WALK, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
   // A column that is the same in every row is no part of the order: with it, the planner sorts the whole walk anew before the first row of the page.
   const free = order.flatMap((column, index) => (column in fixed ? [] : [{ column, value: after?.[index] }]));
   const places = free.map(({ value }, index) => {
@@ -78,22 +77,56 @@ export async function searchInOrder<Row>(
   const by = free.map(({ column }) => column).join(', ');
   const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
   if (!isRare) {
-    // Nothing is pushed below a limit, so the walk ends after its rows, whatever matches.
-    const found = await askCatalogue<Row>(
-      deps,
-      `select ${columns} from (
-         select * from ${table} where ${['true', ...Object.values(fixed), ...beyond].join(' and ')} order by ${by} limit :walk_rows
-       ) walk where ${where.all()} order by ${by} limit :page_rows`,
-      bindings,
-    );
-    if (found.length === limit) return found;
+    const walkRows = walkLength(fixed, limit, total, deps.catalogue?.shortestWalk ?? 0);
+    const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
+    const { found, isAll } = await walk<Row>(deps, { table, columns, range, where, by, limit, walkRows, bindings });
+    if (isAll || found.length === limit) return found;
   }
   // `offset 0` hides the order from the planner, which would walk along it otherwise.
   return askCatalogue<Row>(
     deps,
     `select ${columns} from (
-       select * from ${table} where ${[where.all(), ...beyond].join(' and ')} offset 0
+       select * from ${table} where ${[where.all(), ...lookup, ...beyond].join(' and ')} offset 0
      ) matching order by ${by} limit :page_rows`,
     bindings,
   );
+}
+
+/** Rows of a town or a region stand far from each other, and each costs as much as one that an index finds: they get the shortest walk. */
+function walkLength(fixed: OrderedSearch['fixed'], limit: number, total: number, shortest: number): number {
+  if ('city_key' in fixed || 'state_key' in fixed) return shortest;
+  return Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
+}
+
+interface Walk extends Pick<OrderedSearch, 'table' | 'columns' | 'where' | 'limit'> {
+  /** Conditions of the rows that it passes over. */
+  range: string;
+  /** Columns of the order. */
+  by: string;
+  walkRows: number;
+  bindings: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Matches among the first rows of a range, and whether the walk came to the range's end, so that they are all there are. To know that, the statement also
+ * returns the last row that a walk of full length has, whether it matches or not.
+ */
+async function walk<Row>(
+  deps: Pick<Deps, 'catalogue' | 'log'>,
+  { table, columns, range, where, by, limit, walkRows, bindings }: Walk,
+): Promise<{ found: Row[]; isAll: boolean }> {
+  // Nothing is pushed below a limit, so the walk ends after its rows, whatever matches. Its rows keep their order without another `order by`, which would
+  // tell the planner that all of them are wanted: it would then fetch and sort the whole range for the first page.
+  const matches = where.all();
+  const rows = await askCatalogue<Row & { place: number; is_match: boolean }>(
+    deps,
+    `select ${columns}, place, coalesce(${matches}, false) as is_match from (
+       select *, cast(row_number() over (order by ${by}) as integer) as place from ${table} where ${range}
+       order by ${by} limit :walk_rows
+     ) walk where (${matches}) or place = :walk_rows limit :page_rows`,
+    { ...bindings, walk_rows: walkRows },
+  );
+  const isCut = rows.at(-1)?.place === walkRows;
+  const found = rows.flatMap(({ place: _place, is_match: isMatch, ...row }) => (isMatch ? [row as Row] : []));
+  return { found, isAll: !isCut && rows.length < limit };
 }

@@ -46,12 +46,13 @@ export async function searchCatalogueCompanies(
   refuseSearch({ ...asked, cursor: page.cursor });
   const filters = givenFilters(asked);
   const at = decodeBodyCursor<Position>(LIST, filters, page.cursor, [isKey, isSize, isCatalogueId]);
-  const where = compileFilters(filters, 'companies');
+  const { where, lookup } = compileFilters(filters, 'companies');
   const rows = await searchInOrder<CatalogueCompany & { country_key: string; employees_order: number }>(ctx, {
     table: 'catalogue_companies',
     order: ORDER,
     columns: `${COMPANY}, country_key, employees_order`,
     where,
+    lookup,
     fixed: fixedPlaces(filters, where),
     isRare: filters.domain !== undefined || filters.company_id !== undefined,
     after: at,

@@ -1,4 +1,5 @@
 import { bodyCursorProblems } from '../../lib/cursor.ts';
+import { BRACKET_OF_ROW, bracketOf } from '../../db/catalogue/schema.ts';
 import { refuseProblems, type ErrorCode, type Problem } from '../../lib/errors.ts';
 import { Conditions, likeLiteral } from '../records/conditions.ts';
 import { domainKey, tagOf } from './records.ts';
@@ -67,8 +68,16 @@ export function givenFilters<F extends CompanyFilters>(filters: F): F {
   ) as F;
 }
 
+/** The conditions of a search. */
+export interface CompiledFilters {
+  /** All of them. */
+  where: Conditions;
+  /** What follows from them and only helps to find rows by an index; with the bindings of `where`. */
+  lookup: readonly string[];
+}
+
 /** The conditions of a search over one of the tables. */
-export function compileFilters(filters: PeopleFilters, table: 'people' | 'companies'): Conditions {
+export function compileFilters(filters: PeopleFilters, table: 'people' | 'companies'): CompiledFilters {
   const where = new Conditions('f');
   const tags = (['country', 'state', 'city', 'industry', 'technology', 'seniority', 'department'] as const).flatMap(
     (name) => (filters[name] ? [tagOf[name](filters[name])] : []),
@@ -85,9 +94,33 @@ export function compileFilters(filters: PeopleFilters, table: 'people' | 'compan
   if (filters.domain) where.add(`domain <> '' and domain = ${where.bind(domainKey(filters.domain), 'text')}`);
   if (filters.company_id)
     where.add(`${table === 'people' ? 'company_id' : 'id'} = ${where.bind(filters.company_id, 'text')}`);
-  if (filters.min_employees !== undefined) where.add(`employees >= ${where.bind(filters.min_employees, 'bigint')}`);
-  if (filters.max_employees !== undefined) where.add(`employees <= ${where.bind(filters.max_employees, 'bigint')}`);
+  const hasOther = tags.length > 0 || Boolean(filters.title) || (Boolean(filters.q) && !filters.q!.includes('@'));
+  const lookup = addSize(where, filters, hasOther);
   if (filters.email === 'valid') where.add('email_state = 2');
   else if (filters.email) where.add(filters.email === 'present' ? 'email_state > 0' : 'email_state = 0');
-  return where;
+  return { where, lookup };
+}
+
+/**
+ * Adds the bounds of the number of employees, and returns by which index they are looked for. A wide range is in itself many rows: its brackets are
+ * intersected with the other filters inside their index, and the bounds are kept from an index of their own (by `+ 0`), which PostgreSQL would read for
+ * hundreds of milliseconds. A narrow one, or one without other filters, has few rows in that index.
+ */
+function addSize(
+  where: Conditions,
+  { min_employees: least, max_employees: most }: CompanyFilters,
+  hasOther: boolean,
+): string[] {
+  if (least === undefined && most === undefined) return [];
+  const bounds = [
+    ...(least === undefined ? [] : [`>= ${where.bind(least, 'bigint')}`]),
+    ...(most === undefined ? [] : [`<= ${where.bind(most, 'bigint')}`]),
+  ];
+  for (const bound of bounds) where.add(`employees + 0 ${bound}`);
+  const isNarrow = most !== undefined && least !== undefined && most < 2 * least;
+  if (isNarrow || !hasOther) return bounds.map((bound) => `employees ${bound}`);
+  const first = bracketOf(least ?? 0);
+  const last = bracketOf(most ?? Infinity);
+  const brackets = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  return [`${BRACKET_OF_ROW} && ${where.bind(brackets, 'smallint[]')}`];
 }

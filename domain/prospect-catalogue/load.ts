@@ -66,6 +66,23 @@ export async function loadCatalogue(options: LoadOptions): Promise<LoadReport> {
   }
 }
 
+/**
+ * Makes the indexes that a catalogue lacks, as one of an earlier version does; searches go on meanwhile, as slowly as before. Ended in the middle, it goes on
+ * with the index it was at when it is run again. Returns the names of what was made.
+ * @throws CatalogueBusy while another process writes
+ */
+export async function indexCatalogue(
+  { url, reader }: Pick<LoadOptions, 'url' | 'reader'>,
+  onStep: (what: string) => void = () => {},
+): Promise<string[]> {
+  const writer = await CatalogueWriter.open(url, { person: PERSON_COLUMNS, company: COMPANY_COLUMNS }, reader);
+  try {
+    return await writer.index(onStep);
+  } finally {
+    await writer.close();
+  }
+}
+
 interface Line {
   line: number;
   fields: unknown;

@@ -46,7 +46,7 @@ export async function searchCataloguePeople(
   refuseSearch({ ...asked, cursor: page.cursor });
   const filters = givenFilters(asked);
   const at = decodeBodyCursor<Position>(LIST, filters, page.cursor, [isKey, isKey, isCatalogueId]);
-  const where = compileFilters(filters, 'people');
+  const { where, lookup } = compileFilters(filters, 'people');
   const fixed = fixedPlaces(filters, where);
   if (filters.seniority) fixed.seniority = `seniority = ${where.bind(filters.seniority, 'text')}`;
   const rows = await searchInOrder<PersonRow & { country_key: string }>(ctx, {
@@ -54,6 +54,7 @@ export async function searchCataloguePeople(
     order: ORDER,
     columns: `${PERSON}, country_key`,
     where,
+    lookup,
     fixed,
     isRare: filters.domain !== undefined || filters.company_id !== undefined || (filters.q?.includes('@') ?? false),
     after: at,

@@ -1,16 +1,21 @@
 import test from 'ava';
 import fc from 'fast-check';
+import pg from 'pg';
+import { openCatalogue, type CatalogueReader } from '../../db/catalogue/reader.ts';
+import { REPLACED_INDEXES } from '../../db/catalogue/schema.ts';
 import { systemCtx, type Ctx } from '../kernel/context.ts';
 import type { Page } from '../../lib/cursor.ts';
 import { createTestCatalogue, type TestCatalogue } from '../../test/harness/catalogue.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { searchCatalogueCompanies } from './companies.ts';
 import type { CompanyFilters, PeopleFilters } from './filters.ts';
+import { indexCatalogue } from './load.ts';
 import { searchCataloguePeople } from './people.ts';
 
 /*
  * Searches against a plain filter in memory that reads the records of the file, and knows nothing of keys, tags and indexes. Records are drawn from few
- * words, hostile ones among them, so that filters meet; they are loaded twice over, changed, so that what was stored before must be gone.
+ * words, hostile ones among them, so that filters meet; they are loaded twice over, changed, so that what was stored before must be gone. Every second world
+ * has the indexes of an earlier version, until the next load.
  */
 
 const WORDS = [
@@ -28,8 +33,13 @@ const WORDS = [
   '東京',
   '- -',
   '😀x',
+  'c++',
+  'r&d/vp',
 ];
 const PLACES = ['', 'Germany', 'GERMANY', 'Österreich', 'us', 'U.S.; drop table', 'x,y'];
+
+/** At the edges of brackets, beside them, and at the ends of what is stored. */
+const SIZES = [0, 1, 2, 9, 10, 11, 12, 50, 51, 999, 1_000, 1_001, 5_000, 999_999, 1_000_000, 2_147_483_647];
 
 const word = fc.constantFrom(...WORDS);
 const place = {
@@ -44,7 +54,7 @@ const company = fc.record({
   domain: fc.constantFrom('', 'www.acme.example', 'acme.example', 'Bolt.example'),
   industries: fc.uniqueArray(word, { maxLength: 3 }),
   technologies: fc.uniqueArray(word, { maxLength: 3 }),
-  employees: fc.constantFrom(null, 0, 1, 10, 11, 5_000),
+  employees: fc.constantFrom(null, ...SIZES),
   ...place,
 });
 const person = fc.record({
@@ -74,8 +84,6 @@ const companyFilters = {
   domain: maybe(fc.constantFrom('acme.example', 'WWW.acme.example', 'acme', 'bolt.example')),
   industry: maybe(word),
   technology: maybe(word),
-  min_employees: maybe(fc.constantFrom(0, 1, 11)),
-  max_employees: maybe(fc.constantFrom(0, 10, 5_000)),
   company_id: maybe(fc.nat(13).map((number) => idOf('c', number))),
 };
 const peopleFilters = {
@@ -86,12 +94,23 @@ const peopleFilters = {
   department: maybe(fc.constantFrom('sales', 'it', 'i')),
   email: maybe(fc.constantFrom('present', 'missing', 'valid')),
 };
-/** At most three filters, so that some match. */
+const sizes = fc
+  .tuple(fc.constantFrom(...SIZES), fc.constantFrom(...SIZES, 2 ** 40), fc.nat(2))
+  .map(([one, other, ends]) => ({
+    ...(ends < 2 && { min_employees: Math.min(one, other) }),
+    ...(ends > 0 && { max_employees: Math.max(one, other) }),
+  }));
+/** At most three filters, so that some match, and bounds of the size with every other one. */
 function few<T extends object>(filters: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> {
   return fc
-    .tuple(fc.record(filters), fc.subarray(Object.keys(filters) as (keyof T)[], { maxLength: 3 }))
+    .tuple(
+      fc.record(filters),
+      fc.subarray(Object.keys(filters) as (keyof T)[], { maxLength: 3 }),
+      fc.option(sizes, { nil: {}, freq: 1 }),
+    )
     .map(
-      ([all, names]) => Object.fromEntries(names.map((name) => [name, all[name as never]])) as unknown as Partial<T>,
+      ([all, names, size]) =>
+        ({ ...Object.fromEntries(names.map((name) => [name, all[name as never]])), ...size }) as unknown as Partial<T>,
     );
 }
 
@@ -153,22 +172,49 @@ async function everyPage<Row extends { id: string }>(
   return ids;
 }
 
+/** Indexes that catalogues of an earlier version have in place of four of today's. */
+const EARLIER_INDEXES = `
+  create index catalogue_people_name on catalogue_people using gin (name_key gin_trgm_ops);
+  create index catalogue_people_title on catalogue_people using gin (title_key gin_trgm_ops);
+  create index catalogue_people_tags on catalogue_people using gin (tags);
+  create index catalogue_companies_search on catalogue_companies using gin (search_key gin_trgm_ops);
+  create index catalogue_companies_tags on catalogue_companies using gin (tags)`;
+const LATER_INDEXES = [
+  'catalogue_people_exact',
+  'catalogue_people_text',
+  'catalogue_companies_exact',
+  'catalogue_companies_text',
+];
+
 let world: World;
 let catalogue: TestCatalogue;
+let owner: pg.Client;
+let reader: CatalogueReader;
 test.before(async () => {
   [world, catalogue] = await Promise.all([createWorld(), createTestCatalogue()]);
+  owner = new pg.Client({ connectionString: catalogue.url });
+  await owner.connect();
+  // Tables of forty rows are read whole otherwise, and no index is ever asked.
+  await owner.query(
+    `do $$ begin execute format('alter database %I set enable_seqscan = off', current_database()); end $$`,
+  );
+  // Short walks, so that some end in the middle of the people.
+  reader = openCatalogue({ url: catalogue.url, shortestWalk: 5 });
 });
 test.after.always(async () => {
+  await reader?.close();
+  await owner?.end();
   await world?.close();
   await catalogue?.drop();
 });
 
 test('searches find what a plain filter of the records finds, in order, over any pages', async (t) => {
   t.timeout(120_000);
-  const ctx: Ctx = { ...systemCtx(world.deps, 'none', 'test'), catalogue: catalogue.reader };
+  const ctx: Ctx = { ...systemCtx(world.deps, 'none', 'test'), catalogue: reader };
   let companies: Company[] = [];
   let people: Person[] = [];
   let matched = 0;
+  let worlds = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(company, { minLength: 10, maxLength: 10 }),
@@ -187,6 +233,8 @@ test('searches find what a plain filter of the records finds, in order, over any
         // People before their companies on every other line: both orders must come to the same.
         const report = await catalogue.load([...people.slice(20), ...companies, ...people.slice(0, 20)]);
         if (report.refused > 0) throw new Error(`${report.refused} records were refused`);
+        worlds += 1;
+        if (worlds % 2 === 0) await owner.query(`drop index ${LATER_INDEXES.join(', ')}; ${EARLIER_INDEXES}`);
         const byId = new Map(companies.map((record) => [record.id as string, record]));
         for (const [asked, limit] of peopleSearches) {
           const expected = people
@@ -229,4 +277,11 @@ test('searches find what a plain filter of the records finds, in order, over any
     { numRuns: 3 },
   );
   t.true(matched > 100, `only ${matched} matches: the filters say nothing`);
+
+  const left = async () => (await owner.query('select from pg_indexes where indexname = any($1)', [REPLACED_INDEXES])).rowCount;
+  t.is(await left(), 0, 'a load has made the later indexes in place of the earlier ones');
+  await owner.query(`drop index ${LATER_INDEXES.join(', ')}; ${EARLIER_INDEXES}`);
+  t.deepEqual((await indexCatalogue(catalogue)).sort(), [...LATER_INDEXES].sort());
+  t.deepEqual(await indexCatalogue(catalogue), [], 'there is nothing left to make');
+  t.is(await left(), 0);
 });

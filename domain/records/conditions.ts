@@ -1,4 +1,4 @@
-type Value = string | number | boolean | Date | null | readonly string[];
+type Value = string | number | boolean | Date | null | readonly string[] | readonly number[];
 
 /** Builds a WHERE clause: SQL text whose values are all bound, never part of the text. */
 export class Conditions {
@@ -15,7 +15,7 @@ export class Conditions {
   /** Binds a value and returns its placeholder, cast to a PostgreSQL type. */
   bind(
     value: Value,
-    type: 'text' | 'text[]' | 'uuid' | 'uuid[]' | 'integer' | 'bigint' | 'boolean' | 'timestamptz',
+    type: 'text' | 'text[]' | 'uuid' | 'uuid[]' | 'smallint[]' | 'integer' | 'bigint' | 'boolean' | 'timestamptz',
   ): string {
     this.#count += 1;
     const name = `${this.#prefix}${this.#count}`;
