@@ -2,7 +2,12 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CatalogueBusy, CatalogueWriter, type CatalogueStatus } from '../db/catalogue/writer.ts';
-import { CatalogueFileError, indexCatalogue, loadCatalogue, type LoadReport } from '../domain/prospect-catalogue/load.ts';
+import {
+  CatalogueFileError,
+  indexCatalogue,
+  loadCatalogue,
+  type LoadReport,
+} from '../domain/prospect-catalogue/load.ts';
 import { COMPANY_COLUMNS, PERSON_COLUMNS } from '../domain/prospect-catalogue/records.ts';
 import { sampleLines } from '../domain/prospect-catalogue/sample.ts';
 import type { Config } from '../lib/config/index.ts';

@@ -108,8 +108,8 @@ const MIGRATIONS: readonly CatalogueMigration[] = [
  * brackets. They are part of indexes: other numbers need indexes of other names.
  */
 const BRACKETS_FROM = [
-  1, 2, 5, 10, 11, 20, 50, 51, 100, 200, 201, 500, 501, 1_000, 1_001, 2_000, 5_000, 5_001, 10_000, 10_001, 20_000, 50_000,
-  100_000, 200_000, 500_000, 1_000_000,
+  1, 2, 5, 10, 11, 20, 50, 51, 100, 200, 201, 500, 501, 1_000, 1_001, 2_000, 5_000, 5_001, 10_000, 10_001, 20_000,
+  50_000, 100_000, 200_000, 500_000, 1_000_000,
 ];
 
 /** The bracket of a number of employees, from 0. */

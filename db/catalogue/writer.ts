@@ -111,7 +111,9 @@ export class CatalogueWriter {
       'select exists (select from catalogue_people) or exists (select from catalogue_companies) as filled',
     );
     if (rows[0]!.filled) return false;
-    await this.#client.query(`drop index if exists ${[...Object.keys(CATALOGUE_INDEXES), ...REPLACED_INDEXES].join(', ')}`);
+    await this.#client.query(
+      `drop index if exists ${[...Object.keys(CATALOGUE_INDEXES), ...REPLACED_INDEXES].join(', ')}`,
+    );
     return true;
   }
 

@@ -278,10 +278,11 @@ test('searches find what a plain filter of the records finds, in order, over any
   );
   t.true(matched > 100, `only ${matched} matches: the filters say nothing`);
 
-  const left = async () => (await owner.query('select from pg_indexes where indexname = any($1)', [REPLACED_INDEXES])).rowCount;
+  const left = async () =>
+    (await owner.query('select from pg_indexes where indexname = any($1)', [REPLACED_INDEXES])).rowCount;
   t.is(await left(), 0, 'a load has made the later indexes in place of the earlier ones');
   await owner.query(`drop index ${LATER_INDEXES.join(', ')}; ${EARLIER_INDEXES}`);
-  t.deepEqual((await indexCatalogue(catalogue)).sort(), [...LATER_INDEXES].sort());
-  t.deepEqual(await indexCatalogue(catalogue), [], 'there is nothing left to make');
+  t.deepEqual((await indexCatalogue({ url: catalogue.url })).sort(), [...LATER_INDEXES].sort());
+  t.deepEqual(await indexCatalogue({ url: catalogue.url }), [], 'there is nothing left to make');
   t.is(await left(), 0);
 });
