@@ -55,8 +55,9 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
     connectionTimeoutMillis: deadlineMs,
     statement_timeout: deadlineMs,
     application_name: 'heron-catalogue',
-    // Searches take milliseconds: compiling one, which PostgreSQL begins for large tables, takes longer than running it.
-    options: '-c default_transaction_read_only=on -c jit=off',
+    // Searches take milliseconds: compiling one, which PostgreSQL begins for large tables, takes longer than running it. And what an index finds in ten million
+    // rows has to be remembered row by row: with less memory it is pages, of which every row is looked at.
+    options: '-c default_transaction_read_only=on -c jit=off -c work_mem=32MB',
   });
   // An idle connection that ends is replaced by the next query.
   pool.on('error', () => {});

@@ -76,57 +76,35 @@ export async function searchInOrder<Row>(
   });
   const by = free.map(({ column }) => column).join(', ');
   const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
+  const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
+  bindings.walk_rows = walkLength(fixed, limit, total, deps.catalogue?.shortestWalk ?? 0);
+  let walked: Row[] = [];
   if (!isRare) {
-    const walkRows = walkLength(fixed, limit, total, deps.catalogue?.shortestWalk ?? 0);
-    const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
-    const { found, isAll } = await walk<Row>(deps, { table, columns, range, where, by, limit, walkRows, bindings });
-    if (isAll || found.length === limit) return found;
+    // Nothing is pushed below a limit, so the walk ends after its rows, whatever matches.
+    walked = await askCatalogue<Row>(
+      deps,
+      `select ${columns} from (
+         select * from ${table} where ${range} order by ${by} limit :walk_rows
+       ) walk where ${where.all()} order by ${by} limit :page_rows`,
+      bindings,
+    );
+    if (walked.length === limit) return walked;
   }
+  // A walk that came to the end of its range has seen every match. PostgreSQL asks that first, in an index, and then does nothing more.
+  const isCut = isRare ? [] : [`exists (select from ${table} where ${range} offset :walk_rows)`];
   // `offset 0` hides the order from the planner, which would walk along it otherwise.
-  return askCatalogue<Row>(
+  const found = await askCatalogue<Row>(
     deps,
     `select ${columns} from (
-       select * from ${table} where ${[where.all(), ...lookup, ...beyond].join(' and ')} offset 0
+       select * from ${table} where ${[where.all(), ...lookup, ...beyond, ...isCut].join(' and ')} offset 0
      ) matching order by ${by} limit :page_rows`,
     bindings,
   );
+  return found.length === 0 ? walked : found;
 }
 
 /** Rows of a town or a region stand far from each other, and each costs as much as one that an index finds: they get the shortest walk. */
 function walkLength(fixed: OrderedSearch['fixed'], limit: number, total: number, shortest: number): number {
   if ('city_key' in fixed || 'state_key' in fixed) return shortest;
   return Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
-}
-
-interface Walk extends Pick<OrderedSearch, 'table' | 'columns' | 'where' | 'limit'> {
-  /** Conditions of the rows that it passes over. */
-  range: string;
-  /** Columns of the order. */
-  by: string;
-  walkRows: number;
-  bindings: Readonly<Record<string, unknown>>;
-}
-
-/**
- * Matches among the first rows of a range, and whether the walk came to the range's end, so that they are all there are. To know that, the statement also
- * returns the last row that a walk of full length has, whether it matches or not.
- */
-async function walk<Row>(
-  deps: Pick<Deps, 'catalogue' | 'log'>,
-  { table, columns, range, where, by, limit, walkRows, bindings }: Walk,
-): Promise<{ found: Row[]; isAll: boolean }> {
-  // Nothing is pushed below a limit, so the walk ends after its rows, whatever matches. Its rows keep their order without another `order by`, which would
-  // tell the planner that all of them are wanted: it would then fetch and sort the whole range for the first page.
-  const matches = where.all();
-  const rows = await askCatalogue<Row & { place: number; is_match: boolean }>(
-    deps,
-    `select ${columns}, place, coalesce(${matches}, false) as is_match from (
-       select *, cast(row_number() over (order by ${by}) as integer) as place from ${table} where ${range}
-       order by ${by} limit :walk_rows
-     ) walk where (${matches}) or place = :walk_rows limit :page_rows`,
-    { ...bindings, walk_rows: walkRows },
-  );
-  const isCut = rows.at(-1)?.place === walkRows;
-  const found = rows.flatMap(({ place: _place, is_match: isMatch, ...row }) => (isMatch ? [row as Row] : []));
-  return { found, isAll: !isCut && rows.length < limit };
 }
