@@ -459,6 +459,11 @@ test.serial(
       data: { contact_id: contactId.toUpperCase(), subject: 'Yes' },
     });
     t.is(shown.trace[1].preview.message, 'Mia or Mia: Yes (email.replied)', 'what the provider would get');
+    t.like(shown.trace[1], { status: 'error', error: 'slack.notify needs a connection of Slack' });
+    await world.deps.db('labels').where({ id: tag }).delete();
+    const { trace, lines: said } = await dry({ intent: 'positive', contact_id: contactId });
+    t.deepEqual(trace, ['trigger success', 'if branch_true', 'tag error', 'else skipped', 'tell skipped']);
+    t.is(said[2].error, 'is not a category of this workspace');
     for (const table of ['contact_categories', 'automation_runs', 'integration_deliveries'])
       t.deepEqual(await world.deps.db(table).where({ organization_id: tenant.organizationId }), []);
   },

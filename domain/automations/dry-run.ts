@@ -1,5 +1,8 @@
+import type { Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
+import type { ProviderAction } from '../integrations/providers/provider.ts';
 import { textValues } from '../integrations/providers/texts.ts';
+import { findAction, findProvider, partsOfAction } from '../integrations/registry.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { WorkBudget } from '../mail/messages/template.ts';
@@ -9,8 +12,9 @@ import { isNative, NATIVE_ACTIONS } from './actions.ts';
 import { findAutomation } from './automations.ts';
 import { holds } from './conditions.ts';
 import { passes } from './filter.ts';
-import type { AutomationNode, AutomationNodeResult } from './graph.ts';
+import type { AutomationGraph, AutomationNode, AutomationNodeResult } from './graph.ts';
 import { interpret, type NodeOutcome } from './interpret.ts';
+import { automationProblems } from './validate.ts';
 import { findContacts, renderConfig, valuesOf, type AutomationContact } from './values.ts';
 
 /** A node of a dry run: what it came to, and what it would have done. */
@@ -30,7 +34,9 @@ export interface DryRun {
  */
 export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown>): Promise<DryRun> {
   const org = reader(ctx);
-  const { trigger_event: trigger, filter, graph } = await findAutomation(org, id);
+  const automation = await findAutomation(org, id);
+  const { trigger_event: trigger, filter, graph } = automation;
+  const faults = faultsOf(graph, await automationProblems(org, automation, id));
   const used = data ?? (isTrigger(trigger) ? sampleData(trigger) : { contact_id: SAMPLE_CONTACT.contact_id });
   const contactId =
     typeof used.contact_id === 'string' && isUuid(used.contact_id) ? used.contact_id.toLowerCase() : undefined;
@@ -52,7 +58,7 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
     } catch (error) {
       return { status: 'error', error: (error as Error).message };
     }
-    return wouldDo(node, contact);
+    return wouldDo(node, contact, faults.get(node.id));
   });
   return {
     trace: trace.map((result) => ({ ...result, preview: previews.get(result.node_id) ?? {} })),
@@ -60,10 +66,32 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
   };
 }
 
-function wouldDo({ action }: AutomationNode, contact: AutomationContact | null): NodeOutcome {
-  if (isNative(action) && NATIVE_ACTIONS[action].needsContact && !contact)
-    return { status: 'error', error: 'The event is about no contact' };
+/** What is wrong with each node by now, such as a category that was deleted after the automation was saved; by its id. */
+function faultsOf({ nodes }: AutomationGraph, problems: readonly Problem[]): ReadonlyMap<string, string> {
+  return new Map(
+    problems.toReversed().flatMap(({ path, message }) => {
+      const node = nodes[Number(/^body\.graph\.nodes\.(\d+)/.exec(path)?.[1])];
+      return node ? [[node.id, message.replace(`Node "${node.id}": `, '')] as const] : [];
+    }),
+  );
+}
+
+function wouldDo(
+  { action }: AutomationNode,
+  contact: AutomationContact | null,
+  fault: string | undefined,
+): NodeOutcome {
+  if (fault !== undefined) return { status: 'error', error: fault };
+  const needsContact = isNative(action)
+    ? NATIVE_ACTIONS[action].needsContact
+    : actionOfProvider(action ?? '')?.contact === 'required';
+  if (needsContact && !contact) return { status: 'error', error: 'The event is about no contact' };
   return { status: 'success' };
+}
+
+function actionOfProvider(action: string): ProviderAction | undefined {
+  const provider = findProvider(partsOfAction(action).provider);
+  return provider && findAction(provider, action);
 }
 
 function sampleContact(): AutomationContact {
