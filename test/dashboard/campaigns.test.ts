@@ -163,7 +163,7 @@ browserTest(
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait for an event' }).click();
     await page.getByLabel('Event of your product').fill('trial.started');
-    await page.getByRole('combobox', { name: 'Where it stands' }).click();
+    await page.getByRole('combobox', { name: 'Position' }).click();
     await page.getByRole('option', { name: 'After Hello' }).click();
     await page.getByText('Whoever has not come to this place yet meets the new step.').waitFor();
     await page.getByRole('button', { name: 'Add the step' }).click();

@@ -94,7 +94,7 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Showroom' }).click();
   await page.getByRole('button', { name: 'New task' }).click();
-  await page.getByRole('dialog').getByLabel('What is to do').fill('Call them');
+  await page.getByRole('dialog').getByLabel('What needs to be done').fill('Call them');
   await page.getByRole('dialog').getByRole('button', { name: 'New task' }).click();
   const tick = page.getByRole('checkbox', { name: 'Done: Call them' });
   // The box is ticked when the list has the new state, which may be after the click.

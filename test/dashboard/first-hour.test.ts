@@ -89,7 +89,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   // A campaign of one email. What keeps it from starting is said, each with the way to it.
   await roomOf(page, 'Start').click();
   await page.getByRole('img', { name: 'done' }).waitFor();
-  await page.getByRole('link', { name: 'Write', exact: true }).click();
+  await page.getByRole('link', { name: 'Write one', exact: true }).click();
   await page.getByLabel('Name').fill('First campaign');
   await page.getByText('It sends from you@heron.test, the only mailbox that may send.').waitFor();
   await page.keyboard.press('Enter');

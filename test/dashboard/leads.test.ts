@@ -35,7 +35,7 @@ browserTest('a messy list is imported: mapped, run, and what was left out is lis
   const mapped = (column: string) => page.getByRole('combobox', { name: `What ${column} becomes` });
   await mapped('Email Address').waitFor();
   t.is(await mapped('Email Address').inputValue(), 'Email address');
-  t.is(await mapped('Plan').inputValue(), 'Own field');
+  t.is(await mapped('Plan').inputValue(), 'Custom field');
   // What was found out can be changed: the column is left out.
   await mapped('Phone').click();
   await page.getByRole('option', { name: 'nothing' }).click();
@@ -94,6 +94,17 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await page.getByText('50 people').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor();
+  // Everybody in it becomes a lead.
+  const campaign = await call(world, 'POST', '/v1/campaigns', { token: tenant.apiKey, body: { name: 'Lights' } });
+  await page.goto(`${world.url}/campaigns/${campaign.body.id}?tab=leads`);
+  await page.getByRole('button', { name: 'Add a segment' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a segment' });
+  await dialog.getByRole('combobox', { name: 'Segment' }).click();
+  await page.getByRole('option', { name: 'Acme' }).click();
+  await dialog.getByText('50 people are in it.').waitFor();
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('50 leads were added.').waitFor();
+  await page.getByRole('link', { name: 'p0@example.com' }).waitFor();
   // A long list: only what is in sight is in the page, and the rest comes with the scrolling.
   await page.goto(`${world.url}/leads?sort=email`);
   await page.getByRole('link', { name: 'Person 000' }).waitFor();
@@ -125,8 +136,8 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await page.getByLabel('Addresses and domains').fill('p1@example.com, nonsense@\nrival.example');
   await page.getByRole('button', { name: 'Suppress 3' }).click();
   await page.getByText('2 were added. Neither address nor domain: nonsense@').waitFor();
-  await page.getByRole('row', { name: 'Everybody at rival.example' }).getByRole('button', { name: 'Lift' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Lift' }).click();
+  await page.getByRole('row', { name: 'Everybody at rival.example' }).getByRole('button', { name: 'Allow again' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Allow again' }).click();
   await page.getByText('Everybody at rival.example').waitFor({ state: 'detached' });
   await page.getByRole('cell', { name: 'p1@example.com' }).waitFor();
   t.deepEqual(faults, []);

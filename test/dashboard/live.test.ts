@@ -120,7 +120,7 @@ browserTest(
 
     // The line is cut. What happens meanwhile is asked for, every twenty seconds.
     relay.cut();
-    await page.getByText('Updates every 20 s').waitFor();
+    await page.getByText('Updates every 20 s', { exact: true }).waitFor();
     await letterTo(campaign.id, 'eve@lead.test');
     await page.clock.fastForward(POLL_MS);
     await shows(page, 'Sent', 2);

@@ -33,7 +33,7 @@ browserTest(
       await page.goto(`${world.url}/mailboxes/orders/new`);
       await main.getByPlaceholder('northwind-mail.com').fill(name);
       await page.keyboard.press('Enter');
-      await main.getByLabel('Whom they are for').fill('Ada Lovelace\nGrace Hopper');
+      await main.getByLabel('Names of the senders').fill('Ada Lovelace\nGrace Hopper');
       await main.getByRole('button', { name: 'See the price' }).click();
       const addresses = page.getByRole('region', { name: 'Addresses' });
       await addresses.getByText(`@${name}`).first().waitFor();

@@ -148,6 +148,16 @@ const OF_FIELDS = [
   `code: 'custom',[^{}]*?message: ${TEXT.source}`,
   `\\.(?:refine|regex|min|max|length)\\((?:[^()]|\\([^()]*\\))*?,\\s*(?:\\{ (?:error|message): )?${TEXT.source}`,
 ].map((pattern) => new RegExp(pattern, 'g'));
+/** What is refused to programs alone, or in words that depend on a code (said.ts). */
+const REFUSES_PROGRAMS =
+  /^(?:api\/(?:acquisition|agent-tools|auth|http|mcp|oauth|product-events|prospect-catalogue|realtime|servers)|domain\/(?:acquisition|agent-policies|analytics|api-keys\/analytics|auth|campaigns\/(?:preflight|preview|start)|deliverability|engine\/campaign|identity|instance|integrations\/(?:inbound|registry)|kernel|leads\/may-change|mail|oauth|organizations\/organizations|payment-events|payments|people|product-events|reactions|records\/(?:automation-rights|contact-filters|outreach-settings)|runs|system))[/.-]/;
+/** Why something is refused, and what to do about it. */
+const OF_REFUSALS = [
+  `new AppError\\(\\s*[^,()]+,\\s*${TEXT.source}`,
+  `\\bfix:\\s*${TEXT.source}`,
+  `badRequest\\(\\s*${TEXT.source}`,
+  `tagline: ${TEXT.source}`,
+].map((pattern) => new RegExp(pattern, 'g'));
 /** Lines of a campaign's log, and what a run that is blocked shows. */
 const OF_LOGS = [
   `logCampaign\\(\\s*tx,\\s*[\\w.]+,\\s*'\\w+',\\s*${TEXT.source}`,
@@ -164,10 +174,10 @@ function asSaid(literal: string): string {
     .replaceAll(/\\(['`])/g, '$1');
 }
 
-test('what is wrong with a field, lines of the log and why a run is blocked are known in German', async (t) => {
-  const said = async (folder: string, patterns: RegExp[]) => {
+test('what is wrong with a field, lines of the log, why a run is blocked and why something is refused are known in German', async (t) => {
+  const said = async (folder: string, patterns: RegExp[], excluded = OF_PROGRAMS) => {
     const names = (await readdir(join(ROOT, folder), { recursive: true })).filter(
-      (name) => /(?<!\.test|\.d)\.ts$/.test(name) && !OF_PROGRAMS.test(`${folder}/${name}`),
+      (name) => /(?<!\.test|\.d)\.ts$/.test(name) && !excluded.test(`${folder}/${name}`),
     );
     const files = await Promise.all(names.map((name) => readFile(join(ROOT, folder, name), 'utf8')));
     return patterns.flatMap((pattern) =>
@@ -176,9 +186,12 @@ test('what is wrong with a field, lines of the log and why a run is blocked are 
   };
   const fields = (await Promise.all(['api', 'domain'].map((folder) => said(folder, OF_FIELDS)))).flat();
   const logs = await said('domain', OF_LOGS);
+  const refusals = (
+    await Promise.all(['api', 'domain'].map((folder) => said(folder, OF_REFUSALS, REFUSES_PROGRAMS)))
+  ).flat();
   t.true(
-    fields.length > 200 && logs.length > 25,
-    `${fields.length} of fields, ${logs.length} of logs: were they found?`,
+    fields.length > 200 && logs.length > 25 && refusals.length > 150,
+    `${fields.length} of fields, ${logs.length} of logs, ${refusals.length} refusals: were they found?`,
   );
   const types = z.object({
     text: z.string().min(3).max(5),
@@ -200,8 +213,10 @@ test('what is wrong with a field, lines of the log and why a run is blocked are 
   const english = Object.entries((await textsOf('en')).said!);
   // What has a code is known by that.
   const hasCode = (words: string) => english.some(([key, text]) => key in coded && valuesIn(words, text) !== undefined);
-  const unknown = [...new Set([...fields, ...logs, ...bad])].filter(
-    (words) => !wordsFor(words, inGerman) && !hasCode(words),
+  // Its words are known with a full stop at their end, too.
+  const isKnown = (words: string) => wordsFor(words, inGerman) !== undefined || hasCode(words);
+  const unknown = [...new Set([...fields, ...logs, ...bad, ...refusals])].filter(
+    (words) => /[a-z]{2}/i.test(words) && !isKnown(words) && !isKnown(words.replace(/\.$/, '')),
   );
   t.deepEqual(unknown, []);
   t.deepEqual(wordsFor('2 leads added', inGerman)?.[1], { count: 2 });

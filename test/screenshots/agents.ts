@@ -41,7 +41,7 @@ export async function sceneOfAgents({ world, tenant, post }: Stage): Promise<Pag
   });
   await createApproval(world.system(organizationId), tenant, {
     content: approvalContent({
-      schedule: { days: 'Monday to Friday', hours: '09:00 to 17:00', timezone: 'Europe/Berlin' },
+      schedule: { days: 31, start_time: '09:00', end_time: '17:00', schedule_windows: [], timezone: 'Europe/Berlin' },
     }),
     preflight: {
       findings: [

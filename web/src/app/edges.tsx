@@ -26,8 +26,10 @@ export function Lost() {
       <Title order={1} size="h2">
         {t('error.lost')}
       </Title>
-      <Text c="dimmed">{t('error.lost.why')}</Text>
-      <Anchor component={Link} to="/">
+      <Text c="dimmed" size="sm">
+        {t('error.lost.why')}
+      </Text>
+      <Anchor component={Link} to="/" size="sm">
         {t('error.lost.back')}
       </Anchor>
     </Stack>

@@ -4,6 +4,8 @@ export interface ColumnHead {
   isNumber?: boolean;
   /** A phone does without it: what the others say is enough there, and the row leads to the rest. */
   isExtra?: boolean;
+  /** It is said to screen readers alone: what stands below it speaks for itself. */
+  isHidden?: boolean;
 }
 
 /** The classes by which a table leaves its extra columns out on a phone (style.css); `scroller` is of the box around it. */

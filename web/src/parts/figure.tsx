@@ -8,7 +8,7 @@ export function Figure({ label, value, note }: { label: string; value: ReactNode
       <Text size="xs" c="dimmed" fw={600}>
         {label}
       </Text>
-      <Text fz={26} fw={650} lh={1.25} className="figures">
+      <Text fz={{ base: 22, xs: 26 }} fw={650} lh={1.25} className="figures">
         {value}
       </Text>
       {note ? (

@@ -7,9 +7,7 @@ export function SubPages({ label, pages }: { label: string; pages: readonly { to
   const list = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.location.pathname });
   useEffect(() => {
-    // On a phone the row is wider than the page: the open one is brought into sight, and the page stays where it is.
-    const open = list.current?.querySelector<HTMLElement>('[data-status="active"]');
-    if (open) list.current!.scrollLeft = open.offsetLeft - (list.current!.clientWidth - open.clientWidth) / 2;
+    showOpen(list.current, '[data-status="active"]');
   }, [path]);
   return (
     <nav className={classes.list} aria-label={label} ref={list}>
@@ -25,4 +23,10 @@ export function SubPages({ label, pages }: { label: string; pages: readonly { to
       ))}
     </nav>
   );
+}
+
+/** On a phone a row of pages or tabs is wider than the page: the open one is brought into sight, and the page stays where it is. */
+export function showOpen(row: HTMLElement | null, selector: string): void {
+  const open = row?.querySelector<HTMLElement>(selector);
+  if (row && open) row.scrollLeft = open.offsetLeft - (row.clientWidth - open.clientWidth) / 2;
 }

@@ -37,9 +37,9 @@ export function TableFrame({
           <Table highlightOnHover className={drops?.table ?? style.table}>
             <Table.Thead>
               <Table.Tr>
-                {columns.map(({ label, isNumber }) => (
+                {columns.map(({ label, isNumber, isHidden }) => (
                   <Table.Th key={label} ta={isNumber ? 'right' : undefined}>
-                    {label}
+                    {isHidden ? <span className="skip">{label}</span> : label}
                   </Table.Th>
                 ))}
               </Table.Tr>

@@ -49,7 +49,7 @@ export function VirtualTable<Row>({
   children,
 }: {
   list: List<Row>;
-  columns: readonly (ColumnHead & { width?: number | string; isHidden?: boolean })[];
+  columns: readonly (ColumnHead & { width?: number | string })[];
   /** Below this width (px) the table scrolls sideways. */
   minWidth: number;
   keyOf: (row: Row) => string;

@@ -75,8 +75,8 @@ export function textOf(prefix: string, part: string, otherwise = part): string {
 }
 
 /**
- * What the API says in English of something with a stable code, in the language of the reader, with the values that are in it; as it says it where
- * the catalogue does not know the words. What was found may be followed by what to do about it.
+ * What the API says in English of something with a stable code, in the language of the reader, with the values that are in it; as
+ * {@link saidPlainly} says it where the catalogue does not know the words. What was found may be followed by what to do about it.
  */
 export function said(code: string, words: string): string {
   if (language() === 'en') return words;
@@ -86,18 +86,34 @@ export function said(code: string, words: string): string {
     const name = key.slice('said.'.length);
     if (key !== `said.${name}` || (name !== code && !name.startsWith(`${code}.`))) continue;
     const values = valuesIn(words, english);
-    if (values) return text(`said.${name}` as TextKey, values);
+    if (values) return text(`said.${name}` as TextKey, listsIn(values));
   }
-  return words;
+  return saidPlainly(words);
+}
+
+/** A list such as "a.test, b.test and c.test". */
+const LIST = /^\S+(?:, \S+)* and \S+$/;
+
+/** The values with their lists as the language writes them. */
+function listsIn(values: Values): Values {
+  const format = new Intl.ListFormat(language());
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' && LIST.test(value) ? format.format(value.split(/, | and /)) : value,
+    ]),
+  );
 }
 
 /**
  * What the API says in English and without a code, such as what is wrong with a field, in the language of the reader; as it says it where
- * its words are not known.
+ * its words are not known. Its words are known with a full stop at their end, too.
  */
 export function saidPlainly(english: string): string {
   const known = words[language()] ?? {};
-  const [own, values] = wordsFor(english, known) ?? [english, {}];
+  const found = wordsFor(english, known);
+  if (!found) return /[^.]\.$/.test(english) && wordsFor(english.slice(0, -1), known) ? `${saidPlainly(english.slice(0, -1))}.` : english;
+  const [own, values] = found;
   const { what } = values;
   return filled(own, typeof what === 'string' ? { ...values, what: saidPlainly(what) } : values);
 }

@@ -1,8 +1,11 @@
+import { errors } from './errors-de.ts';
+
 /**
  * What the API says without a code, by its English words, with places for the values in them: lines of a campaign's log, why a run is blocked,
  * what is wrong with a field. What stands in a place called `what` is said in German too.
  */
 export const words: Readonly<Record<string, string>> = {
+  ...errors,
   // Lines of a campaign's log.
   'A contact is {what}': 'Ein Kontakt ist {what}',
   'A lead is out of office': 'Ein Lead ist abwesend',
@@ -88,7 +91,7 @@ export const words: Readonly<Record<string, string>> = {
   'A media type such as application/pdf': 'Ein Medientyp wie application/pdf',
   'A name without a path': 'Ein Name ohne Pfad',
   'A policy is for a key or for a grant, not for both': 'Entweder ein Schlüssel oder eine Anwendung',
-  'A stage of another pipeline': 'Eine Phase einer anderen Pipeline',
+  'A stage of another pipeline': 'Eine Stufe einer anderen Pipeline',
   'Already {count}': 'Es sind schon {count}',
   'Already {count}; archive one with DELETE /v1/goals/:id': 'Es sind schon {count}; erst eines archivieren',
   'An IANA time zone, such as Europe/Budapest': 'Eine Zeitzone wie Europe/Berlin',
@@ -144,7 +147,7 @@ export const words: Readonly<Record<string, string>> = {
   'No member of the workspace': 'Kein Mitglied dieses Arbeitsbereichs',
   'No pipeline of the workspace': 'Keine Pipeline dieses Arbeitsbereichs',
   'No role of this workspace': 'Keine Rolle dieses Arbeitsbereichs',
-  'No stage of the workspace': 'Keine Phase dieses Arbeitsbereichs',
+  'No stage of the workspace': 'Keine Stufe dieses Arbeitsbereichs',
   'No standing OAuth grant of this workspace': 'Keine gültige Anwendung dieses Arbeitsbereichs',
   'No such {kind}': 'Gibt es nicht ({kind})',
   'No template': 'Keine Vorlage',

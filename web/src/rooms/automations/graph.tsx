@@ -11,7 +11,7 @@ import {
   type NodeProps,
 } from '@xyflow/react';
 import { FitGraph } from '../../parts/fit-graph.tsx';
-import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly, textOf, useText } from '../../text/index.ts';
 import { useChoices } from './choices.ts';
 import { NODE, type Draft, type FlowNode, type Result } from './flow.ts';
 import classes from './graph.module.css';
@@ -138,7 +138,7 @@ function NodeOnGraph({ data: { node, title, said, result, isChosen, choose } }: 
           {result ? <span className={classes.status}>{textOf('automations.result', result.status)}</span> : null}
         </span>
         <span className={classes.said} title={said}>
-          {result?.error || said}
+          {result?.error ? saidPlainly(result.error) : said}
         </span>
       </button>
       <Handle type="source" position={Position.Bottom} isConnectable={false} />

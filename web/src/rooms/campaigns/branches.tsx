@@ -140,7 +140,8 @@ function ConditionFields({
   const isReaction = field === 'opened' || field === 'clicked' || field === 'replied';
   const needsValue = operator !== 'exists' && operator !== 'not_exists';
   return (
-    <Group gap={6} wrap="wrap" align="flex-start">
+    <Group gap={6} wrap="nowrap" align="flex-start">
+      <Group gap={6} flex={1} align="flex-start">
       <Select
         aria-label={t('ways.condition.field')}
         data={[
@@ -151,7 +152,8 @@ function ConditionFields({
         onChange={(name) => change(toCondition(name ?? '', outcomes))}
         allowDeselect={false}
         disabled={!mayWrite}
-        w={170}
+        flex="1 1 200px"
+        maw={260}
       />
       {isKnown ? null : (
         <TextInput
@@ -174,7 +176,8 @@ function ConditionFields({
           onChange={(chosen) => change({ ...condition, operator: 'equals', value: chosen === 'true' })}
           allowDeselect={false}
           disabled={!mayWrite}
-          w={110}
+          flex="1 1 110px"
+          maw={170}
         />
       ) : field === 'node_outcome' ? (
         <Select
@@ -184,7 +187,8 @@ function ConditionFields({
           onChange={(chosen) => change({ ...condition, operator: 'equals', value: chosen ?? '' })}
           allowDeselect={false}
           disabled={!mayWrite}
-          w={170}
+          flex="1 1 150px"
+          maw={220}
         />
       ) : (
         <>
@@ -208,6 +212,7 @@ function ConditionFields({
           ) : null}
         </>
       )}
+      </Group>
       {mayWrite ? (
         <ActionIcon variant="subtle" color="gray" mt={4} aria-label={t('ways.condition.remove')} onClick={remove}>
           <IconTrash size={14} />

@@ -8,7 +8,16 @@ import { DAYS, dayOf } from './zone.ts';
 const WEEKS = 5;
 
 /** The coming weeks in the campaign's zone: days on which it sends until it is done, and the day on which it is. */
-export function Calendar({ campaign, finish }: { campaign: Campaign; finish: string | null }) {
+export function Calendar({
+  campaign,
+  finish,
+  isTodayOver,
+}: {
+  campaign: Campaign;
+  finish: string | null;
+  /** Nothing more leaves today. */
+  isTodayOver: boolean;
+}) {
   const t = useText();
   const zone = campaign.timezone;
   const today = dayOf(new Date(), zone);
@@ -19,7 +28,10 @@ export function Calendar({ campaign, finish }: { campaign: Campaign; finish: str
   const monday = mondayOf(first);
   const days = Array.from({ length: WEEKS * 7 }, (_, at) => toDay(monday + at * DAY_MS));
   const sends = (day: string) =>
-    last !== null && day >= first && day <= last && (end === null || day < end) && isOpen(campaign, day);
+    last !== null &&
+    day >= first &&
+    day <= last &&
+    !(isTodayOver && day === today) && (end === null || day < end) && isOpen(campaign, day);
   const month = new Intl.DateTimeFormat(region(), { month: 'short', day: 'numeric', timeZone: 'UTC' });
   return (
     <div>

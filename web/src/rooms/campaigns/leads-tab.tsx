@@ -85,7 +85,7 @@ export default function Leads({ id, isRunning }: { id: string; isRunning: boolea
                 { label: t('campaign.lead.step'), isExtra: true },
                 { label: t('campaign.lead.why'), isExtra: true },
                 { label: t('campaign.lead.last'), isExtra: true },
-                ...(may ? [{ label: t('campaign.lead.do') }] : []),
+                ...(may ? [{ label: t('campaign.lead.do'), isHidden: true }] : []),
               ]}
             >
               {pages.flatMap(({ data }) =>
@@ -116,7 +116,7 @@ function Row({
   const name = lead.contact?.email ?? t('campaign.leads.erased');
   return (
     <Table.Tr>
-      <Table.Td maw={240} className="clip">
+      <Table.Td maw={{ base: 190, sm: 240 }} className="clip">
         <To to={`/campaigns/${campaignId}/leads/${lead.contact_id}`} size="sm" fw={600} title={name}>
           {name}
         </To>
@@ -132,14 +132,14 @@ function Row({
         </Badge>
       </Table.Td>
       <Table.Td maw={180} className="clip" title={lead.current_step ?? undefined}>
-        {lead.current_step ?? '–'}
+        {lead.current_step}
       </Table.Td>
       <Table.Td maw={260} c="dimmed" className="wrap-anywhere">
         <Text inherit lineClamp={2} component="div" title={lead.failure_reason || lead.hold?.reason || undefined}>
           <Why lead={lead} isRunning={isRunning} />
         </Text>
       </Table.Td>
-      <Table.Td c="dimmed">{lead.last_activity_at ? <Ago at={lead.last_activity_at} /> : '–'}</Table.Td>
+      <Table.Td c="dimmed">{lead.last_activity_at ? <Ago at={lead.last_activity_at} /> : null}</Table.Td>
       {may ? (
         <Table.Td>
           <Actions campaignId={campaignId} lead={lead} name={name} />

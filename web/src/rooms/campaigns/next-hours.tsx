@@ -1,4 +1,5 @@
 import { Text } from '@mantine/core';
+import { To } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
 import { dayOf, nextHours } from './zone.ts';
@@ -13,7 +14,10 @@ export function NextHours({ campaign }: { campaign: Campaign }) {
     <Text size="sm" c="dimmed">
       {next
         ? t('campaign.hours.next', { day: dayOf(`${next.day}T12:00:00Z`, 'UTC', 'long'), clock: next.clock, zone })
-        : t('campaign.hours.none')}
+        : t('campaign.hours.none')}{' '}
+      <To to={`/campaigns/${campaign.id}?tab=schedule`} inherit>
+        {t('campaign.hours.change')}
+      </To>
     </Text>
   );
 }

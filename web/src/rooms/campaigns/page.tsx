@@ -2,12 +2,13 @@ import './campaigns.css';
 import { Alert, SimpleGrid, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
+import { showOpen } from '../../parts/sub-pages.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { saidPlainly, toNumber, toPercent, useText } from '../../text/index.ts';
 import { NextHours } from './next-hours.tsx';
@@ -42,6 +43,9 @@ export default function CampaignPage() {
     queryKey: ['campaigns', id],
     queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}', { params: { path: { id } } })),
   });
+  const tabs = useRef<HTMLDivElement>(null);
+  const isThere = campaign.data !== undefined;
+  useEffect(() => showOpen(tabs.current, '[data-active]'), [shown, isThere]);
   return (
     <Page
       title={campaign.data?.name ?? t('campaigns.one')}
@@ -66,7 +70,7 @@ export default function CampaignPage() {
                 onChange={(value) => setTab(value === 'sequence' ? '' : (value ?? ''))}
                 keepMounted={false}
               >
-                <Tabs.List mb="lg" className="campaign-tabs">
+                <Tabs.List mb="lg" className="campaign-tabs" ref={tabs}>
                   {(Object.keys(TABS) as Tab[]).map((one) => (
                     <Tabs.Tab
                       key={one}

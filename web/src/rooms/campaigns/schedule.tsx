@@ -87,6 +87,9 @@ export default function Schedule({ campaign }: { campaign: Campaign }) {
                   disabled={!mayWrite}
                 />
               </Group>
+              <Text size="xs" c="dimmed" mt={-8}>
+                {t('campaign.schedule.hours.why')}
+              </Text>
             </>
           )}
           <Switch
@@ -228,7 +231,7 @@ function Projection({ campaign }: { campaign: Campaign }) {
                 {toNumber(answer.remaining_today)}
               </Text>
             </SimpleGrid>
-            <Calendar campaign={campaign} finish={finish} />
+            <Calendar campaign={campaign} finish={finish} isTodayOver={answer.remaining_today === 0} />
             <Text size="xs" c="dimmed">
               {t('campaign.estimate.why', { zone: timezone })}
             </Text>

@@ -8,7 +8,7 @@ import IconMail from '@tabler/icons-react/dist/esm/icons/IconMail.mjs';
 import IconPlug from '@tabler/icons-react/dist/esm/icons/IconPlug.mjs';
 import IconTag from '@tabler/icons-react/dist/esm/icons/IconTag.mjs';
 import IconUserOff from '@tabler/icons-react/dist/esm/icons/IconUserOff.mjs';
-import { textOf, toNumber, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 import { useChosenName } from './choices.ts';
 import { summaryOf, typeOf, type Flow, type Step } from './flow.ts';
 
@@ -81,7 +81,7 @@ export function StepCard({
       {counts && counts.reached > 0 ? (
         <Text size="xs" c="dimmed" className="clip figures">
           {t('sequence.reached', { count: counts.reached })}
-          {counts.ended > 0 ? ` · ${t('sequence.ended', { number: toNumber(counts.ended) })}` : null}
+          {counts.ended > 0 ? ` · ${t('sequence.ended', { count: counts.ended })}` : null}
         </Text>
       ) : null}
     </UnstyledButton>

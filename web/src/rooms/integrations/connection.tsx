@@ -239,7 +239,7 @@ function GivenUp({ id }: { id: string }) {
         {own.map((letter) => (
           <Group key={letter.id} justify="space-between" wrap="nowrap" gap="md">
             <Text size="sm" className="wrap-anywhere">
-              {`${letter.last_error} `}
+              {`${saidPlainly(letter.last_error)} `}
               <Ago at={letter.created_at} c="dimmed" />
             </Text>
             <Button

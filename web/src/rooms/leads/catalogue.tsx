@@ -11,7 +11,7 @@ import { usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
-import { toNumber, useText } from '../../text/index.ts';
+import { saidPlainly, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './contacts.tsx';
 import { LeadsPage } from './pages.tsx';
 
@@ -33,7 +33,7 @@ export default function CataloguePage() {
     <LeadsPage lead={t('leads.catalogue.lead')}>
       {error instanceof HeronError && error.code === 'b2b_unavailable' ? (
         <Empty icon={IconDatabase} title={t('leads.catalogue.missing')}>
-          {error.fix ?? error.said}
+          {saidPlainly(error.fix ?? error.said)}
         </Empty>
       ) : (
         <Answered query={metadata} skeleton={<ListSkeleton rows={8} />}>
@@ -136,7 +136,7 @@ function Search({ metadata }: { metadata: Metadata }) {
               { label: t('leads.who') },
               { label: t('leads.catalogue.title') },
               { label: t('leads.company'), width: '19%', isExtra: true },
-              { label: t('leads.catalogue.country'), width: '19%', isExtra: true },
+              { label: t('leads.catalogue.place'), width: '19%', isExtra: true },
               { label: t('team.email'), width: 150, isExtra: true },
             ]}
           >

@@ -69,7 +69,13 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
           <Empty
             icon={IconUsers}
             title={t('leads.empty')}
-            action={mayWrite ? <ToButton to="/leads/imports/new">{t('leads.import')}</ToButton> : null}
+            action={
+              mayWrite ? (
+                <ToButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
+                  {t('leads.import')}
+                </ToButton>
+              ) : null
+            }
           >
             {t('leads.empty.why')}
           </Empty>
@@ -124,7 +130,7 @@ const Filters = memo(function Filters() {
         placeholder={t('leads.subscribed.any')}
         aria-label={t('leads.subscribed.any')}
         clearable
-        w={170}
+        w={200}
       />
       <Select
         value={sort || 'created_at'}

@@ -34,7 +34,6 @@ export function PeopleTable({ question }: { question: Question }) {
           list={list}
           minWidth={760}
           keyOf={({ id }) => id}
-          empty={isAnybody(question) ? t('leads.database.none') : undefined}
           columns={[
             { label: t('leads.who') },
             { label: t('leads.company'), width: '22%', isExtra: true },
@@ -82,7 +81,6 @@ export function CompanyTable({ question }: { question: Question }) {
           list={list}
           minWidth={760}
           keyOf={({ domain }) => domain}
-          empty={isAnybody(question) ? t('leads.database.none') : undefined}
           columns={[
             { label: t('leads.company') },
             { label: t('leads.people'), isNumber: true, width: 100 },
@@ -113,8 +111,3 @@ const companyCells = (company: Company) => (
     <td className="clip dimmed">{company.last_contacted_at ? <Moment at={company.last_contacted_at} /> : null}</td>
   </>
 );
-
-/** Whether a question leaves nobody out: then it is the workspace that is empty. */
-function isAnybody({ conditions, q, segment_id }: Question): boolean {
-  return !conditions?.length && !q && !segment_id;
-}

@@ -1,5 +1,6 @@
 import { Button, Group, SegmentedControl, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
+import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
@@ -9,7 +10,8 @@ import { Figure } from '../../parts/figure.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Section } from '../../parts/section.tsx';
-import { Answered, FiguresSkeleton } from '../../parts/states.tsx';
+import { Answered, Empty, FiguresSkeleton } from '../../parts/states.tsx';
+import { ToButton } from '../../parts/to.tsx';
 import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
 import { complete, Conditions, type Audience } from './conditions.tsx';
 import { CompanyTable, PeopleTable, type Question } from './database-tables.tsx';
@@ -39,6 +41,21 @@ export default function DatabasePage() {
     const ready = complete(next);
     setWhere(ready.conditions.length > 0 ? JSON.stringify(ready) : '');
   };
+  const coverage = useCoverage(question);
+  // Without a condition nobody is left out: then it is the workspace that is empty.
+  const asksForAll = question.conditions?.length === 0 && !q && !segment;
+  if (asksForAll && !coverage.isPlaceholderData && coverage.data?.coverage.total === 0)
+    return (
+      <LeadsPage lead={t('leads.database.lead')}>
+        <Empty
+          icon={IconUsers}
+          title={t('leads.database.none')}
+          action={<ToButton to="/leads">{t('leads.contacts')}</ToButton>}
+        >
+          {t('leads.database.none.why')}
+        </Empty>
+      </LeadsPage>
+    );
   return (
     <LeadsPage lead={t('leads.database.lead')} actions={<Export question={question} />}>
       <Section title={t('leads.database.whom')}>
@@ -59,7 +76,7 @@ export default function DatabasePage() {
           <Conditions value={audience} onChange={change} />
         </Stack>
       </Section>
-      <Coverage question={question} />
+      <Coverage asked={coverage} />
       <Group justify="space-between">
         <SegmentedControl
           value={by === 'companies' ? 'companies' : 'people'}
@@ -83,9 +100,8 @@ function readAudience(where: string): Audience {
   }
 }
 
-function Coverage({ question }: { question: Question }) {
-  const t = useText();
-  const asked = useQuery({
+function useCoverage(question: Question) {
+  return useQuery({
     queryKey: ['contacts', 'coverage', question],
     placeholderData: keepPreviousData,
     queryFn: async () => {
@@ -96,6 +112,10 @@ function Coverage({ question }: { question: Question }) {
       return { coverage, facets };
     },
   });
+}
+
+function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
+  const t = useText();
   return (
     <Answered query={asked} skeleton={<FiguresSkeleton />}>
       {({ coverage, facets }) =>
@@ -146,6 +166,8 @@ function Facet({
   total: number;
 }) {
   const t = useText();
+  // How many were written to stands in the figures above.
+  if (name === 'outreach_status' && counts.length < 2) return null;
   if (counts.every(({ key }) => key === '' || key === 'unknown')) return null;
   return (
     <div>

@@ -5,6 +5,7 @@ import { useRef, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
+import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
@@ -148,7 +149,8 @@ function Mapping({ file, preview }: { file: File; preview: Preview }) {
     }),
   );
   const [tags, setTags] = useState<string[]>([]);
-  const [campaign, setCampaign] = useState<string | null>(null);
+  const [given] = useFilter('campaign');
+  const [campaign, setCampaign] = useState<string | null>(given || null);
   const [isUpdating, setUpdating] = useState(true);
   const campaigns = useQuery({
     queryKey: ['campaigns', 'names'],

@@ -128,15 +128,20 @@ function Problems({ id, total }: { id: string; total: number }) {
             minWidth={640}
             keyOf={({ line, reason }) => `${line} ${reason}`}
             columns={[
-              { label: t('leads.imports.line'), isNumber: true, width: 90 },
-              { label: t('leads.imports.reason'), width: 240 },
-              { label: t('leads.imports.row') },
+              { label: t('leads.imports.line'), isNumber: true, width: 70 },
+              { label: t('leads.imports.reason'), width: '28%' },
+              { label: t('leads.imports.row'), isExtra: true },
             ]}
           >
             {({ line, reason, values }) => (
               <>
                 <Table.Td ta="right">{toNumber(line)}</Table.Td>
-                <Table.Td className="clip">{textOf('leads.reason', reason)}</Table.Td>
+                <Table.Td className="clip" title={shown(values)}>
+                  {textOf('leads.reason', reason)}
+                  <Text span inherit c="dimmed" hiddenFrom="sm">
+                    {` · ${shown(values)}`}
+                  </Text>
+                </Table.Td>
                 <Table.Td className="clip" c="dimmed" title={shown(values)}>
                   {shown(values)}
                 </Table.Td>

@@ -37,7 +37,7 @@ export default function ImportsPage() {
               columns={[
                 { label: t('leads.imports.file') },
                 { label: t('leads.imports.state') },
-                { label: t('leads.imports.new'), isNumber: true },
+                { label: t('leads.imports.new'), isNumber: true, isExtra: true },
                 { label: t('leads.imports.updated'), isNumber: true, isExtra: true },
                 { label: t('leads.imports.leftOut'), isNumber: true },
                 { label: t('leads.imports.when'), isExtra: true },
@@ -46,7 +46,7 @@ export default function ImportsPage() {
               {pages.flatMap(({ data }) =>
                 data.map((one) => (
                   <Table.Tr key={one.id}>
-                    <Table.Td maw={{ base: 180, sm: 320 }} className="clip">
+                    <Table.Td maw={{ base: 140, sm: 320 }} className="clip">
                       <To to={`/leads/imports/${one.id}`} fw={600} size="sm" title={one.filename}>
                         {one.filename}
                       </To>

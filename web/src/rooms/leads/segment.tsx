@@ -184,8 +184,8 @@ function People({ audience }: { audience: Audience }) {
                             {nameOf(person) || person.email}
                           </To>
                         </Table.Td>
-                        <Table.Td className="clip" c="dimmed">
-                          {person.email}
+                        <Table.Td className="clip" c="dimmed" title={person.email}>
+                          {nameOf(person) ? person.email : null}
                         </Table.Td>
                         <Table.Td className="clip" c="dimmed">
                           {person.company}

@@ -49,11 +49,11 @@ export default function SuppressionsPage() {
                 minWidth={720}
                 keyOf={({ id }) => id}
                 columns={[
-                  { label: t('leads.suppressions.what'), width: '34%' },
-                  { label: t('leads.suppressions.source'), width: '20%' },
+                  { label: t('leads.suppressions.what') },
+                  { label: t('leads.suppressions.source'), width: '20%', isExtra: true },
                   { label: t('leads.suppressions.reason'), width: '24%', isExtra: true },
                   { label: t('leads.suppressions.since'), width: 140, isExtra: true },
-                  { label: t('leads.suppressions.lift'), width: 120, isHidden: true },
+                  { label: t('leads.suppressions.lift'), width: 160, isHidden: true },
                 ]}
               >
                 {mayWrite ? cellsWithLift : cellsOf}
@@ -80,6 +80,9 @@ function Cells({ one, mayWrite }: { one: Suppression; mayWrite: boolean }) {
     <>
       <Table.Td className="clip" title={one.email}>
         {one.kind === 'domain' ? t('leads.suppressions.domain', { domain: one.email }) : one.email}
+        <Text span inherit c="dimmed" hiddenFrom="sm">
+          {` · ${t(`leads.source.${one.source}`)}`}
+        </Text>
       </Table.Td>
       <Table.Td className="clip">{t(`leads.source.${one.source}`)}</Table.Td>
       <Table.Td className="clip" c="dimmed" title={one.reason}>

@@ -61,7 +61,7 @@ export default function ConnectPage() {
       <Consent />
       <Paper withBorder radius="md" p="lg" maw={760}>
         <Form act={connect} submit={t('connect.submit')} note={<RefusalNote error={connect.error} />}>
-          <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <SimpleGrid cols={{ base: 1, sm: 2 }} style={{ alignItems: 'end' }}>
             <TextInput
               label={t('connect.email')}
               type="email"
@@ -77,7 +77,6 @@ export default function ConnectPage() {
               required
               value={name}
               onChange={(event) => setName(event.currentTarget.value)}
-              inputWrapperOrder={['label', 'input', 'description']}
             />
           </SimpleGrid>
           <PasswordInput
@@ -131,7 +130,7 @@ function ServerFields({
   const t = useText();
   const securities: Security[] = ['tls', 'starttls', 'none'];
   return (
-    <Fieldset legend={legend} radius="md">
+    <Fieldset legend={legend} radius="md" mx={0}>
       <Stack gap="xs">
         <TextInput
           label={t('connect.host')}
@@ -159,6 +158,7 @@ function ServerFields({
         </Group>
         <TextInput
           label={t('connect.username')}
+          description={t('connect.username.why')}
           placeholder={email}
           value={server.username}
           onChange={(event) => onChange({ ...server, username: event.currentTarget.value })}

@@ -1,12 +1,15 @@
 import { Table, Text } from '@mantine/core';
 import { toMoneyOfMinor } from '../../parts/money.ts';
-import { toNumber, useText } from '../../text/index.ts';
+import { saidPlainly, toNumber, useText } from '../../text/index.ts';
 import type { Order } from './order-card.tsx';
 
 /** What an order is made of, line by line, with what is due today and each month. */
 export function LineItems({
   priced,
+  isOrdered = false,
 }: {
+  /** It was ordered some day, so that nothing of it is due today. */
+  isOrdered?: boolean;
   priced: Pick<Order, 'line_items' | 'currency' | 'total_due_today_cents' | 'total_monthly_cents'>;
 }) {
   const t = useText();
@@ -27,7 +30,7 @@ export function LineItems({
           {priced.line_items.map((item) => (
             <Table.Tr key={item.key}>
               <Table.Td>
-                <span className="wrap-anywhere">{item.label}</span>
+                <span className="wrap-anywhere">{saidPlainly(item.label)}</span>
                 <Text size="xs" c="dimmed">
                   <Text span inherit hiddenFrom="sm">
                     {toNumber(item.quantity)} × {money(item.unit_cents)}{' '}
@@ -44,7 +47,7 @@ export function LineItems({
         <Table.Tfoot>
           {(
             [
-              ['orders.dueToday', priced.total_due_today_cents],
+              [isOrdered ? 'orders.dueOnce' : 'orders.dueToday', priced.total_due_today_cents],
               ['orders.thenMonthly', priced.total_monthly_cents],
             ] as const
           ).map(([label, cents]) => (

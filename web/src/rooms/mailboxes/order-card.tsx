@@ -48,8 +48,8 @@ export function OrderProgress({ order }: { order: Order }) {
   return (
     <>
       {order.error ? (
-        <Alert color="red" variant="light" title={order.error.message} role="note">
-          {order.error.fix}
+        <Alert color="red" variant="light" title={saidPlainly(order.error.message)} role="note">
+          {saidPlainly(order.error.fix)}
         </Alert>
       ) : null}
       {order.needs_person ? (
@@ -84,7 +84,7 @@ export function OrderProgress({ order }: { order: Order }) {
           <Text size="xs" c="dimmed" mt={4} className="wrap-anywhere">
             {t('orders.steps', { done, all: order.steps.length })}
             {current ? ` · ${sayStep(current.key)}` : ''}
-            {current?.detail ? ` · ${current.detail}` : ''}
+            {current?.detail ? ` · ${saidPlainly(current.detail)}` : ''}
           </Text>
         </div>
       ) : null}
@@ -126,7 +126,13 @@ export function OrderMailboxes({ order }: { order: Order }) {
       {order.mailboxes.map(({ email, email_account_id: id, external_status: state }) => (
         <List.Item key={email}>
           <Group gap="xs">
-            {id ? <To to={`/mailboxes/${id}`}>{email}</To> : email}
+            {id ? (
+              <To to={`/mailboxes/${id}`} size="sm">
+                {email}
+              </To>
+            ) : (
+              email
+            )}
             {state ? (
               <Text size="xs" c="dimmed" span>
                 {textOf('orders.external', state)}

@@ -66,8 +66,8 @@ function RenewalCard({ renewal }: { renewal: Renewal }) {
     >
       <Stack gap="sm">
         {renewal.error ? (
-          <Alert color="red" variant="light" title={renewal.error.message} role="note">
-            {renewal.error.fix}
+          <Alert color="red" variant="light" title={saidPlainly(renewal.error.message)} role="note">
+            {saidPlainly(renewal.error.fix)}
           </Alert>
         ) : null}
         {renewal.checkout_url ? (

@@ -6,7 +6,7 @@ import { Facts } from '../../parts/facts.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly, textOf, useText } from '../../text/index.ts';
 import { LineItems } from './line-items.tsx';
 import {
   CancelOrder,
@@ -52,7 +52,7 @@ export default function OrderPage() {
               <OrderProgress order={order} />
             </Stack>
             <Section title={t('orders.costs')}>
-              <LineItems priced={order} />
+              <LineItems priced={order} isOrdered />
             </Section>
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Section title={t('orders.mailboxes')}>
@@ -104,7 +104,7 @@ function Steps({ order }: { order: Order }) {
                 </Text>
                 {step.detail ? (
                   <Text size="sm" c="dimmed" span className="wrap-anywhere">
-                    {step.detail}
+                    {saidPlainly(step.detail)}
                   </Text>
                 ) : null}
               </Group>

@@ -129,26 +129,37 @@ function Dns({ id }: { id: string }) {
           <Stack gap="xs">
             {(
               [
-                ['SPF', data.spf_found, data.spf_record],
-                ['DKIM', data.dkim_found, data.dkim_selectors?.join(', ')],
-                ['DMARC', data.dmarc_found, data.dmarc_policy],
+                ['spf', 'SPF', data.spf_found, data.spf_record],
+                ['dkim', 'DKIM', data.dkim_found, data.dkim_selectors?.join(', ')],
+                ['dmarc', 'DMARC', data.dmarc_found, data.dmarc_policy],
               ] as const
-            ).map(([name, found, detail]) => (
-              <Group key={name} gap="xs" wrap="nowrap">
-                <Text size="sm" w={64} flex="none">
-                  {name}
-                </Text>
-                <Badge color={found ? 'teal' : 'red'} variant="light" tt="none" flex="none">
-                  {t(found ? 'mailbox.found' : 'mailbox.missing')}
-                </Badge>
-                <Text size="xs" c="dimmed" className="clip" title={detail}>
-                  {detail}
-                </Text>
-              </Group>
+            ).map(([key, name, found, detail]) => (
+              <div key={key}>
+                <Group gap="xs" wrap="nowrap">
+                  <Text size="sm" w={64} flex="none">
+                    {name}
+                  </Text>
+                  <Badge color={found ? 'teal' : 'red'} variant="light" tt="none" flex="none">
+                    {t(found ? 'mailbox.found' : 'mailbox.missing')}
+                  </Badge>
+                  {found ? (
+                    <Text size="xs" c="dimmed" className="clip" title={detail}>
+                      {detail}
+                    </Text>
+                  ) : null}
+                </Group>
+                {found ? null : (
+                  <Text size="xs" c="dimmed" mt={4} className="wrap-anywhere">
+                    {t(`mailbox.dns.fix.${key}`)}
+                  </Text>
+                )}
+              </div>
             ))}
-            <Text size="sm" c="dimmed">
-              {said('dns', data.summary)}
-            </Text>
+            {data.all_aligned ? (
+              <Text size="sm" c="dimmed">
+                {said('dns', data.summary)}
+              </Text>
+            ) : null}
             <Group>
               <Button size="xs" variant="default" onClick={() => void dns.refetch()} loading={dns.isFetching}>
                 {t('mailbox.dns.again')}
@@ -312,7 +323,7 @@ function Errors({ mailbox: { recent_errors: errors } }: { mailbox: Mailbox }) {
                     {textOf('hold.title', one.error_code, said(one.error_code, one.title))}
                   </Text>
                   <Text size="sm" c="dimmed" className="wrap-anywhere">
-                    {one.message}
+                    {saidPlainly(one.message)}
                   </Text>
                 </Table.Td>
                 <Table.Td c="dimmed" ta="right">

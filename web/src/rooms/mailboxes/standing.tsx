@@ -27,7 +27,7 @@ export function Standing({ id }: { id: string }) {
     <Answered query={standing} skeleton={<FiguresSkeleton count={3} />}>
       {({ health, daily_usage: usage }) => (
         <Stack gap="md">
-          <SimpleGrid cols={{ base: 1, xs: 3 }}>
+          <SimpleGrid cols={{ base: 1, xs: usage.warmup_limit > 0 ? 3 : 2 }}>
             <Figure
               label={t('mailbox.health')}
               value={t('mailbox.health.of', { score: health.score })}

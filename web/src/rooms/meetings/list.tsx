@@ -1,5 +1,6 @@
 import { Anchor, Badge, Group, Paper, SegmentedControl, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import IconCalendar from '@tabler/icons-react/dist/esm/icons/IconCalendarEvent.mjs';
+import IconOut from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { region } from '../../app/preferences.ts';
@@ -147,7 +148,7 @@ function OneMeeting({ meeting, timezone, mayChange }: { meeting: Meeting; timezo
               {meeting.canceled_reason}
             </Text>
           ) : null}
-          <Group gap="md">
+          <Group gap="md" style={{ rowGap: 4 }}>
             {meeting.campaign_id ? (
               <To to={`/campaigns/${meeting.campaign_id}`} size="sm">
                 {t('meetings.campaign')}
@@ -156,7 +157,7 @@ function OneMeeting({ meeting, timezone, mayChange }: { meeting: Meeting; timezo
             {links.map(([key, address]) =>
               isToCome && isWebAddress(address) ? (
                 <Anchor key={key} href={address} size="sm" target="_blank" rel="noreferrer">
-                  {t(key)}
+                  {t(key)} <IconOut size={13} />
                 </Anchor>
               ) : null,
             )}

@@ -109,6 +109,7 @@ export default function AuditPage() {
                       type="button"
                       size="sm"
                       fw={600}
+                      ta="left"
                       aria-haspopup="dialog"
                       onClick={() => setOpen(one)}
                     >

@@ -85,11 +85,13 @@ export function DeliveryList({ endpointId }: { endpointId?: string }) {
                     <Table.Td>
                       <DeliveryState status={one.status} />
                     </Table.Td>
-                    <Table.Td maw={260} className="clip" title={one.error_reason ?? undefined}>
-                      {one.response_status ?? one.error_reason ?? ''}
+                    <Table.Td maw={260} className="clip" title={saidPlainly(one.error_reason ?? '')}>
+                      {one.response_status ?? saidPlainly(one.error_reason ?? '')}
                     </Table.Td>
                     <Table.Td ta="right">
-                      {t('operator.attemptsOf', { count: one.attempt_count, most: one.max_attempts })}
+                      {one.attempt_count > 0
+                        ? t('operator.attemptsOf', { count: one.attempt_count, most: one.max_attempts })
+                        : null}
                     </Table.Td>
                     <Table.Td c="dimmed">
                       <Ago at={one.created_at} />
@@ -143,7 +145,7 @@ function DeliveryDetail({ delivery }: { delivery: Delivery }) {
           [t('operator.lastAttempt'), delivery.last_attempt_at ? <Ago at={delivery.last_attempt_at} /> : null],
           [t('operator.nextRetry'), delivery.next_attempt_at ? <Ago at={delivery.next_attempt_at} /> : null],
           [t('operator.answer'), delivery.response_status],
-          [t('operator.reason'), delivery.error_reason],
+          [t('operator.reason'), delivery.error_reason && saidPlainly(delivery.error_reason)],
           [t('operator.blocked'), delivery.blocked_reason && saidPlainly(delivery.blocked_reason)],
           [
             t('operator.run'),
@@ -211,7 +213,9 @@ function Attempts({ delivery }: { delivery: Delivery }) {
                     <Table.Td>{toDateTime(one.started_at)}</Table.Td>
                     <Table.Td ta="right">{t('operator.ms', { count: one.duration_ms })}</Table.Td>
                     <Table.Td maw={260} className="wrap-anywhere">
-                      {[one.response_status, one.error_reason].filter((said) => said !== null).join(' · ')}
+                      {[one.response_status, one.error_reason && saidPlainly(one.error_reason)]
+                        .filter((said) => said !== null)
+                        .join(' · ')}
                     </Table.Td>
                   </Table.Tr>
                 ))}

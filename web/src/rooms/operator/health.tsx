@@ -103,12 +103,12 @@ function Part({ check }: { check: AnswerOf<'/v1/system/readiness'>['checks'][num
       </Badge>
       <Text size="sm" className="wrap-anywhere" component="div">
         {textOf('operator.part', name)}
-        {latencyMs === undefined ? null : (
+        {latencyMs ? (
           <Text span c="dimmed" inherit>
             {' '}
             {t('operator.latency', { ms: toNumber(latencyMs) })}
           </Text>
-        )}
+        ) : null}
         {ok ? null : (
           <Text size="sm" component="div">
             <Finding code={name} message={detail ?? ''} fix={fix ?? ''} />

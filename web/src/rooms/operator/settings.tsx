@@ -61,8 +61,8 @@ export default function SettingsPage() {
                 />
               </Group>
               <Section title={t('operator.settings')}>
-                <Table.ScrollContainer minWidth={620}>
-                  <Table>
+                <Table.ScrollContainer minWidth={620} className="drops">
+                  <Table className="drop-3">
                     <Table.Thead>
                       <Table.Tr>
                         <Table.Th>{t('operator.setting')}</Table.Th>
@@ -74,7 +74,7 @@ export default function SettingsPage() {
                       {shown.map(({ key, value, source, sensitive }) => (
                         <Table.Tr key={key}>
                           <Table.Td>
-                            <Text size="sm" ff="monospace">
+                            <Text size="sm" ff="monospace" className="wrap-anywhere">
                               {key}
                             </Text>
                           </Table.Td>
@@ -131,7 +131,7 @@ function Limits() {
                     <Text size="sm" c="dimmed">
                       {textOf('operator.limit', name)}
                     </Text>
-                    <Text size="sm" className="figures" ta="right">
+                    <Text size="sm" className="figures" ta="right" style={{ whiteSpace: 'nowrap' }}>
                       {amount === null ? t('operator.unlimited') : toAmount(name, amount)}
                     </Text>
                   </Group>
@@ -151,9 +151,12 @@ function toWords(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A limit with its unit: times in seconds, sizes in megabytes, shares in percent. */
+/** A limit with its unit: times in seconds or minutes, sizes in megabytes, shares in percent. */
 function toAmount(name: string, amount: number): string {
-  if (name.endsWith('_ms')) return toNumber(amount / 1000, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
+  if (name.endsWith('_ms')) {
+    const [unit, ms] = amount >= 120_000 ? (['minute', 60_000] as const) : (['second', 1000] as const);
+    return toNumber(amount / ms, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 });
+  }
   if (name.endsWith('_bytes'))
     return toNumber(amount / 1024 ** 2, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 });
   if (name.startsWith('share_')) return toNumber(amount, { style: 'percent' });

@@ -13,7 +13,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useGo } from '../../parts/to.tsx';
-import { useText } from '../../text/index.ts';
+import { saidPlainly, useText } from '../../text/index.ts';
 import IconWebhook from '@tabler/icons-react/dist/esm/icons/IconWebhook.mjs';
 import { DeliveryList } from './deliveries.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
@@ -28,9 +28,16 @@ export default function WebhookPage() {
   return (
     <Page
       title={endpoint?.url ?? t('operator.webhook')}
-      lead={endpoint?.description}
+      lead={
+        endpoint ? (
+          <Group gap="xs">
+            <EndpointState endpoint={endpoint} />
+            <span className="wrap-anywhere">{endpoint.description}</span>
+          </Group>
+        ) : null
+      }
       back={{ to: '/operations/webhooks', label: t('operator.webhooks') }}
-      actions={endpoint ? <EndpointState endpoint={endpoint} /> : null}
+      actions={endpoint ? <Remove endpoint={endpoint} /> : null}
     >
       <Answered query={endpoints} skeleton={<ListSkeleton rows={3} height={110} />}>
         {() =>
@@ -74,7 +81,7 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
       <Stack gap="sm">
         {endpoint.disabled_reason ? (
           <Alert color="red" variant="light">
-            {endpoint.disabled_reason}
+            {saidPlainly(endpoint.disabled_reason)}
           </Alert>
         ) : null}
         <Facts
@@ -91,7 +98,7 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
               t('operator.webhook.lastFailure'),
               endpoint.last_failure_at ? <Ago at={endpoint.last_failure_at} /> : null,
             ],
-            [t('operator.reason'), endpoint.last_failure_reason],
+            [t('operator.reason'), endpoint.last_failure_reason && saidPlainly(endpoint.last_failure_reason)],
           ]}
         />
         <Group gap={4}>
@@ -111,7 +118,9 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
           <Alert color={result.passed ? 'teal' : 'red'} variant="light" role="status">
             {result.passed
               ? t('operator.webhook.passed', { ms: result.latency_ms, status: result.status })
-              : (result.reason ?? t('operator.webhook.failed'))}
+              : result.reason
+                ? saidPlainly(result.reason)
+                : t('operator.webhook.failed')}
           </Alert>
         ) : null}
         <ErrorNote error={verify.error} />
@@ -128,20 +137,35 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
   );
 }
 
-function Secret({ endpoint: { id } }: { endpoint: Endpoint }) {
+function Remove({ endpoint: { id } }: { endpoint: Endpoint }) {
   const t = useText();
   const go = useGo();
+  const remove = useAct(() => dataOf(heron.DELETE('/v1/webhooks/{id}', { params: { path: { id } } })), {
+    stale: [['operator', 'webhooks']],
+    isShown: true,
+    done: t('operator.webhook.deleted'),
+    onDone: () => go('/operations/webhooks'),
+  });
+  return (
+    <ConfirmButton
+      act={remove}
+      label={t('operator.webhook.delete')}
+      title={t('operator.webhook.delete.ask')}
+      variant="subtle"
+      color="red"
+    >
+      {t('operator.webhook.delete.why')}
+    </ConfirmButton>
+  );
+}
+
+function Secret({ endpoint: { id } }: { endpoint: Endpoint }) {
+  const t = useText();
   const [secret, setSecret] = useState<string>();
   const path = { params: { path: { id } } };
   const rotate = useAct(() => dataOf(heron.POST('/v1/webhooks/{id}/rotate-secret', path)), {
     isShown: true,
     onDone: (answer) => setSecret(answer.secret),
-  });
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/webhooks/{id}', path)), {
-    stale: [['operator', 'webhooks']],
-    isShown: true,
-    done: t('operator.webhook.deleted'),
-    onDone: () => go('/operations/webhooks'),
   });
   return (
     <Section title={t('operator.webhook.secret')}>
@@ -160,14 +184,6 @@ function Secret({ endpoint: { id } }: { endpoint: Endpoint }) {
             title={t('operator.webhook.rotate.ask')}
           >
             {t('operator.webhook.rotate.why')}
-          </ConfirmButton>
-          <ConfirmButton
-            size="xs"
-            act={remove}
-            label={t('operator.webhook.delete')}
-            title={t('operator.webhook.delete.ask')}
-          >
-            {t('operator.webhook.delete.why')}
           </ConfirmButton>
         </Group>
       </Stack>

@@ -106,7 +106,7 @@ function LacksGoal({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }
   return lacks ? (
     <Alert color="blue" variant="light" role="note">
       {t('reports.noGoal')}{' '}
-      <To to="/reports/goals" c="inherit" underline="always">
+      <To to="/reports/goals" c="inherit" inherit underline="always">
         {t('reports.noGoal.fix')}
       </To>
     </Alert>
@@ -229,9 +229,9 @@ function Credit({ period }: { period: Period }) {
                     ),
                 ]}
               />
-            ) : (
+            ) : data.acquisition_goal ? (
               <Text size="sm">{t('reports.noCustomers')}</Text>
-            )}
+            ) : null}
           </Stack>
         )}
       </Answered>

@@ -5,6 +5,7 @@ import { TimeChart } from '../../parts/chart.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
+import { toDay } from '../../parts/day.ts';
 import { toSpan } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { textOf, toPercent, useText } from '../../text/index.ts';
@@ -52,7 +53,8 @@ function Shown({ report }: { report: Report }) {
   const t = useText();
   const { from, to, timeseries } = report;
   const range = { from, to };
-  const note = t('reports.utc', { period: toSpan(from, to) });
+  // The last day is counted up to the last full hour, and said as a day like the others.
+  const note = t('reports.utc', { period: toSpan(from, nextDay(toDay(Date.parse(to) - 1))) });
   if (report.emails_sent === 0) return <NothingSent />;
   const names = ['sent', 'bounces', 'complaints', 'unsubscribes'] as const;
   const groups: Column<Shares & { number: Partial<FigureOf> }>[] = [

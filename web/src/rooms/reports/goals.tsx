@@ -8,8 +8,8 @@ import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { useFilter } from '../../parts/filter.ts';
+import { PagedTable } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
-import { Section } from '../../parts/section.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
@@ -47,30 +47,20 @@ export default function GoalsPage() {
               {t('goals.none.why')}
             </Empty>
           ) : (
-            <Section title={t('reports.page.goals')}>
-              <Table.ScrollContainer minWidth={620}>
-                <Table>
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>{t('goals.name')}</Table.Th>
-                      <Table.Th>{t('goals.stage')}</Table.Th>
-                      <Table.Th>{t('goals.event')}</Table.Th>
-                      <Table.Th>{t('goals.since')}</Table.Th>
-                      {may ? (
-                        <Table.Th>
-                          <span className="skip">{t('goals.archive')}</span>
-                        </Table.Th>
-                      ) : null}
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {data.map((goal) => (
-                      <GoalRow key={goal.id} goal={goal} may={may} />
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
-            </Section>
+            <PagedTable
+              minWidth={620}
+              columns={[
+                { label: t('goals.name') },
+                { label: t('goals.stage') },
+                { label: t('goals.event'), isExtra: true },
+                { label: t('goals.since'), isExtra: true },
+                ...(may ? [{ label: t('goals.archive'), isExtra: true, isHidden: true }] : []),
+              ]}
+            >
+              {data.map((goal) => (
+                <GoalRow key={goal.id} goal={goal} may={may} />
+              ))}
+            </PagedTable>
           )
         }
       </Answered>
@@ -89,7 +79,7 @@ function GoalRow({ goal, may }: { goal: Goal; may: boolean }) {
   });
   return (
     <Table.Tr>
-      <Table.Td maw={280} className="clip" title={goal.name}>
+      <Table.Td maw={{ base: 170, sm: 280 }} className="clip" title={goal.name}>
         <To to={`/reports/goals/${goal.id}`} fw={600} size="sm">
           {goal.name}
         </To>

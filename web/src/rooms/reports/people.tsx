@@ -93,7 +93,7 @@ export default function PeoplePage() {
           >
             {rows.map((one) => (
               <Table.Tr key={one.id}>
-                <Table.Td maw={320} className="clip">
+                <Table.Td maw={{ base: 190, sm: 320 }} className="clip" title={one.contact_email ?? undefined}>
                   {one.contact_id ? (
                     <To to={`/leads/${one.contact_id}`} size="sm" fw={600}>
                       {one.contact_email ?? t('reports.erased')}

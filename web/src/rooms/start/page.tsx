@@ -128,7 +128,7 @@ function Step({ step: { key, state, problems, to, isUnderWay }, isNext }: { step
         <Picture size={16} />
       </ThemeIcon>
       <Box flex={1} miw={0}>
-        <Text size="sm" lh="28px" {...(state === 'done' ? { c: 'dimmed' } : { fw: 600 })}>
+        <Text size="sm" pt={4} {...(state === 'done' ? { c: 'dimmed' } : { fw: 600 })}>
           {t(`start.step.${key}`)}
         </Text>
         {state === 'open' ? (
@@ -164,7 +164,13 @@ function Activity() {
     <Section title={t('start.activity')} size="h4">
       <Stack gap={6}>
         {recent.slice(0, 8).map((one) => (
-          <Group key={`${one.timestamp}${one.type}${one.contact_id}`} justify="space-between" wrap="nowrap" gap="md">
+          <Group
+            key={`${one.timestamp}${one.type}${one.contact_id}`}
+            justify="space-between"
+            align="baseline"
+            wrap="nowrap"
+            gap="md"
+          >
             <Text size="sm" className="wrap-anywhere">
               {one.contact_id ? (
                 <To to={`/campaigns/${one.campaign_id}/leads/${one.contact_id}`} underline="always">

@@ -153,7 +153,7 @@ function StepMoment({ step, total, zone, letters }: { step: Step; total: number;
       </Text>
       {step.detail ? (
         <Text size="sm" className="wrap-anywhere">
-          {step.detail}
+          {saidPlainly(step.detail)}
         </Text>
       ) : null}
       {step.wait ? (
@@ -200,7 +200,7 @@ function SendLines({ send, letter, zone }: { send: Send; letter: Message | undef
       </Text>
       {send.error ? (
         <Text size="sm" c="red" className="wrap-anywhere">
-          {send.error}
+          {saidPlainly(send.error)}
         </Text>
       ) : null}
       {letter ? (

@@ -57,7 +57,7 @@ export const crm: Record<keyof typeof en, string> = {
   'crm.closes': 'Abschluss erwartet',
   'crm.assigned': 'Zuständig',
   'crm.nobody': 'Niemand',
-  'crm.anyone': 'Wer auch zuständig ist',
+  'crm.anyone': 'Alle Zuständigen',
   'crm.win': 'Als gewonnen vermerken',
   'crm.lose': 'Als verloren vermerken',
   'crm.lose.why': 'Warum es verloren ging',
@@ -107,5 +107,5 @@ export const crm: Record<keyof typeof en, string> = {
   'tasks.none.today': 'Heute ist nichts fällig',
   'tasks.none.open': 'Nichts zu tun',
   'tasks.none.done': 'Noch nichts erledigt',
-  'tasks.none.why': 'Aufgaben kommen aus Antworten, Automatisierungen, Geschäften und von Menschen.',
+  'tasks.none.why': 'Aufgaben kommen aus Antworten, Automatisierungen und Geschäften, und du kannst eigene anlegen.',
 };

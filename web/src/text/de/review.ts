@@ -20,7 +20,7 @@ export const review: Record<keyof typeof en, string> = {
   'review.from': 'Von',
   'review.to': 'An',
   'review.people': '{count|eine Person|# Personen}',
-  'review.whole': 'Alles, was für diese Entscheidung eingefroren wurde',
+  'review.whole': 'Alles zeigen, worum gebeten wird',
   'review.noSubject': 'Ohne Betreff',
   'review.reason': 'Begründung',
   'review.over': 'Zeit abgelaufen',

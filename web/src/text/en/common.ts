@@ -56,7 +56,8 @@ export const common = {
   'shell.live': 'Live',
   'shell.live.why': 'What happens is shown as it happens.',
   'shell.polling': 'Updates every 20 s',
-  'shell.polling.why': 'The event stream cannot be reached; the page asks every 20 seconds instead.',
+  'shell.polling.why':
+    'News as they happen cannot be received right now, so this page looks for them every 20 seconds.',
   'palette.open': 'Go to',
   'palette.placeholder': 'A room or a campaign',
   'palette.nothing': 'Nothing found.',
