@@ -156,7 +156,8 @@ const OF_REFUSALS = [
   `new AppError\\(\\s*[^,()]+,\\s*${TEXT.source}`,
   `\\bfix:\\s*${TEXT.source}`,
   `badRequest\\(\\s*${TEXT.source}`,
-  `tagline: ${TEXT.source}`,
+  `(?:tagline|webhookHint):\\s*${TEXT.source}`,
+  `new Refused\\(\\s*${TEXT.source}`,
 ].map((pattern) => new RegExp(pattern, 'g'));
 /** Lines of a campaign's log, and what a run that is blocked shows. */
 const OF_LOGS = [

@@ -1,6 +1,6 @@
 /**
  * Why the API refuses something, and what to do about it, by its English words, with places for the values in them; what happened to emails,
- * deliveries and orders; what is said of providers. What stands in a place called `what` is said in German too.
+ * deliveries and orders. What stands in a place called `what` is said in German too.
  */
 export const errors: Readonly<Record<string, string>> = {
   // Things that are not there.
@@ -452,20 +452,24 @@ export const errors: Readonly<Record<string, string>> = {
   'More than {count} contacts; nothing was pushed': 'Mehr als {count} Kontakte; nichts wurde übergeben',
   'Select at most {count} and repeat.': 'Höchstens {count} wählen und wiederholen.',
   '{name} takes no contacts': '{name} nimmt keine Kontakte entgegen',
-  'Contacts, notes and deals in HubSpot, as your outreach goes on.':
-    'Kontakte, Notizen und Geschäfte in HubSpot, während du schreibst.',
-  'Contacts, activities and opportunities in Salesforce.': 'Kontakte, Aktivitäten und Chancen in Salesforce.',
-  'Persons, notes and deals in Pipedrive.': 'Personen, Notizen und Geschäfte in Pipedrive.',
-  'Leads, notes and opportunities in Close.': 'Leads, Notizen und Chancen in Close.',
-  'Start Zaps from replies, meetings and everything else.': 'Zaps starten: bei Antworten, Terminen und allem anderen.',
-  'Start scenarios from replies, meetings and everything else.':
-    'Szenarien starten: bei Antworten, Terminen und allem anderen.',
-  'Start workflows of your own n8n from replies, meetings and everything else.':
-    'Abläufe im eigenen n8n starten: bei Antworten, Terminen und allem anderen.',
-  'Replies, meetings and won deals in a channel.': 'Antworten, Termine und gewonnene Geschäfte in einem Kanal.',
-  'Meetings that leads book stop their sequence and stand in Heron.':
-    'Termine, die Leads buchen, beenden ihre Folge und stehen in Heron.',
-  'A row for each reply, meeting or contact.': 'Eine Zeile für jede Antwort, jeden Termin oder jeden Kontakt.',
+  '{name} answered {status}: {said}': '{name} hat mit {status} geantwortet: {said}',
+  '{name} answered {status}': '{name} hat mit {status} geantwortet',
+  'The answer of {name} is too large': 'Die Antwort von {name} ist zu groß',
+  '{name} names an address for the account that is not its own': '{name} nennt für das Konto eine fremde Adresse',
+  '{name} gave no token: {code}': '{name} gab keinen Zugang: {code}',
+  '{name} has no contact with this email': '{name} hat keinen Kontakt mit dieser Adresse',
+  'The action needs a contact': 'Die Aktion braucht einen Kontakt',
+  'The text of the action becomes too long': 'Der Text der Aktion wird zu lang',
+  'The webhook of {name} cannot be read': 'Der Webhook von {name} lässt sich nicht lesen',
+  'Google has no such spreadsheet, or the connected account cannot open it':
+    'Google hat keine solche Tabelle, oder das verbundene Konto kann sie nicht öffnen',
+  'Salesforce does not allow this': 'Salesforce erlaubt das nicht',
+  'Slack says {code}': 'Slack sagt {code}',
+  'Slack has no such channel, or the app is not in it': 'Slack hat keinen solchen Kanal, oder die App ist nicht darin',
+  'The app is not in this channel: invite it there': 'Die App ist nicht in diesem Kanal: dort einladen',
+  'The channel is archived': 'Der Kanal ist archiviert',
+  'The message is too long for Slack': 'Die Nachricht ist für Slack zu lang',
+  'The app may not do this: connect Slack again': 'Die App darf das nicht: Slack neu verbinden',
   // Goals and reports.
   'The goal is archived': 'Das Ziel ist abgelegt',
   'Define a new goal with POST /v1/goals.': 'Ein neues Ziel festlegen.',

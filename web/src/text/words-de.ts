@@ -288,4 +288,53 @@ export const words: Readonly<Record<string, string>> = {
   '{name} has no intent': '{name} hat keine Absicht',
   '{says} the automation "{name}", whose {action} needs {right}': 'Die Automation „{name}“: {action} braucht {right}',
   '{side} {stage}: {what}': '{side} {stage}: {what}',
+  // What providers do, and where their keys are found.
+  'Contacts, notes and deals in HubSpot, as your outreach goes on.':
+    'Kontakte, Notizen und Geschäfte in HubSpot, während du schreibst.',
+  'Contacts, activities and opportunities in Salesforce.': 'Kontakte, Aktivitäten und Chancen in Salesforce.',
+  'Persons, notes and deals in Pipedrive.': 'Personen, Notizen und Geschäfte in Pipedrive.',
+  'Leads, notes and opportunities in Close.': 'Leads, Notizen und Chancen in Close.',
+  'Start Zaps from replies, meetings and everything else.': 'Zaps starten: bei Antworten, Terminen und allem anderen.',
+  'Start scenarios from replies, meetings and everything else.':
+    'Szenarien starten: bei Antworten, Terminen und allem anderen.',
+  'Start workflows of your own n8n from replies, meetings and everything else.':
+    'Abläufe im eigenen n8n starten: bei Antworten, Terminen und allem anderen.',
+  'Replies, meetings and won deals in a channel.': 'Antworten, Termine und gewonnene Geschäfte in einem Kanal.',
+  'Meetings that leads book stop their sequence and stand in Heron.':
+    'Termine, die Leads buchen, beenden ihre Folge und stehen in Heron.',
+  'A row for each reply, meeting or contact.': 'Eine Zeile für jede Antwort, jeden Termin oder jeden Kontakt.',
+  'Bookings, moves and cancellations come by themselves': 'Gebuchtes, Verschobenes und Abgesagtes kommt von selbst',
+  'The webhook is registered for you': 'Der Webhook wird für dich eingerichtet',
+  'Contacts are made with their lead, or updated, by their email':
+    'Kontakte werden nach ihrer Adresse mit ihrem Lead angelegt oder aktualisiert',
+  'Contacts are made or updated by their email': 'Kontakte werden nach ihrer Adresse angelegt oder aktualisiert',
+  'Persons are made or updated by their email': 'Personen werden nach ihrer Adresse angelegt oder aktualisiert',
+  'Replies and meetings become notes': 'Antworten und Termine werden zu Notizen',
+  'Replies and meetings become completed tasks': 'Antworten und Termine werden zu erledigten Aufgaben',
+  'Interested leads become opportunities': 'Interessierte Leads werden zu Chancen',
+  'Interested leads become deals': 'Interessierte Leads werden zu Geschäften',
+  'A message for each reply or meeting': 'Eine Nachricht für jede Antwort und jeden Termin',
+  'Texts of your own': 'Eigene Texte',
+  'A row for each event': 'Eine Zeile für jedes Ereignis',
+  'Columns of your own': 'Eigene Spalten',
+  'Values are never formulas': 'Werte sind nie Formeln',
+  'Every trigger can start a scenario': 'Jeder Auslöser kann ein Szenario starten',
+  'Every trigger can start a workflow': 'Jeder Auslöser kann einen Ablauf starten',
+  'Every trigger can start a Zap': 'Jeder Auslöser kann einen Zap starten',
+  'Webhooks are signed': 'Webhooks sind unterschrieben',
+  'Works with your own server': 'Auch mit dem eigenen Server',
+  'Cal.com: Settings, Developer, API keys. The key begins with cal_.':
+    'Cal.com: Settings, Developer, API keys. Der Schlüssel beginnt mit cal_.',
+  'Calendly: Integrations & apps, API and webhooks, Personal access tokens. Webhooks need the Standard plan or a higher one.':
+    'Calendly: Integrations & apps, API and webhooks, Personal access tokens. Webhooks brauchen mindestens den Tarif Standard.',
+  'Close: Settings, Developer, API Keys. The key begins with api_.':
+    'Close: Settings, Developer, API Keys. Der Schlüssel beginnt mit api_.',
+  'Discord: settings of the channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.':
+    'Discord: Einstellungen des Kanals, Integrationen, Webhooks, neuer Webhook, Webhook-URL kopieren.',
+  'Make: a scenario with the trigger "Webhooks", Custom webhook; it shows the address.':
+    'Make: ein Szenario mit dem Auslöser „Webhooks“, Custom webhook; es zeigt die Adresse.',
+  'n8n: a workflow that begins with a Webhook node of method POST; take its production URL.':
+    'n8n: ein Ablauf, der mit einem Webhook-Knoten der Methode POST beginnt; seine Production URL verwenden.',
+  'Zapier: a Zap with the trigger "Webhooks by Zapier", Catch Hook; it shows the address.':
+    'Zapier: ein Zap mit dem Auslöser „Webhooks by Zapier“, Catch Hook; er zeigt die Adresse.',
 };
