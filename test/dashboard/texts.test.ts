@@ -157,7 +157,6 @@ const OF_REFUSALS = [
   `\\bfix:\\s*${TEXT.source}`,
   `badRequest\\(\\s*${TEXT.source}`,
   `(?:tagline|webhookHint):\\s*${TEXT.source}`,
-  `new Refused\\(\\s*${TEXT.source}`,
 ].map((pattern) => new RegExp(pattern, 'g'));
 /** Lines of a campaign's log, and what a run that is blocked shows. */
 const OF_LOGS = [
