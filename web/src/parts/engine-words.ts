@@ -1,4 +1,4 @@
-import { text, type TextKey } from '../text/index.ts';
+import { saidPlainly, text, type TextKey } from '../text/index.ts';
 
 /** What the engine says that a lead waits for, without its step, or why its way ended, and the text for it. */
 const KNOWN: Readonly<Record<string, TextKey>> = {
@@ -37,5 +37,5 @@ export function inWords(said: string): string {
   const known = KNOWN[what];
   if (known) return text(known);
   const event = EVENT.exec(what)?.[1];
-  return event ? text('waiting.event', { event }) : said;
+  return event ? text('waiting.event', { event }) : saidPlainly(said);
 }

@@ -169,14 +169,30 @@ function StepMoment({ step, total, zone, letters }: { step: Step; total: number;
         </Text>
       ) : null}
       {step.send ? (
-        <SendLines send={step.send} letter={letters.find(({ id }) => id === step.send!.id)} zone={zone} />
+        <SendLines
+          send={step.send}
+          letter={letters.find(({ id }) => id === step.send!.id)}
+          zone={zone}
+          isSaid={step.outcome === 'sent' && step.send.state === 'sent'}
+        />
       ) : null}
     </Moment>
   );
 }
 
 /** When an email leaves or left, why it did not, from which mailbox, and its words. */
-function SendLines({ send, letter, zone }: { send: Send; letter: Message | undefined; zone: string }) {
+function SendLines({
+  send,
+  letter,
+  zone,
+  isSaid = false,
+}: {
+  send: Send;
+  letter: Message | undefined;
+  zone: string;
+  /** What became of it stands above. */
+  isSaid?: boolean;
+}) {
   const t = useText();
   const [isOpen, setOpen] = useState(false);
   const mailboxes = useQuery({
@@ -188,14 +204,14 @@ function SendLines({ send, letter, zone }: { send: Send; letter: Message | undef
   return (
     <>
       <Text size="sm" className="wrap-anywhere">
-        {textOf('way.send', send.state)}
+        {isSaid ? null : textOf('way.send', send.state)}
         {send.state === 'reserved' || send.state === 'sending' ? (
           <>
             {' '}
             <At at={send.slot_at} zone={zone} />
           </>
         ) : null}
-        {from ? ` · ${t('way.from', { address: from })}` : null}
+        {from ? `${isSaid ? '' : ' · '}${t('way.from', { address: from })}` : null}
         {send.attempts > 1 ? ` · ${t('way.attempts', { count: send.attempts })}` : null}
       </Text>
       {send.error ? (

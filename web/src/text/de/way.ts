@@ -23,7 +23,7 @@ export const way: Record<keyof typeof en, string> = {
   'way.step': 'Schritt {number} von {total}',
   'way.step.gone': 'Ein inzwischen gelöschter Schritt',
   'way.attempts': '{count|ein Versuch|# Versuche}',
-  'way.from': 'von {address}',
+  'way.from': 'Von {address}',
   'way.letter': 'Die E-Mail',
   'way.reply': 'Antwort von {address}',
   'way.answer': 'Im Posteingang öffnen',

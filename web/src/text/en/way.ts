@@ -21,7 +21,7 @@ export const way = {
   'way.step': 'Step {number} of {total}',
   'way.step.gone': 'A step deleted since',
   'way.attempts': '{count|one attempt|# attempts}',
-  'way.from': 'from {address}',
+  'way.from': 'From {address}',
   'way.letter': 'The email',
   'way.reply': 'Reply from {address}',
   'way.answer': 'Open in the inbox',
