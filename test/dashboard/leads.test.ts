@@ -136,7 +136,10 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await page.getByLabel('Addresses and domains').fill('p1@example.com, nonsense@\nrival.example');
   await page.getByRole('button', { name: 'Suppress 3' }).click();
   await page.getByText('2 were added. Neither address nor domain: nonsense@').waitFor();
-  await page.getByRole('row', { name: 'Everybody at rival.example' }).getByRole('button', { name: 'Allow again' }).click();
+  await page
+    .getByRole('row', { name: 'Everybody at rival.example' })
+    .getByRole('button', { name: 'Allow again' })
+    .click();
   await page.getByRole('dialog').getByRole('button', { name: 'Allow again' }).click();
   await page.getByText('Everybody at rival.example').waitFor({ state: 'detached' });
   await page.getByRole('cell', { name: 'p1@example.com' }).waitFor();

@@ -105,7 +105,8 @@ export const errors: Readonly<Record<string, string>> = {
   'The credential is missing': 'Der Zugang fehlt',
   'The credential is gone': 'Den Zugang gibt es nicht mehr',
   'The credential has been revoked': 'Der Zugang wurde widerrufen',
-  'The credential is missing, invalid, expired or revoked': 'Der Zugang fehlt, ist ungültig, abgelaufen oder widerrufen',
+  'The credential is missing, invalid, expired or revoked':
+    'Der Zugang fehlt, ist ungültig, abgelaufen oder widerrufen',
   'The refresh token is invalid, expired or used': 'Die Sitzung ist abgelaufen',
   'Sign in again.': 'Melde dich neu an.',
   'Integrations and automations need a paid plan': 'Integrationen und Automatisierungen brauchen einen bezahlten Tarif',
@@ -384,7 +385,8 @@ export const errors: Readonly<Record<string, string>> = {
   'Use a key whose allowed_email_accounts is empty.': 'Einen Schlüssel für alle Postfächer verwenden.',
   'GET /v1/tasks/dlq?status=pending lists those that have not.': 'Unter „Zu entscheiden“ steht, was noch wartet.',
   // Webhooks.
-  'This workspace has {count} webhook endpoints, which is the limit': 'Es gibt schon {count} Endpunkte, mehr gehen nicht',
+  'This workspace has {count} webhook endpoints, which is the limit':
+    'Es gibt schon {count} Endpunkte, mehr gehen nicht',
   'Delete one that is not needed any more.': 'Einen löschen, der nicht mehr gebraucht wird.',
   'Webhooks cannot be sent to this URL': 'An diese Adresse lassen sich keine Webhooks senden',
   'The endpoint is {what}': 'Der Endpunkt ist {what}',
@@ -398,7 +400,8 @@ export const errors: Readonly<Record<string, string>> = {
   'The delivery could not be made': 'Die Zustellung war nicht möglich',
   'The body of the event is no longer kept': 'Der Inhalt des Ereignisses wird nicht mehr aufbewahrt',
   'The endpoint has no signing secret': 'Der Endpunkt hat kein Signaturgeheimnis',
-  'Switched off after {count} failures in a row since {at}': 'Nach {count} Fehlschlägen in Folge seit {at} ausgeschaltet',
+  'Switched off after {count} failures in a row since {at}':
+    'Nach {count} Fehlschlägen in Folge seit {at} ausgeschaltet',
   // Agents.
   'The key cannot be made like this': 'So lässt sich der Schlüssel nicht anlegen',
   'The key cannot be changed like this': 'So lässt sich der Schlüssel nicht ändern',

@@ -112,7 +112,10 @@ function listsIn(values: Values): Values {
 export function saidPlainly(english: string): string {
   const known = words[language()] ?? {};
   const found = wordsFor(english, known);
-  if (!found) return /[^.]\.$/.test(english) && wordsFor(english.slice(0, -1), known) ? `${saidPlainly(english.slice(0, -1))}.` : english;
+  if (!found)
+    return /[^.]\.$/.test(english) && wordsFor(english.slice(0, -1), known)
+      ? `${saidPlainly(english.slice(0, -1))}.`
+      : english;
   const [own, values] = found;
   const { what } = values;
   return filled(own, typeof what === 'string' ? { ...values, what: saidPlainly(what) } : values);

@@ -96,9 +96,7 @@ function AddSegment({ id }: { id: string }) {
   });
   const add = useAct(
     () =>
-      dataOf(
-        heron.POST('/v1/campaigns/{id}/leads', { params: { path: { id } }, body: { segment_ids: [segment!] } }),
-      ),
+      dataOf(heron.POST('/v1/campaigns/{id}/leads', { params: { path: { id } }, body: { segment_ids: [segment!] } })),
     {
       stale: [['campaigns', id], ['checklist']],
       isShown: true,

@@ -142,76 +142,76 @@ function ConditionFields({
   return (
     <Group gap={6} wrap="nowrap" align="flex-start">
       <Group gap={6} flex={1} align="flex-start">
-      <Select
-        aria-label={t('ways.condition.field')}
-        data={[
-          ...known.map((name) => ({ value: name, label: textOf('ways.condition', name) })),
-          { value: '', label: t('ways.condition.other') },
-        ]}
-        value={isKnown ? field : ''}
-        onChange={(name) => change(toCondition(name ?? '', outcomes))}
-        allowDeselect={false}
-        disabled={!mayWrite}
-        flex="1 1 200px"
-        maw={260}
-      />
-      {isKnown ? null : (
-        <TextInput
-          aria-label={t('ways.condition.path')}
-          placeholder={t('ways.condition.path.example')}
-          value={field}
-          onChange={(event) => change({ ...condition, field: event.currentTarget.value })}
-          disabled={!mayWrite}
-          w={170}
-        />
-      )}
-      {isReaction ? (
         <Select
-          aria-label={t('ways.condition.value')}
+          aria-label={t('ways.condition.field')}
           data={[
-            { value: 'true', label: t('ways.condition.yes') },
-            { value: 'false', label: t('ways.condition.no') },
+            ...known.map((name) => ({ value: name, label: textOf('ways.condition', name) })),
+            { value: '', label: t('ways.condition.other') },
           ]}
-          value={String(value) === 'false' ? 'false' : 'true'}
-          onChange={(chosen) => change({ ...condition, operator: 'equals', value: chosen === 'true' })}
+          value={isKnown ? field : ''}
+          onChange={(name) => change(toCondition(name ?? '', outcomes))}
           allowDeselect={false}
           disabled={!mayWrite}
-          flex="1 1 110px"
-          maw={170}
+          flex="1 1 200px"
+          maw={260}
         />
-      ) : field === 'node_outcome' ? (
-        <Select
-          aria-label={t('ways.condition.value')}
-          data={outcomes.map((one) => ({ value: one, label: textOf('sequence.outcome', one) }))}
-          value={String(value)}
-          onChange={(chosen) => change({ ...condition, operator: 'equals', value: chosen ?? '' })}
-          allowDeselect={false}
-          disabled={!mayWrite}
-          flex="1 1 150px"
-          maw={220}
-        />
-      ) : (
-        <>
+        {isKnown ? null : (
+          <TextInput
+            aria-label={t('ways.condition.path')}
+            placeholder={t('ways.condition.path.example')}
+            value={field}
+            onChange={(event) => change({ ...condition, field: event.currentTarget.value })}
+            disabled={!mayWrite}
+            w={170}
+          />
+        )}
+        {isReaction ? (
           <Select
-            aria-label={t('ways.condition.operator')}
-            data={OPERATORS.map((one) => ({ value: one, label: textOf('ways.operator', one) }))}
-            value={operator}
-            onChange={(chosen) => change({ ...condition, operator: chosen ?? 'equals' })}
+            aria-label={t('ways.condition.value')}
+            data={[
+              { value: 'true', label: t('ways.condition.yes') },
+              { value: 'false', label: t('ways.condition.no') },
+            ]}
+            value={String(value) === 'false' ? 'false' : 'true'}
+            onChange={(chosen) => change({ ...condition, operator: 'equals', value: chosen === 'true' })}
             allowDeselect={false}
             disabled={!mayWrite}
-            w={130}
+            flex="1 1 110px"
+            maw={170}
           />
-          {needsValue ? (
-            <TextInput
-              aria-label={t('ways.condition.value')}
-              value={String(value ?? '')}
-              onChange={(event) => change({ ...condition, value: event.currentTarget.value })}
+        ) : field === 'node_outcome' ? (
+          <Select
+            aria-label={t('ways.condition.value')}
+            data={outcomes.map((one) => ({ value: one, label: textOf('sequence.outcome', one) }))}
+            value={String(value)}
+            onChange={(chosen) => change({ ...condition, operator: 'equals', value: chosen ?? '' })}
+            allowDeselect={false}
+            disabled={!mayWrite}
+            flex="1 1 150px"
+            maw={220}
+          />
+        ) : (
+          <>
+            <Select
+              aria-label={t('ways.condition.operator')}
+              data={OPERATORS.map((one) => ({ value: one, label: textOf('ways.operator', one) }))}
+              value={operator}
+              onChange={(chosen) => change({ ...condition, operator: chosen ?? 'equals' })}
+              allowDeselect={false}
               disabled={!mayWrite}
               w={130}
             />
-          ) : null}
-        </>
-      )}
+            {needsValue ? (
+              <TextInput
+                aria-label={t('ways.condition.value')}
+                value={String(value ?? '')}
+                onChange={(event) => change({ ...condition, value: event.currentTarget.value })}
+                disabled={!mayWrite}
+                w={130}
+              />
+            ) : null}
+          </>
+        )}
       </Group>
       {mayWrite ? (
         <ActionIcon variant="subtle" color="gray" mt={4} aria-label={t('ways.condition.remove')} onClick={remove}>

@@ -31,7 +31,9 @@ export function Calendar({
     last !== null &&
     day >= first &&
     day <= last &&
-    !(isTodayOver && day === today) && (end === null || day < end) && isOpen(campaign, day);
+    !(isTodayOver && day === today) &&
+    (end === null || day < end) &&
+    isOpen(campaign, day);
   const month = new Intl.DateTimeFormat(region(), { month: 'short', day: 'numeric', timeZone: 'UTC' });
   return (
     <div>

@@ -47,7 +47,12 @@ export function Found({ error }: { error: { message: string; fix: string } }) {
   const refusals = error.message.split(/; (?=(?:SMTP|IMAP) \w+: )/).map(toRefusal);
   const isOfServers = refusals.every((one) => one !== undefined);
   return (
-    <Alert color="red" variant="light" title={isOfServers ? t('refusal.found') : saidPlainly(error.message)} role="note">
+    <Alert
+      color="red"
+      variant="light"
+      title={isOfServers ? t('refusal.found') : saidPlainly(error.message)}
+      role="note"
+    >
       {isOfServers ? <Refusals refusals={refusals} /> : saidPlainly(error.fix)}
     </Alert>
   );

@@ -46,7 +46,11 @@ function toWords(schedule: Record<string, unknown>): string {
   const at = fieldOf(schedule, 'at');
   if (at) return toDateTime(at);
   const begin = fieldOf(schedule, 'start_date');
-  return [hoursIn(schedule), begin && dateFormat({ dateStyle: 'medium' }).format(new Date(begin)), fieldOf(schedule, 'timezone')]
+  return [
+    hoursIn(schedule),
+    begin && dateFormat({ dateStyle: 'medium' }).format(new Date(begin)),
+    fieldOf(schedule, 'timezone'),
+  ]
     .filter(Boolean)
     .join(' · ');
 }
@@ -68,9 +72,7 @@ function hoursIn(schedule: Record<string, unknown>): string {
     if (before?.to === day - 1 && before.hours === hours) before.to = day;
     else if (hours) runs.push({ from: day, to: day, hours });
   }
-  return runs
-    .map(({ from, to, hours }) => `${nameOf(from)}${to > from ? `–${nameOf(to)}` : ''} ${hours}`)
-    .join('; ');
+  return runs.map(({ from, to, hours }) => `${nameOf(from)}${to > from ? `–${nameOf(to)}` : ''} ${hours}`).join('; ');
 }
 
 /** Minutes of the day as HH:MM. */

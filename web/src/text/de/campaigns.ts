@@ -135,7 +135,8 @@ export const campaigns: Record<keyof typeof en, string> = {
   'campaign.estimate.today': 'Heute noch',
   'campaign.estimate.why':
     'Eine Hochrechnung aller E-Mails, die die Leads noch bekommen können. Wartezeiten zwischen Schritten kommen dazu. Die Tage sind die von {zone}.',
-  'campaign.hours.next': 'Außerhalb der Sendezeiten. Die nächsten E-Mails gehen am {day} um {clock} Uhr ({zone}) hinaus.',
+  'campaign.hours.next':
+    'Außerhalb der Sendezeiten. Die nächsten E-Mails gehen am {day} um {clock} Uhr ({zone}) hinaus.',
   'campaign.hours.change': 'Zeiten ändern',
   'campaign.hours.none': 'Im Zeitplan sind keine Sendezeiten mehr übrig: Nichts geht hinaus.',
   'campaign.calendar.label': 'Sie sendet vom {from} bis {to}',

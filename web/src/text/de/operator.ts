@@ -105,7 +105,8 @@ export const operator: Record<keyof typeof en, string> = {
   'operator.webhook.url.why': 'HTTPS und aus dem Internet erreichbar.',
   'operator.webhook.description': 'Beschreibung',
   'operator.webhook.types': 'Ereignisse',
-  'operator.webhook.types.why': 'Nichts gewählt: alle Ereignisse außer denen, die massenhaft kommen; die wählt man eigens.',
+  'operator.webhook.types.why':
+    'Nichts gewählt: alle Ereignisse außer denen, die massenhaft kommen; die wählt man eigens.',
   'operator.webhook.types.all': 'Alle Ereignisse außer denen, die massenhaft kommen',
   'operator.webhook.allTypes': 'alle',
   'operator.webhook.enabled': 'Ereignisse senden',

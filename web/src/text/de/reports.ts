@@ -119,7 +119,8 @@ export const reports: Record<keyof typeof en, string> = {
   'goals.primary': 'in Berichten',
   'goals.primary.why': 'Die Zahlen dieser Stufe kommen von diesem Ziel',
   'goals.preview': 'Die letzten 30 Tage zählen',
-  'goals.previewed': '{count|Ein Ereignis|# Ereignisse} von {people|einer Person|# Personen} {count|hätte|hätten} gezählt.',
+  'goals.previewed':
+    '{count|Ein Ereignis|# Ereignisse} von {people|einer Person|# Personen} {count|hätte|hätten} gezählt.',
   'goals.archive': 'Ablegen',
   'goals.archive.ask': 'Das Ziel ablegen?',
   'goals.archive.why': 'Es zählt keine weiteren Ereignisse. Was es gezählt hat, bleibt.',

@@ -83,8 +83,7 @@ export const mailboxes = {
   'hold.fix.sender_reputation': 'Settle it with the mail host, then have the mailbox send again on its page.',
   'hold.fix.server_refused': 'Settle it with the mail host, then have the mailbox send again on its page.',
   'hold.fix.order_unpaid': 'Pay the open invoice that the payment provider has mailed; then it sends again.',
-  'hold.fix.domain_lapsed':
-    'Pay the renewal within 30 days, under Ordered mailboxes, Domains; then it sends again.',
+  'hold.fix.domain_lapsed': 'Pay the renewal within 30 days, under Ordered mailboxes, Domains; then it sends again.',
   'mailbox.connection': 'Connection',
   'mailbox.test': 'Test the connection',
   'mailbox.test.smtp': 'Sending',

@@ -102,7 +102,8 @@ export const operator = {
   'operator.webhook.url.why': 'HTTPS, and reachable from the internet.',
   'operator.webhook.description': 'Description',
   'operator.webhook.types': 'Events',
-  'operator.webhook.types.why': 'None chosen: every event, except those that come in great numbers, which have to be chosen.',
+  'operator.webhook.types.why':
+    'None chosen: every event, except those that come in great numbers, which have to be chosen.',
   'operator.webhook.types.all': 'Every event, except those that come in great numbers',
   'operator.webhook.allTypes': 'all',
   'operator.webhook.enabled': 'Send events',
@@ -357,7 +358,8 @@ export const operator = {
   'operator.field.webhook_secret': 'Signing secret',
   'operator.elsewhere': 'Elsewhere',
   'operator.metrics': 'Metrics',
-  'operator.metrics.where': '/metrics of every process, for Prometheus; once METRICS_TOKEN is set, with that token only',
+  'operator.metrics.where':
+    '/metrics of every process, for Prometheus; once METRICS_TOKEN is set, with that token only',
   'operator.settings.search': 'Search settings',
   'operator.settings.all': 'Show defaults too',
   'operator.settings.restart': 'Settings are read when a process starts: a change needs a restart.',
