@@ -75,7 +75,7 @@ export function scheduleFindings(
       infoFinding(
         'schedule',
         'schedule_projection',
-        `The first emails to ${waiting} leads take ${days} day${days === 1 ? '' : 's'}, until about ${finish.toISOString()}`,
+        `The first emails to ${waiting} lead${waiting === 1 ? '' : 's'} take ${days} day${days === 1 ? '' : 's'}, until about ${finish.toISOString()}`,
         '',
       ),
     ];
@@ -95,7 +95,7 @@ export function scheduleFindings(
       'schedule',
       15,
       'schedule_too_short',
-      `The first emails to ${waiting} leads do not all leave ${until}: the mailboxes can send ${capacity} a day`,
+      `The first emails to ${waiting} lead${waiting === 1 ? '' : 's'} do not all leave ${until}: the mailboxes can send ${capacity} a day`,
       'Move end_date, add mailboxes, or raise daily_limit.',
     ),
   ];

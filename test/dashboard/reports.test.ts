@@ -124,7 +124,7 @@ browserTest('a goal gets conditions and an amount, and replays hold past events 
   await dialog.getByLabel('The event carries an amount').check();
   await dialog.getByLabel('Path of the amount').fill('total');
   await dialog.getByRole('combobox', { name: 'The amount is in' }).click();
-  await page.getByRole('option', { name: 'whole units' }).click();
+  await page.getByRole('option', { name: 'units of the currency' }).click();
   await dialog.getByRole('button', { name: 'Count the last 30 days' }).click();
   await dialog.getByRole('alert').getByText('needs currency_path or default_currency').waitFor();
   await dialog.getByRole('combobox', { name: 'Currency where it has none' }).fill('EUR');

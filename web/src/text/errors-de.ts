@@ -286,6 +286,7 @@ export const errors: Readonly<Record<string, string>> = {
   'The operator sets {id} and {secret} (docs/mailboxes.md).':
     'Wer sie betreibt, setzt {id} und {secret} (docs/mailboxes.md). Mit Adresse und App-Passwort geht es auch so.',
   'The operator sets {id} and {secret}.': 'Wer sie betreibt, setzt {id} und {secret}.',
+  'The operator sets {name}.': 'Wer sie betreibt, setzt {name}.',
   'Send the right credentials with PATCH /v1/emails/:id (smtp, imap), or connect the mailbox again.':
     'Das richtige Passwort angeben oder das Postfach neu verbinden.',
   'Check host, port and security of the mail server, and whether it is up.':

@@ -79,16 +79,25 @@ export function textOf(prefix: string, part: string, otherwise = part): string {
  * {@link saidPlainly} says it where the catalogue does not know the words. What was found may be followed by what to do about it.
  */
 export function said(code: string, words: string): string {
-  if (language() === 'en') return words;
+  if (language() === 'en') return withMoments(words);
   const fix = catalogues.en[`said.${code}.fix`];
   if (fix && words.endsWith(`. ${fix}`)) return `${said(code, words.slice(0, -fix.length - 2))}. ${said(code, fix)}`;
   for (const [key, english] of Object.entries(catalogues.en)) {
     const name = key.slice('said.'.length);
     if (key !== `said.${name}` || (name !== code && !name.startsWith(`${code}.`))) continue;
     const values = valuesIn(words, english);
-    if (values) return text(`said.${name}` as TextKey, listsIn(values));
+    if (values) return withMoments(text(`said.${name}` as TextKey, listsIn(values)));
   }
   return saidPlainly(words);
+}
+
+const MOMENT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/** Words with their moments as they are written in the viewer's zone and region. */
+function withMoments(words: string): string {
+  return words.replace(MOMENT, (at) =>
+    new Intl.DateTimeFormat(region(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at)),
+  );
 }
 
 /** A list such as "a.test, b.test and c.test". */
@@ -112,13 +121,13 @@ function listsIn(values: Values): Values {
 export function saidPlainly(english: string): string {
   const known = words[language()] ?? {};
   const found = wordsFor(english, known);
-  if (!found)
-    return /[^.]\.$/.test(english) && wordsFor(english.slice(0, -1), known)
-      ? `${saidPlainly(english.slice(0, -1))}.`
-      : english;
-  const [own, values] = found;
-  const { what } = values;
-  return filled(own, typeof what === 'string' ? { ...values, what: saidPlainly(what) } : values);
+  if (found) {
+    const [own, values] = found;
+    const { what } = values;
+    return withMoments(filled(own, typeof what === 'string' ? { ...values, what: saidPlainly(what) } : values));
+  }
+  const clause = english.slice(0, -1);
+  return english.endsWith('.') && wordsFor(clause, known) ? `${saidPlainly(clause)}.` : withMoments(english);
 }
 
 /** Making a format costs far more than using it, and lists of figures use it in every row. */

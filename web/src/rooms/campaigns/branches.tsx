@@ -42,9 +42,11 @@ export function Branches({
       <Text size="sm" fw={600}>
         {t('ways.title')}
       </Text>
-      <Text size="xs" c="dimmed">
-        {t('ways.why')}
-      </Text>
+      {branches.length > 1 ? (
+        <Text size="xs" c="dimmed">
+          {t('ways.why')}
+        </Text>
+      ) : null}
       {branches.map((branch, at) => (
         <Paper key={at} withBorder p="xs" radius="md">
           <Stack gap={6}>

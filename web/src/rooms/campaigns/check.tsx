@@ -19,7 +19,7 @@ export default function Check({ id }: { id: string }) {
   });
   return (
     <Stack gap="lg">
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <SimpleGrid cols={{ base: 1, md: 2 }} style={{ alignItems: 'start' }}>
         <Section title={t('campaign.check')}>
           <Answered query={check} skeleton={<ListSkeleton rows={2} height={32} />}>
             {({ problems }) =>

@@ -66,7 +66,7 @@ export function summaryOf(step: Step, isFirst: boolean): string {
   const action = (step.action ?? {}) as Action;
   switch (typeOf(step)) {
     case 'email': {
-      const subject = step.subject.trim() || text('sequence.sameConversation');
+      const subject = step.subject.trim() || text(isFirst ? 'sequence.noSubject' : 'sequence.sameConversation');
       return isFirst || step.wait_after === 0
         ? subject
         : text('sequence.letterAfter', { count: step.wait_after, subject });

@@ -51,7 +51,7 @@ function Place({ id, problem: { step_id: step, code } }: { id: string; problem: 
   const t = useText();
   const tab = PLACES[code] ?? 'leads';
   return (
-    <To to={`/campaigns/${id}?${step ? `step=${step}` : `tab=${tab}`}`} size="sm">
+    <To to={`/campaigns/${id}?${step ? `step=${step}` : `tab=${tab}`}`} size="sm" display="block">
       {step ? t('campaign.check.toStep') : t(`campaign.check.to.${tab}`)}
     </To>
   );

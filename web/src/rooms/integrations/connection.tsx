@@ -193,7 +193,7 @@ function Runs({ runs }: { runs: readonly Run[] }) {
                     {textOf('integrations.run', run.kind)}
                     {run.detail ? (
                       <Text size="sm" c="dimmed">
-                        {run.detail}
+                        {saidPlainly(run.detail)}
                       </Text>
                     ) : null}
                   </Table.Td>

@@ -125,7 +125,7 @@ function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
               <Figure
                 label={t('leads.people')}
                 value={toNumber(coverage.total)}
-                note={t('leads.database.ofCompanies', { count: coverage.companies })}
+                note={coverage.companies > 0 ? t('leads.database.ofCompanies', { count: coverage.companies }) : null}
               />
               <Figure
                 label={t('leads.database.contacted')}
@@ -140,14 +140,16 @@ function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
               <Figure
                 label={t('leads.database.fresh')}
                 value={toNumber(coverage.fresh)}
-                note={t('leads.database.reachable', { count: coverage.fresh_reachable })}
+                note={coverage.fresh > 0 ? t('leads.database.reachable', { count: coverage.fresh_reachable }) : null}
               />
             </SimpleGrid>
-            <SimpleGrid cols={{ base: 1, sm: 2, lg: 5 }} spacing="lg">
-              {FACETS.map((name) => (
-                <Facet key={name} name={name} counts={facets[name]} total={coverage.total} />
-              ))}
-            </SimpleGrid>
+            {FACETS.some((name) => tells(name, facets[name])) ? (
+              <SimpleGrid cols={{ base: 1, sm: 2, lg: 5 }} spacing="lg">
+                {FACETS.filter((name) => tells(name, facets[name])).map((name) => (
+                  <Facet key={name} name={name} counts={facets[name]} total={coverage.total} />
+                ))}
+              </SimpleGrid>
+            ) : null}
           </>
         )
       }
@@ -155,7 +157,13 @@ function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
   );
 }
 
-/** The most common values of one property, as far as any is known. */
+/** Whether the values of a property say something: any is known, and how many were written to stands in the figures already. */
+function tells(name: (typeof FACETS)[number], counts: { key: string }[]): boolean {
+  if (name === 'outreach_status') return counts.length > 1;
+  return counts.some(({ key }) => key !== '' && key !== 'unknown');
+}
+
+/** The most common values of one property. */
 function Facet({
   name,
   counts,
@@ -166,9 +174,6 @@ function Facet({
   total: number;
 }) {
   const t = useText();
-  // How many were written to stands in the figures above.
-  if (name === 'outreach_status' && counts.length < 2) return null;
-  if (counts.every(({ key }) => key === '' || key === 'unknown')) return null;
   return (
     <div>
       <Text size="xs" fw={600} c="dimmed" mb={4}>

@@ -59,7 +59,7 @@ function Figures() {
     <Answered query={figures} skeleton={<FiguresSkeleton />}>
       {(data) => {
         const { overall_stats: stats, account_health: health } = data;
-        if (stats.total_emails_sent + stats.active_campaigns + health.total_accounts === 0) return null;
+        if (stats.total_emails_sent + stats.active_campaigns === 0) return null;
         const { sent, replies } = ofLastDays(data, 30);
         return (
           <SimpleGrid cols={{ base: 2, md: 4 }}>
@@ -69,7 +69,11 @@ function Figures() {
               value={toNumber(replies)}
               note={sent > 0 ? t('start.rate', { rate: toPercent(replies / sent) }) : t('start.nothingSent')}
             />
-            <Figure label={t('start.activeCampaigns')} value={toNumber(stats.active_campaigns)} note={t('start.now')} />
+            <Figure
+              label={t('start.activeCampaigns')}
+              value={toNumber(stats.active_campaigns)}
+              note={t(stats.active_campaigns > 0 ? 'start.now' : 'start.now.none')}
+            />
             <Figure
               label={t('start.mailboxes')}
               value={toNumber(health.total_accounts)}
@@ -90,7 +94,9 @@ function Checklist({ steps }: { steps: ChecklistStep[] }) {
   const t = useText();
   const done = steps.filter(({ state }) => state === 'done').length;
   const progress = t('start.progress', { done, all: steps.length });
-  const next = steps.find(({ state }) => state !== 'done');
+  // A first campaign need not wait for the DNS, which takes others and time.
+  const open = steps.filter(({ state }) => state !== 'done');
+  const next = open.find(({ key }) => key !== 'dns') ?? open[0];
   return (
     <Section
       title={t('start.checklist')}

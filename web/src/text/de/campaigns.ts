@@ -184,6 +184,7 @@ export const campaigns: Record<keyof typeof en, string> = {
   'sequence.standing.first': 'Leads, die gerade bei diesem Schritt stehen oder auf den Beginn warten',
   'sequence.reached': '{count|1 kam hierher|# kamen hierher}',
   'sequence.ended': '{count|1 endete hier|# endeten hier}',
+  'sequence.noSubject': 'Noch kein Betreff',
   'sequence.sameConversation': 'Dieselbe Unterhaltung',
   'sequence.letterAfter': '{count|Nach einem Tag|Nach # Tagen}: {subject}',
   'sequence.eventWithin': '{event}, binnen {span}',

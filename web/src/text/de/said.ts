@@ -91,13 +91,13 @@ export const said: Record<keyof typeof en, string> = {
   'said.schedule_never_opens': 'Die Sendezeiten öffnen vor dem Enddatum nicht mehr, oder gar nicht',
   'said.schedule_never_opens.fix': 'Tage und Uhrzeiten setzen oder das Enddatum verschieben.',
   'said.schedule_projection':
-    'Die ersten E-Mails an {waiting} Leads brauchen {days|einen Tag|# Tage}, bis etwa {finish}',
+    'Die ersten E-Mails an {waiting|einen Lead|# Leads} brauchen {days|einen Tag|# Tage}, bis etwa {finish}',
   'said.schedule_no_capacity': 'An einem ganzen Sendetag können die Postfächer nichts senden',
   'said.schedule_no_capacity.fix': 'Das Limit der Postfächer anheben oder die Sendezeiten erweitern.',
   'said.schedule_too_short.end':
-    'Die ersten E-Mails an {waiting} Leads gehen nicht alle vor dem Enddatum ab: Die Postfächer können {capacity} am Tag senden',
+    'Die ersten E-Mails an {waiting|einen Lead|# Leads} gehen nicht alle vor dem Enddatum ab: Die Postfächer können {capacity} am Tag senden',
   'said.schedule_too_short.years':
-    'Die ersten E-Mails an {waiting} Leads gehen nicht alle binnen zwei Jahren ab: Die Postfächer können {capacity} am Tag senden',
+    'Die ersten E-Mails an {waiting|einen Lead|# Leads} gehen nicht alle binnen zwei Jahren ab: Die Postfächer können {capacity} am Tag senden',
   'said.schedule_too_short.fix': 'Das Enddatum verschieben, Postfächer hinzufügen oder das Tageslimit anheben.',
   'said.ab_variant_single': 'Nur die Variante „{name}“ ist aktiv: Sie geht an alle, und nichts wird verglichen',
   'said.ab_variant_single.fix': 'Eine weitere Variante anlegen oder aktivieren.',

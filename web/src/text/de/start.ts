@@ -11,6 +11,7 @@ export const start: Record<keyof typeof en, string> = {
   'start.nothingSent': 'noch nichts gesendet',
   'start.activeCampaigns': 'Aktive Kampagnen',
   'start.now': 'senden gerade',
+  'start.now.none': 'keine sendet gerade',
   'start.mailboxes': 'Postfächer',
   'start.mailboxesWrong': '{count|eines braucht dich|# brauchen dich}',
   'start.mailboxesRight': 'alle in Ordnung',

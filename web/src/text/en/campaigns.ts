@@ -178,6 +178,7 @@ export const campaigns = {
   'sequence.standing.first': 'Leads who stand at this step now, or wait to begin',
   'sequence.reached': '{count|1 came here|# came here}',
   'sequence.ended': '{count|1 ended here|# ended here}',
+  'sequence.noSubject': 'No subject yet',
   'sequence.sameConversation': 'Same conversation',
   'sequence.letterAfter': '{count|After one day|After # days}: {subject}',
   'sequence.eventWithin': '{event}, within {span}',

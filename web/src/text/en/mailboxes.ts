@@ -53,7 +53,7 @@ export const mailboxes = {
   'refusal.tls':
     'The connection could not be encrypted. TLS is usual on ports 465 and 993, STARTTLS on 587 and 143; try the other one.',
   'refusal.auth':
-    'User name or password is wrong. The user name is usually the whole address; where the account has two factors, make a password for apps at your mail host and use that.',
+    'User name or password is wrong. The user name is usually the whole address; where the account has two-step sign-in, make an app password at your mail host and use that.',
   'refusal.session':
     'The sign-in worked, but the mailbox could not be opened. Check the user name, and whether this way of access is switched on at your mail host.',
   'hold.said': 'The reason given: {reason}',

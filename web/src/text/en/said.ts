@@ -87,13 +87,14 @@ export const said = {
   'said.daily_limit_high.fix': 'Lower daily_limit or the campaign_limit of the mailboxes, or add mailboxes.',
   'said.schedule_never_opens': 'The sending windows do not open any more before the end date, or not at all',
   'said.schedule_never_opens.fix': 'Set days, start_time and end_time, or schedule_windows, or move end_date.',
-  'said.schedule_projection': 'The first emails to {waiting} leads take {days|1 day|# days}, until about {finish}',
+  'said.schedule_projection':
+    'The first emails to {waiting|1 lead|# leads} take {days|1 day|# days}, until about {finish}',
   'said.schedule_no_capacity': 'On a whole sending day the mailboxes can send nothing',
   'said.schedule_no_capacity.fix': 'Raise the campaign_limit of the mailboxes, or widen the sending windows.',
   'said.schedule_too_short.end':
-    'The first emails to {waiting} leads do not all leave before the end date: the mailboxes can send {capacity} a day',
+    'The first emails to {waiting|1 lead|# leads} do not all leave before the end date: the mailboxes can send {capacity} a day',
   'said.schedule_too_short.years':
-    'The first emails to {waiting} leads do not all leave within two years: the mailboxes can send {capacity} a day',
+    'The first emails to {waiting|1 lead|# leads} do not all leave within two years: the mailboxes can send {capacity} a day',
   'said.schedule_too_short.fix': 'Move end_date, add mailboxes, or raise daily_limit.',
   'said.ab_variant_single': 'Only the variant "{name}" is active: it is sent to everybody, and nothing is compared',
   'said.ab_variant_single.fix': 'Add or activate another variant.',

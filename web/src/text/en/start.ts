@@ -9,6 +9,7 @@ export const start = {
   'start.nothingSent': 'nothing was sent yet',
   'start.activeCampaigns': 'Active campaigns',
   'start.now': 'sending now',
+  'start.now.none': 'none is sending now',
   'start.mailboxes': 'Mailboxes',
   'start.mailboxesWrong': '{count|one needs you|# need you}',
   'start.mailboxesRight': 'all in order',
