@@ -245,6 +245,7 @@ export const errors: Readonly<Record<string, string>> = {
   'Narrow the filters instead.': 'Stattdessen den Filter enger fassen.',
   'There are at most {count} {kind}': 'Mehr als {count} gehen nicht',
   // Inbox.
+  'The category was deleted': 'Das Schlagwort wurde gelöscht',
   'The workspace may store {count} bytes of files': 'Der Arbeitsbereich darf {count} Bytes an Dateien speichern',
   'Send the file as a link, or raise ORG_STORED_BYTES.':
     'Die Datei als Link senden, oder ORG_STORED_BYTES erhöhen lassen.',

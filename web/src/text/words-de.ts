@@ -225,6 +225,7 @@ export const words: Readonly<Record<string, string>> = {
   'is none of the values that {name} takes: {values}': 'Keiner der Werte von {name}: {values}',
   'is none of {values}; an automation can do more': 'Keines von {values}; eine Automation kann mehr',
   'is none of {values}, {prefix}<key>': 'Keines von {values}, {prefix}<Feld>',
+  'is none of {values}': 'Keines von {values}',
   'is not a branch of that step': 'Kein Zweig dieses Schritts',
   'is not a campaign of this workspace': 'Keine Kampagne dieses Arbeitsbereichs',
   'is not a category of this workspace': 'Kein Etikett dieses Arbeitsbereichs',
