@@ -49,8 +49,8 @@ export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<
 }
 
 /**
- * By goal, the definitions that can be in force for the events, the latest first. The goals stay as they are until the transaction
- * ends: a replay of a later definition sees what this one stored.
+ * By goal, the definitions that can be in force for the events, the latest first. Until the transaction ends the goals stay as they are, and no page
+ * of their replays is done: a later one sees what this one stored, and this one how far the replays are.
  */
 async function lockRevisions(tx: Tx, events: readonly StoredEvent[]): Promise<Map<string, Revision[]>> {
   const received = events.map((event) => event.received_at.getTime());
@@ -76,7 +76,10 @@ async function lockRevisions(tx: Tx, events: readonly StoredEvent[]): Promise<Ma
 
 type Replayed = Columns<'goal_replays', 'goal_id' | 'goal_revision'> & { event_id: string };
 
-/** Replays of definitions that are later than some of the events, by goal: what they counted is not counted again as it was before. */
+/**
+ * Replays that have passed some of the events, by goal: what such a replay decided is not decided again by an earlier definition. One that was cancelled, or
+ * ended because the goal was changed, says nothing about the events after its place.
+ */
 async function readReplays(
   tx: Tx,
   goalIds: string[],
@@ -85,7 +88,8 @@ async function readReplays(
   const rows = await tx.org.sql<Replayed>(
     `select r.goal_id, r.goal_revision, e.id as event_id
      from goal_replays r join product_events e on e.organization_id = r.organization_id and e.id = any(cast(:events as uuid[]))
-       and e.occurred_at >= r.from_at and e.occurred_at < r.to_at and e.received_at <= r.started_at
+       and e.occurred_at >= r.from_at and e.occurred_at < r.to_at
+       and (r.state = 'completed' or (e.occurred_at, e.id) <= (r.cursor_at, r.cursor_id))
      where r.organization_id = :org and r.goal_id = any(cast(:goals as uuid[])) and r.started_at is not null`,
     { goals: goalIds, events: events.map(({ id }) => id) },
   );

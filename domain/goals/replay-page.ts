@@ -56,7 +56,10 @@ export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS
   });
 }
 
-/** The replay if it has not ended, locked, and its goal, which cannot be changed until the page is done. */
+/**
+ * The replay if it has not ended, locked, and its goal: until the page is done it cannot be changed, and the reaction to events waits, which has to know
+ * whether the page has passed them.
+ */
 async function lockReplay(tx: Tx, id: string): Promise<OpenReplay | undefined> {
   const [replay] = await tx.org.sql<OpenReplay>(
     `select p.id, p.goal_id, p.goal_revision, p.from_at, p.to_at, cast(p.cursor_at as text) as cursor_at, p.cursor_id, p.scanned, p.blocked_reason,
@@ -64,7 +67,7 @@ async function lockReplay(tx: Tx, id: string): Promise<OpenReplay | undefined> {
      from goal_replays p join goals g on g.id = p.goal_id
        join goal_revisions r on r.goal_id = p.goal_id and r.revision = p.goal_revision
      where p.organization_id = :org and p.id = :id and p.state in ('queued', 'running')
-     for no key update of p for share of g`,
+     for no key update of p, g`,
     { id },
   );
   return replay;

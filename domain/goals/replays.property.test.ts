@@ -2,18 +2,21 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { GoalDefinition } from '../../db/json-columns.ts';
 import { newId } from '../../lib/ids.ts';
+import { eventually } from '../../test/harness/engine.ts';
 import { createContact } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { react } from '../../test/harness/reactions.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
+import { transact } from '../kernel/transact.ts';
 import { publishEvent } from '../product-events/publish.ts';
 import { registerSubscribers } from '../reactions/register.ts';
 import { matchGoals } from '../subscribers/match-goals.ts';
 import { compileDefinition } from './compile.ts';
 import { createGoal, updateGoal } from './goals.ts';
+import { matchEvents } from './match-events.ts';
 import { meetsDefinition, valueOf } from './match.ts';
 import { replayPage } from './replay-page.ts';
-import { previewReplay, startReplay } from './replays.ts';
+import { cancelReplay, previewReplay, startReplay } from './replays.ts';
 
 const SUBSCRIBERS = [matchGoals];
 const NOON = Date.parse('2026-03-02T12:00:00Z');
@@ -234,6 +237,131 @@ test.serial('a replay does exactly what its preview says, and both are what the 
     { numRuns: 25 },
   );
   t.true(replays > 10 && changes > 10, `${replays} replays, ${changes} changes`);
+});
+
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('event' as const), name: fc.constantFrom('a', 'b'), data, minute }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('edit' as const), meaning: fc.nat(MEANINGS.length - 1) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('react' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('start' as const),
+      from: fc.nat(2),
+      length: fc.integer({ min: 8, max: 13 }),
+    }),
+  },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('page' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('cancel' as const) }) },
+);
+
+/** An event of a world in which replays stop half way, with the latest version of the goal that has decided about it. */
+interface Decided {
+  id: string;
+  name: string;
+  data: Data;
+  at: number;
+  revision: number;
+}
+
+test.serial(
+  'each event counts by the version it was received under, or a later one whose replay has passed it',
+  async (t) => {
+    let [stopped, late] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
+        const { organizationId } = await world.tenant();
+        const ctx = world.system(organizationId);
+        const { db } = world.deps;
+        const contactId = await createContact(db, new Date(NOON), organizationId);
+        const versions = [MEANINGS[0]!];
+        const { id: goalId } = await createGoal(ctx, {
+          name: 'G',
+          kind: 'custom',
+          isPrimary: false,
+          definition: versions[0]!.definition,
+        });
+        const events: Decided[] = [];
+        let replay: { id: string; from: number; to: number; revision: number; passed: Decided | null } | null = null;
+        const inOrder = (a: Decided, b: Decided) => a.at - b.at || a.id.localeCompare(b.id);
+        const isAfter = (event: Decided, place: Decided | null) => place === null || inOrder(event, place) > 0;
+        for (const each of steps) {
+          clock.set(new Date(clock.now().getTime() + 1000));
+          if (each.kind === 'event') {
+            const at = NOON + each.minute * 60_000;
+            const report = {
+              name: each.name,
+              contactId,
+              data: each.data as Record<string, unknown>,
+              occurredAt: new Date(at),
+            };
+            const { event } = await publishEvent(ctx, report);
+            events.push({ id: event.id, name: each.name, data: each.data, at, revision: versions.length });
+          } else if (each.kind === 'edit') {
+            if (MEANINGS[each.meaning] === versions.at(-1)) continue;
+            versions.push(MEANINGS[each.meaning]!);
+            await updateGoal(ctx, goalId, { definition: versions.at(-1)!.definition });
+          } else if (each.kind === 'react') await react(world.deps, SUBSCRIBERS);
+          else if (each.kind === 'start' && !replay) {
+            const [from, to] = [NOON + each.from * 60_000, NOON + (each.from + each.length) * 60_000];
+            const { id } = await startReplay(ctx, goalId, { from: new Date(from), to: new Date(to) });
+            replay = { id, from, to, revision: versions.length, passed: null };
+          } else if (each.kind === 'page' && replay) {
+            const turn = await replayPage(ctx, replay.id, each.limit);
+            const row = await db('goal_replays').where({ id: replay.id }).first();
+            const { from, to, revision, passed } = replay;
+            const [end] = events.filter(({ id }) => id === row.cursor_id);
+            if (turn.why !== 'goal_changed')
+              for (const event of events)
+                if (event.at >= from && event.at < to && isAfter(event, passed))
+                  if (turn.kind === 'done' || !isAfter(event, end ?? null))
+                    event.revision = Math.max(event.revision, revision);
+            if (turn.kind === 'more') replay.passed = end ?? null;
+            else replay = null;
+          } else if (each.kind === 'cancel' && replay) {
+            await cancelReplay(ctx, replay.id);
+            if (replay.passed) stopped += 1;
+            replay = null;
+          }
+        }
+        await react(world.deps, SUBSCRIBERS);
+        const wanted = events.flatMap(({ id, name, data: given, revision }) => {
+          const meaning = versions[revision - 1]!;
+          return meaning.counts(name, given) ? [[id, revision, meaning.value(given)]] : [];
+        });
+        late += wanted.length;
+        const stored = await db('conversions').where({ goal_id: goalId });
+        t.deepEqual(stored.map((row) => [row.event_id, row.goal_revision, row.value_minor]).sort(), wanted.sort());
+      }),
+      { numRuns: 40 },
+    );
+    t.true(stopped > 3 && late > 50, `${stopped} stopped, ${late} conversions`);
+  },
+);
+
+test.serial('the first page of a replay waits for a reaction to one of its events', async (t) => {
+  const { organizationId } = await world.tenant();
+  const ctx = world.system(organizationId);
+  const { db } = world.deps;
+  const contactId = await createContact(db, new Date(NOON), organizationId);
+  const [every, some] = [MEANINGS[0]!.definition, MEANINGS[2]!.definition];
+  const { id: goalId } = await createGoal(ctx, { name: 'G', kind: 'custom', isPrimary: false, definition: every });
+  const { event } = await publishEvent(ctx, { name: 'a', contactId, data: { n: 2 }, occurredAt: new Date(NOON) });
+  clock.set(new Date(clock.now().getTime() + 1000));
+  await updateGoal(ctx, goalId, { definition: some });
+  const { id } = await startReplay(ctx, goalId, { from: new Date(NOON), to: new Date(NOON + 60_000) });
+  const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  let page: Promise<unknown> | undefined;
+  await transact(ctx, async (tx) => {
+    await matchEvents(tx, [event.id]);
+    page = replayPage(ctx, id);
+    await Promise.race([page, eventually(async () => (await db.raw(waits)).rows.length > 0)]);
+  });
+  await page;
+  t.deepEqual(await db('conversions').where({ goal_id: goalId }), []);
 });
 
 const amount = fc.oneof(
