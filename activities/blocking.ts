@@ -22,11 +22,17 @@ export function orBlock<T>(
   organizationId: string,
   work: (reached: (position: number) => void) => Promise<T>,
 ): Promise<T> {
-  return orGiveUp(deps, work, async (error) => {
-    const workflowId = activityInfo().workflowExecution?.workflowId ?? '';
-    const reason = await blockRun(systemCtx(deps, organizationId, workflowId), workflowId, error);
-    throw ApplicationFailure.nonRetryable(reason, BLOCKED);
-  });
+  return orGiveUp(deps, work, (error) => block(deps, organizationId, error));
+}
+
+/**
+ * Shows the run of the activity as blocked.
+ * @throws ApplicationFailure always: the activity fails for the last time
+ */
+export async function block(deps: Deps, organizationId: string, error: unknown): Promise<never> {
+  const workflowId = activityInfo().workflowExecution?.workflowId ?? '';
+  const reason = await blockRun(systemCtx(deps, organizationId, workflowId), workflowId, error);
+  throw ApplicationFailure.nonRetryable(reason, BLOCKED);
 }
 
 /**

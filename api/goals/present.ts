@@ -85,6 +85,7 @@ export function presentReplay(replay: GoalReplay, config: Config): z.input<typeo
     removed,
     kept,
     retained_without_event,
+    passed_over: replay.passed_over,
     ...(replay.blocked_reason === null ? {} : { blocked_reason: replay.blocked_reason }),
     ...runUrl(config, { replayId: id }),
     created_at: iso(replay.created_at),

@@ -123,6 +123,10 @@ export const replay = z.strictObject({
   removed: count,
   kept: count,
   retained_without_event: retained,
+  passed_over: z.array(uuid).meta({
+    description:
+      'Events that kept failing, and that it went on without; at most 20. They are among `scanned`, and each is a dead letter (goal_replay_event), with which it is tried again',
+  }),
   ...runFields,
   created_at: timestamp,
   started_at: timestamp.nullable(),

@@ -15007,7 +15007,7 @@ export interface operations {
                             id: string;
                             /** Format: uuid */
                             task_id: string;
-                            /** @description campaign_email: an email given up after its last attempt. uncertain_email: one that may have left; replaying it sends it again. Others: a run that kept failing. */
+                            /** @description campaign_email: an email given up after its last attempt. uncertain_email: one that may have left; replaying it sends it again. goal_replay_event: an event that the replay of a goal went on without; replaying it replays the goal at its moment. Others: a run that kept failing. */
                             task_type: string;
                             /** @description Ids that lead to the task */
                             payload: {
@@ -22669,6 +22669,8 @@ export interface operations {
                             kept: number;
                             /** @description Conversions whose event was pruned; they stay */
                             retained_without_event: number;
+                            /** @description Events that kept failing, and that it went on without; at most 20. They are among `scanned`, and each is a dead letter (goal_replay_event), with which it is tried again */
+                            passed_over: string[];
                             /** @description Why the run is blocked after it kept failing; absent while it is not blocked */
                             blocked_reason?: string;
                             /** @description The run in the Temporal UI; absent without TEMPORAL_UI_URL, and while there is no run */
@@ -22760,6 +22762,8 @@ export interface operations {
                         kept: number;
                         /** @description Conversions whose event was pruned; they stay */
                         retained_without_event: number;
+                        /** @description Events that kept failing, and that it went on without; at most 20. They are among `scanned`, and each is a dead letter (goal_replay_event), with which it is tried again */
+                        passed_over: string[];
                         /** @description Why the run is blocked after it kept failing; absent while it is not blocked */
                         blocked_reason?: string;
                         /** @description The run in the Temporal UI; absent without TEMPORAL_UI_URL, and while there is no run */
@@ -22833,6 +22837,8 @@ export interface operations {
                         kept: number;
                         /** @description Conversions whose event was pruned; they stay */
                         retained_without_event: number;
+                        /** @description Events that kept failing, and that it went on without; at most 20. They are among `scanned`, and each is a dead letter (goal_replay_event), with which it is tried again */
+                        passed_over: string[];
                         /** @description Why the run is blocked after it kept failing; absent while it is not blocked */
                         blocked_reason?: string;
                         /** @description The run in the Temporal UI; absent without TEMPORAL_UI_URL, and while there is no run */
@@ -22909,6 +22915,8 @@ export interface operations {
                         kept: number;
                         /** @description Conversions whose event was pruned; they stay */
                         retained_without_event: number;
+                        /** @description Events that kept failing, and that it went on without; at most 20. They are among `scanned`, and each is a dead letter (goal_replay_event), with which it is tried again */
+                        passed_over: string[];
                         /** @description Why the run is blocked after it kept failing; absent while it is not blocked */
                         blocked_reason?: string;
                         /** @description The run in the Temporal UI; absent without TEMPORAL_UI_URL, and while there is no run */

@@ -53,7 +53,7 @@ export async function createGoal(
   input: { name: string; kind: GoalKind; isPrimary: boolean; definition: GoalDefinition },
 ): Promise<Goal> {
   return transact(ctx, async (tx) => {
-    await lockGoals(tx);
+    const now = await lockGoals(ctx, tx);
     await assertRoom(tx);
     const id = newId();
     const demoted = input.isPrimary ? await demotePrimary(tx, input.kind, id) : null;
@@ -63,10 +63,10 @@ export async function createGoal(
       kind: input.kind,
       is_primary: input.isPrimary,
       revision: 1,
-      created_at: tx.now,
-      updated_at: tx.now,
+      created_at: now,
+      updated_at: now,
     });
-    await addRevision(tx, id, 1, input.definition);
+    await addRevision(tx, now, id, 1, input.definition);
     tx.audit({
       action: 'create',
       entityType: 'goal',
@@ -94,15 +94,15 @@ export async function updateGoal(
   edit: { name?: string | undefined; isPrimary?: boolean | undefined; definition?: GoalDefinition | undefined },
 ): Promise<Goal> {
   return transact(ctx, async (tx) => {
-    await lockGoals(tx);
+    const now = await lockGoals(ctx, tx);
     const goal = await lockGoal(tx, id);
     const { name = goal.name, isPrimary = goal.is_primary } = edit;
     const definition =
       edit.definition && !isSameDefinition(edit.definition, goal.definition) ? edit.definition : undefined;
     const demoted = isPrimary && !goal.is_primary ? await demotePrimary(tx, goal.kind, id) : null;
     const revision = goal.revision + (definition ? 1 : 0);
-    if (definition) await addRevision(tx, id, revision, definition);
-    await tx.org.table('goals').where({ id }).update({ name, is_primary: isPrimary, revision, updated_at: tx.now });
+    if (definition) await addRevision(tx, now, id, revision, definition);
+    await tx.org.table('goals').where({ id }).update({ name, is_primary: isPrimary, revision, updated_at: now });
     tx.audit({
       action: 'update',
       entityType: 'goal',
@@ -157,17 +157,24 @@ export async function lockGoal(tx: Tx, id: string): Promise<Goal> {
   return goal;
 }
 
+/** The lock of the goals of a workspace: who changes them holds it, who holds events against them shares it. */
+export function goalsOf(tx: Tx): string {
+  return `goals/${tx.org.organizationId}`;
+}
+
 /**
  * Serializes changes of the goals of a workspace: of two that become primary at once, the second demotes the first. Goals are locked in the order of
  * their ids, as the reaction to events locks them, so that the two cannot deadlock.
+ * @returns the moment from which a definition counts: later than every event that was held against the one before, however long this has waited
  */
-async function lockGoals(tx: Tx): Promise<void> {
+async function lockGoals(ctx: Ctx, tx: Tx): Promise<Date> {
   await Promise.all([
-    tx.org.lock(`goals/${tx.org.organizationId}`),
+    tx.org.lock(goalsOf(tx)),
     tx.org.sql(
       'select id from goals where organization_id = :org and archived_at is null order by id for no key update',
     ),
   ]);
+  return ctx.clock.now();
 }
 
 async function assertRoom(tx: Tx): Promise<void> {
@@ -191,12 +198,18 @@ async function demotePrimary(tx: Tx, kind: GoalKind, exceptId: string): Promise<
   return demoted?.id ?? null;
 }
 
-async function addRevision(tx: Tx, goalId: string, revision: number, definition: GoalDefinition): Promise<void> {
+async function addRevision(
+  tx: Tx,
+  now: Date,
+  goalId: string,
+  revision: number,
+  definition: GoalDefinition,
+): Promise<void> {
   await tx.org.insert('goal_revisions', {
     goal_id: goalId,
     revision,
     definition: json(definition),
-    created_at: tx.now,
+    created_at: now,
     created_by: tx.actor.userId,
   });
 }

@@ -2,6 +2,7 @@ import type { Columns } from '../../db/rows.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { announcePeople, recordConversions, type NewConversion } from './convert.ts';
 import type { GoalDefinition } from './definition.ts';
+import { goalsOf } from './goals.ts';
 import { meetsDefinition, valueOf } from './match.ts';
 import { withPeople } from './people.ts';
 
@@ -22,15 +23,11 @@ type Revision = Columns<'goal_revisions', 'goal_id' | 'revision' | 'created_at'>
  * received. An event counts once for a goal, also when this is called again for it, or late. Events that are gone are passed over.
  */
 export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<void> {
-  const events = await tx.org.sql<StoredEvent>(
-    `select e.id, e.name, e.data, e.received_at, e.person_id, e.contact_id, cast(e.occurred_at as text) as occurred_at
-     from product_events e
-     where e.organization_id = :org and e.id = any(cast(:ids as uuid[])) and exists (
-       select from goals g join goal_revisions r on r.goal_id = g.id
-       where g.organization_id = :org and g.archived_at is null and r.definition ->> 'event_name' = e.name)
-     order by e.id`,
-    { ids: eventIds },
-  );
+  const [, events] = await Promise.all([
+    // Sent ahead: a goal that is being made waits for this, or is seen by it.
+    tx.org.lock(goalsOf(tx), { isShared: true }),
+    readEvents(tx, eventIds),
+  ]);
   if (events.length === 0) return;
   const revisions = await lockRevisions(tx, events);
   if (revisions.size === 0) return;
@@ -45,6 +42,19 @@ export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<
   announcePeople(
     tx,
     recorded.map(({ personId }) => personId),
+  );
+}
+
+/** The events of which a goal might be reached. */
+function readEvents(tx: Tx, eventIds: readonly string[]): Promise<StoredEvent[]> {
+  return tx.org.sql<StoredEvent>(
+    `select e.id, e.name, e.data, e.received_at, e.person_id, e.contact_id, cast(e.occurred_at as text) as occurred_at
+     from product_events e
+     where e.organization_id = :org and e.id = any(cast(:ids as uuid[])) and exists (
+       select from goals g join goal_revisions r on r.goal_id = g.id
+       where g.organization_id = :org and g.archived_at is null and r.definition ->> 'event_name' = e.name)
+     order by e.id`,
+    { ids: eventIds },
   );
 }
 

@@ -9,10 +9,10 @@ import type { GoalDefinition } from './definition.ts';
 import { withPeople } from './people.ts';
 
 /** Events and conversions that one transaction of a replay looks at. */
-const PAGE_EVENTS = 5000;
+export const PAGE_EVENTS = 5000;
 
 /** A replay that is under way, with its goal as it is now. */
-interface OpenReplay extends Columns<
+export interface OpenReplay extends Columns<
   'goal_replays',
   'id' | 'goal_id' | 'goal_revision' | 'from_at' | 'to_at' | 'cursor_id' | 'scanned' | 'blocked_reason'
 > {
@@ -27,33 +27,42 @@ interface OpenReplay extends Columns<
  * nothing. A goal that was edited or archived since ends it as failed with `goal_changed`; a replay that was cancelled, or has ended, is left as it is.
  */
 export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS): Promise<ReplayTurn> {
-  return transact(ctx, async (tx): Promise<ReplayTurn> => {
-    const replay = await lockReplay(tx, replayId);
-    if (!replay) return { kind: 'done', why: 'it has ended' };
-    if (replay.blocked_reason !== null) await dropDeadLetter(tx, REPLAY, replayId);
-    if (!replay.is_current) {
-      await endReplay(tx, replayId, 'failed', 'goal_changed');
-      return { kind: 'done', why: 'goal_changed' };
-    }
-    const page = await compareEvents(
-      tx.org,
-      {
-        goalId: replay.goal_id,
-        revision: replay.goal_revision,
-        definition: replay.definition,
-        from: replay.from_at,
-        to: replay.to_at,
-      },
-      replay.cursor_at === null ? null : { at: replay.cursor_at, id: replay.cursor_id! },
-      limit,
-    );
-    await applyPage(tx, replay, page);
-    if (!page.next) {
-      await endReplay(tx, replayId, 'completed', null);
-      return { kind: 'done', why: 'completed' };
-    }
-    return { kind: 'more', why: `${replay.scanned + page.scanned} events so far, up to ${page.next.at}` };
+  return transact(ctx, async (tx) => {
+    const begun = await beginPage(tx, replayId);
+    return 'ended' in begun ? begun.ended : doPage(tx, begun.replay, limit);
   });
+}
+
+/** Locks a replay for a page, and its goal; ends one whose goal was changed. */
+export async function beginPage(tx: Tx, replayId: string): Promise<{ replay: OpenReplay } | { ended: ReplayTurn }> {
+  const replay = await lockReplay(tx, replayId);
+  if (!replay) return { ended: { kind: 'done', why: 'it has ended' } };
+  if (replay.blocked_reason !== null) await dropDeadLetter(tx, REPLAY, replayId);
+  if (replay.is_current) return { replay };
+  await endReplay(tx, replayId, 'failed', 'goal_changed');
+  return { ended: { kind: 'done', why: 'goal_changed' } };
+}
+
+/** Does the next page of a replay that {@link beginPage} has locked. */
+export async function doPage(tx: Tx, replay: OpenReplay, limit: number): Promise<ReplayTurn> {
+  const page = await compareEvents(
+    tx.org,
+    {
+      goalId: replay.goal_id,
+      revision: replay.goal_revision,
+      definition: replay.definition,
+      from: replay.from_at,
+      to: replay.to_at,
+    },
+    replay.cursor_at === null ? null : { at: replay.cursor_at, id: replay.cursor_id! },
+    limit,
+  );
+  await applyPage(tx, replay, page);
+  if (!page.next) {
+    await endReplay(tx, replay.id, 'completed', null);
+    return { kind: 'done', why: 'completed' };
+  }
+  return { kind: 'more', why: `${replay.scanned + page.scanned} events so far, up to ${page.next.at}` };
 }
 
 /**
@@ -94,13 +103,14 @@ async function applyPage(tx: Tx, replay: OpenReplay, page: ComparedPage): Promis
   });
 }
 
-function advance(
+/** Adds to the counts of a replay, and says how far it is where it is not at its end. */
+export async function advance(
   tx: Tx,
   id: string,
   next: Place | null,
   counts: { scanned: number; added: number; removed: number; kept: number; retained: number },
-): Promise<unknown> {
-  return tx.org.sql(
+): Promise<void> {
+  await tx.org.sql(
     `update goal_replays set state = 'running', started_at = coalesce(started_at, :now), blocked_reason = null,
        cursor_at = coalesce(cast(:at as timestamptz), cursor_at), cursor_id = coalesce(cast(:after as uuid), cursor_id),
        scanned = scanned + :scanned, added = added + :added, removed = removed + :removed, kept = kept + :kept,

@@ -2,6 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { GoalDefinition } from '../../db/json-columns.ts';
 import { newId } from '../../lib/ids.ts';
+import { breakWrites } from '../../test/harness/broken-writes.ts';
 import { eventually } from '../../test/harness/engine.ts';
 import { createContact } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
@@ -11,12 +12,14 @@ import { transact } from '../kernel/transact.ts';
 import { publishEvent } from '../product-events/publish.ts';
 import { registerSubscribers } from '../reactions/register.ts';
 import { matchGoals } from '../subscribers/match-goals.ts';
+import { replayTask } from '../tasks/dead-letters.ts';
 import { compileDefinition } from './compile.ts';
-import { createGoal, updateGoal } from './goals.ts';
+import { createGoal, getGoal, updateGoal } from './goals.ts';
 import { matchEvents } from './match-events.ts';
 import { meetsDefinition, valueOf } from './match.ts';
+import { passOverEvents } from './pass-over.ts';
 import { replayPage } from './replay-page.ts';
-import { cancelReplay, previewReplay, startReplay } from './replays.ts';
+import { cancelReplay, getReplay, listReplays, previewReplay, startReplay } from './replays.ts';
 
 const SUBSCRIBERS = [matchGoals];
 const NOON = Date.parse('2026-03-02T12:00:00Z');
@@ -362,6 +365,128 @@ test.serial('the first page of a replay waits for a reaction to one of its event
   });
   await page;
   t.deepEqual(await db('conversions').where({ goal_id: goalId }), []);
+});
+
+test.serial(
+  'a definition counts from the moment at which no event is held against the one before any more',
+  async (t) => {
+    const { organizationId } = await world.tenant();
+    const ctx = world.system(organizationId);
+    const { db } = world.deps;
+    const contactId = await createContact(db, new Date(NOON), organizationId);
+    const [every, some] = [MEANINGS[0]!.definition, MEANINGS[2]!.definition];
+    const pass = () => clock.set(new Date(clock.now().getTime() + 1000));
+    const { id: goalId } = await createGoal(ctx, { name: 'G', kind: 'custom', isPrimary: false, definition: every });
+    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const waiting = () => eventually(async () => (await db.raw(waits)).rows.length > 0);
+    let changes: Promise<{ id: string }>[] = [];
+    const events: string[] = [];
+    await transact(ctx, async (tx) => {
+      await matchEvents(tx, [newId()]);
+      changes = [
+        updateGoal(ctx, goalId, { definition: some }),
+        createGoal(ctx, { name: 'H', kind: 'custom', isPrimary: false, definition: every }),
+      ];
+      await Promise.race([waiting(), ...changes]);
+      pass();
+      events.push(
+        (await publishEvent(world.system(organizationId), { name: 'a', contactId, data: { n: 2 } })).event.id,
+      );
+      await matchEvents(tx, events);
+      pass();
+    });
+    const [, other] = await Promise.all(changes);
+    const counted = () =>
+      db('conversions').where({ organization_id: organizationId }).select('goal_id', 'goal_revision', 'event_id');
+    const before = await counted();
+    t.deepEqual(before, [{ goal_id: goalId, goal_revision: 1, event_id: events[0] }]);
+    await transact(ctx, (tx) => matchEvents(tx, events));
+    t.deepEqual(await counted(), before, 'and does so again');
+    const [first] = (await getGoal(ctx, other!.id)).revisions;
+    t.true(first!.created_at.getTime() > clock.now().getTime() - 1000);
+  },
+);
+
+/** A goal that counts each of `count` events of before it, and a replay of them. */
+async function openFaultyReplay(count: number) {
+  const { organizationId } = await world.tenant();
+  const ctx = world.system(organizationId);
+  const { db } = world.deps;
+  const contactId = await createContact(db, new Date(NOON), organizationId);
+  const events: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const report = { name: 'a', contactId, data: {}, occurredAt: new Date(NOON + index) };
+    events.push((await publishEvent(ctx, report)).event.id);
+  }
+  const { definition } = MEANINGS[0]!;
+  const { id: goalId } = await createGoal(ctx, { name: 'G', kind: 'custom', isPrimary: false, definition });
+  const run = async (id: string, limit = 10) => {
+    for (;;) {
+      const turn = await replayPage(ctx, id, limit).catch(() => passOverEvents(ctx, id, limit));
+      if (turn?.kind !== 'more') return turn;
+    }
+  };
+  const { id } = await startReplay(ctx, goalId, { from: new Date(NOON), to: new Date(NOON + 60_000) });
+  return {
+    ctx,
+    id,
+    goalId,
+    events,
+    run,
+    read: () => getReplay(ctx, goalId, id),
+    converted: () => db('conversions').where({ goal_id: goalId }).orderBy('occurred_at').pluck('event_id'),
+    letters: () =>
+      db('dead_letters').where({ organization_id: organizationId, task_type: 'goal_replay_event' }).orderBy('id'),
+  };
+}
+
+test.serial(
+  'events that keep failing are passed over and named, also side by side and at both ends, and can be tried again',
+  async (t) => {
+    const { ctx, id, goalId, events, run, read, converted, letters } = await openFaultyReplay(30);
+    const bad = [0, 7, 8, 9, 22, 29].map((index) => events[index]!);
+    const mend = await breakWrites(world, 'conversions', 'insert', `new.event_id in ('${bad.join("', '")}')`);
+    t.deepEqual(await run(id), { kind: 'done', why: 'completed' });
+    t.like(await read(), { state: 'completed', scanned: 30, added: 24, kept: 0, removed: 0, passed_over: bad });
+    t.deepEqual(
+      await converted(),
+      events.filter((each) => !bad.includes(each)),
+    );
+    const named = await letters();
+    t.deepEqual(
+      named.map(({ payload }) => payload),
+      bad.map((event) => ({ replay_id: id, goal_id: goalId, event_id: event })),
+    );
+    t.true(named.every((letter) => letter.status === 'pending' && letter.next_retry_at === null));
+    t.notRegex(named[0].last_error, /secret/);
+    await mend();
+    for (const letter of named) {
+      await replayTask(ctx, letter.id);
+      const [again] = await listReplays(ctx, goalId);
+      t.like(await t.throwsAsync(replayTask(ctx, letter.id)), { code: 'conflict' });
+      await run(again!.id);
+      t.like(await getReplay(ctx, goalId, again!.id), { state: 'completed', scanned: 1, added: 1, passed_over: [] });
+    }
+    t.deepEqual(await converted(), events);
+    t.deepEqual((await read()).passed_over, bad, 'it did go on without them');
+  },
+);
+
+test.serial('where no event can be stored none is passed over, nor are more than twenty', async (t) => {
+  const all = await openFaultyReplay(22);
+  const mendAll = await breakWrites(world, 'conversions', 'insert', 'true');
+  t.is(await all.run(all.id), undefined);
+  await mendAll();
+  t.like(await all.read(), { state: 'queued', scanned: 0, passed_over: [] });
+  t.is((await all.letters()).length, 0);
+  const many = await openFaultyReplay(44);
+  const odd = many.events.filter((_, index) => index % 2 === 1);
+  const mendOdd = await breakWrites(world, 'conversions', 'insert', `new.event_id in ('${odd.join("', '")}')`);
+  t.is(await many.run(many.id), undefined);
+  await mendOdd();
+  t.like(await many.read(), { state: 'running', scanned: 41, added: 21, passed_over: odd.slice(0, 20) });
+  await many.run(many.id);
+  t.like(await many.read(), { state: 'completed', scanned: 44, added: 24 });
 });
 
 const amount = fc.oneof(

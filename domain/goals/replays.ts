@@ -7,10 +7,11 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import { signalOpen, start } from '../../temporal/dispatch.ts';
 import { goalReplayWorkflow } from '../../workflows/goal-replay/contract.ts';
 import { organizationOf, systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
-import { reader, transact } from '../kernel/transact.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { dropDeadLetter, REPLAY } from '../records/dead-letters.ts';
 import { compareEvents, type Comparison, type Place } from './compare.ts';
 import { findGoal, lockGoal, type Goal } from './goals.ts';
+import { findPassedOver, readPassedOver } from './passed-over.ts';
 
 /** Longest range of a replay. */
 const MAX_RANGE_DAYS = 366;
@@ -19,7 +20,10 @@ const LISTED = 20;
 const PREVIEW_PAGE = 20_000;
 const MAX_PREVIEWED = 2_000_000;
 
-export type GoalReplay = Omit<Row<'goal_replays'>, 'organization_id'>;
+export interface GoalReplay extends Omit<Row<'goal_replays'>, 'organization_id'> {
+  /** Events that kept failing, and were passed over. */
+  passed_over: string[];
+}
 
 /** Times at which events occurred; the end is excluded. */
 export interface ReplayRange {
@@ -92,27 +96,44 @@ export async function* comparePages(org: OrgScope, comparison: Comparison) {
  */
 export async function startReplay(ctx: Ctx, goalId: string, range: ReplayRange): Promise<GoalReplay> {
   refuseFaulty(range);
-  return transact(ctx, async (tx) => {
-    const goal = await lockGoal(tx, goalId);
-    const id = newId();
-    await tx.org.insert('goal_replays', {
-      id,
-      goal_id: goalId,
-      goal_revision: goal.revision,
-      from_at: range.from,
-      to_at: range.to,
-      state: 'queued',
-      created_at: tx.now,
-    });
-    tx.intend(start(goalReplayWorkflow, { organizationId: organizationOf(ctx), replayId: id }));
-    tx.audit({
-      action: 'replay',
-      entityType: 'goal',
-      entityId: goalId,
-      metadata: { replay_id: id, from: range.from.toISOString(), to: range.to.toISOString(), revision: goal.revision },
-    });
-    return findReplay(tx.org, goalId, id);
+  return transact(ctx, async (tx) => findReplay(tx.org, goalId, await beginReplay(tx, goalId, range)));
+}
+
+/**
+ * Replays a goal at the moment of an event that a replay has passed over, within the caller's transaction.
+ * @param taskId of the dead letter of the event
+ * @returns false when the event or the goal is no more
+ * @throws AppError conflict while the goal has a replay that has not ended
+ */
+export async function replayPassedOver(tx: Tx, taskId: string): Promise<boolean> {
+  const found = await findPassedOver(tx, taskId);
+  if (!found) return false;
+  const { goal_id: goalId, occurred_at: from } = found;
+  await beginReplay(tx, goalId, { from, to: new Date(from.getTime() + 1) });
+  return true;
+}
+
+/** Stores a replay and starts its run. Returns its id. */
+async function beginReplay(tx: Tx, goalId: string, { from, to }: ReplayRange): Promise<string> {
+  const { revision } = await lockGoal(tx, goalId);
+  const id = newId();
+  await tx.org.insert('goal_replays', {
+    id,
+    goal_id: goalId,
+    goal_revision: revision,
+    from_at: from,
+    to_at: to,
+    state: 'queued',
+    created_at: tx.now,
   });
+  tx.intend(start(goalReplayWorkflow, { organizationId: tx.org.organizationId, replayId: id }));
+  tx.audit({
+    action: 'replay',
+    entityType: 'goal',
+    entityId: goalId,
+    metadata: { replay_id: id, from: from.toISOString(), to: to.toISOString(), revision },
+  });
+  return id;
 }
 
 /**
@@ -122,7 +143,8 @@ export async function startReplay(ctx: Ctx, goalId: string, range: ReplayRange):
 export async function listReplays(ctx: Ctx, goalId: string): Promise<GoalReplay[]> {
   const org = reader(ctx);
   await findGoal(org, goalId);
-  return org.table('goal_replays').where({ goal_id: goalId }).orderBy('id', 'desc').limit(LISTED);
+  const rows = await org.table('goal_replays').where({ goal_id: goalId }).orderBy('id', 'desc').limit(LISTED);
+  return withPassedOver(org, rows);
 }
 
 /** @throws AppError not_found */
@@ -199,9 +221,18 @@ function comparisonOf(goal: Goal, range: ReplayRange): Comparison {
 }
 
 async function findReplay(org: OrgScope, goalId: string, id: string): Promise<GoalReplay> {
-  const replay = isUuid(id) ? await org.table('goal_replays').where({ id, goal_id: goalId }).first() : undefined;
-  if (!replay) throw notFound('Replay');
-  return replay;
+  const row = isUuid(id) ? await org.table('goal_replays').where({ id, goal_id: goalId }).first() : undefined;
+  if (!row) throw notFound('Replay');
+  const [replay] = await withPassedOver(org, [row]);
+  return replay!;
+}
+
+async function withPassedOver(org: OrgScope, rows: readonly Omit<GoalReplay, 'passed_over'>[]): Promise<GoalReplay[]> {
+  const passedOver = await readPassedOver(
+    org,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => ({ ...row, passed_over: passedOver.get(row.id) ?? [] }));
 }
 
 function refuseFaulty(range: ReplayRange): void {

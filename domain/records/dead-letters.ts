@@ -23,6 +23,8 @@ export const INTEGRATION_RUN = 'integration_run';
 
 /** The replay of a goal that kept failing. */
 export const REPLAY = 'goal_replay';
+/** An event that the replay of a goal passed over, because it kept failing: replaying it replays the goal at its moment. */
+export const REPLAY_EVENT = 'goal_replay_event';
 
 /** An automation that started itself, by others, too often in a row. */
 export const AUTOMATION_LOOP = 'automation_loop';

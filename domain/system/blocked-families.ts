@@ -21,6 +21,7 @@ import { weeklyReportWorkflow } from '../../workflows/weekly-report/contract.ts'
 import { retryRenewal } from '../domain-renewals/paid.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
+import { replayPassedOver } from '../goals/replays.ts';
 import { retryDelivery } from '../integrations/retry.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { retryUndo } from '../mailbox-orders/undo.ts';
@@ -33,6 +34,7 @@ import {
   REFUND,
   RENEWAL,
   REPLAY,
+  REPLAY_EVENT,
   UNDO_OF_ORDER,
 } from '../records/dead-letters.ts';
 
@@ -173,6 +175,8 @@ export const BLOCKED_FAMILIES: readonly BlockedFamily[] = [
     table: 'goal_replays',
     open: `state in ('queued', 'running')`,
   }),
+  // Not a run that is blocked, but an event that a replay went on without: only a person has it tried again.
+  notARun(REPLAY_EVENT, replayPassedOver),
   ofRow({
     taskType: 'contact_import',
     contract: contactImportWorkflow,

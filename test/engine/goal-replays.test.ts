@@ -40,6 +40,22 @@ test.serial(
   },
 );
 
+test.serial('an event that keeps failing does not hold up the replay', async (t) => {
+  const mend = await breakWrites(world, 'conversions', 'insert', `new.occurred_at = '2026-03-01T00:00:07Z'`);
+  const replay = await openReplayDesk(world, engine.temporal, 60);
+  t.like(await replay.ended(), { state: 'completed', scanned: 60, added: 29, blocked_reason: null });
+  t.is(await replay.handle.result(), 'completed');
+  await mend();
+  const path = `/v1/goals/${replay.goalId}/replays/${replay.id}`;
+  const { passed_over: passedOver } = (await call(world, 'GET', path, { token: replay.tenant.apiKey })).body;
+  t.is(passedOver.length, 1);
+  const { body } = await call(world, 'GET', '/v1/tasks/dlq', { token: replay.tenant.apiKey });
+  t.deepEqual([body.data.length, body.data[0].payload.event_id], [1, passedOver[0]]);
+  const again = await call(world, 'POST', `/v1/tasks/dlq/${body.data[0].id}/replay`, { token: replay.tenant.apiKey });
+  t.is(again.status, 200);
+  await eventually(async () => (await replay.conversions()) === 30, PATIENCE_MS);
+});
+
 test.serial('a replay that keeps failing is shown as blocked, and goes on after its last page', async (t) => {
   const mend = await breakWrites(world, 'goal_replays', 'update', 'new.scanned > 5000');
   const replay = await desk();

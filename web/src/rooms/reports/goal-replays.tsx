@@ -9,6 +9,7 @@ import { daysAgo } from '../../parts/day.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toSpan } from '../../parts/time.tsx';
+import { To } from '../../parts/to.tsx';
 import { saidPlainly, toPercent, useText } from '../../text/index.ts';
 import type { Goal } from './goal-form.tsx';
 import { nextDay } from './period.tsx';
@@ -155,6 +156,7 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
       ),
     { stale: [['goals', goal.id]], isShown: true },
   );
+  const maySend = useCan('send_campaigns');
   const share = shareDone(replay);
   return (
     <Paper component="li" withBorder radius="md" p="sm">
@@ -211,6 +213,16 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
             {replay.retained_without_event > 0
               ? ` ${t('goals.replay.retained', { count: replay.retained_without_event })}`
               : ''}
+          </Text>
+        ) : null}
+        {replay.passed_over.length > 0 ? (
+          <Text size="sm">
+            {t('goals.replay.passedOver', { count: replay.passed_over.length })}{' '}
+            {maySend ? (
+              <To to="/operations/stuck" size="sm">
+                {t('goals.replay.passedOver.again')}
+              </To>
+            ) : null}
           </Text>
         ) : null}
         {replay.error ? (

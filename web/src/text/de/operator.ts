@@ -86,6 +86,7 @@ export const operator: Record<keyof typeof en, string> = {
   'operator.task.integration_delivery': 'Eine Übergabe an eine Integration',
   'operator.task.integration_run': 'Die Übergaben einer Integration',
   'operator.task.goal_replay': 'Das Nachzählen eines Ziels',
+  'operator.task.goal_replay_event': 'Ein Ereignis, ohne das der Nachlauf eines Ziels weiterging',
   'operator.task.automation_loop': 'Eine Automatisierung, die sich zu oft selbst gestartet hat',
   'operator.task.automation_run': 'Ein Lauf einer Automatisierung',
   'operator.task.contact_import': 'Ein Import von Kontakten',

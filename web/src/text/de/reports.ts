@@ -184,6 +184,8 @@ export const reports: Record<keyof typeof en, string> = {
   'goals.replay.counts':
     '{scanned|Ein Ereignis|# Ereignisse} angesehen: {added} neu gezählt, {removed} herausgenommen, {kept} wie zuvor.',
   'goals.replay.retained': '{count|Eine Konversion|# Konversionen} ohne noch aufbewahrtes Ereignis bleiben.',
+  'goals.replay.passedOver': '{count|Ein Ereignis ließ|# Ereignisse ließen} sich nicht zählen; er ging ohne weiter.',
+  'goals.replay.passedOver.again': 'Erneut versuchen',
   'goals.replay.start': 'Nachlauf starten',
   'goals.replay.busy': 'Ein Nachlauf ist im Gange. Sein Ende abwarten oder ihn abbrechen.',
   'goals.replay.progress': 'Wie viel des Zeitraums erledigt ist',

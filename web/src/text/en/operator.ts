@@ -83,6 +83,7 @@ export const operator = {
   'operator.task.integration_delivery': 'A delivery to an integration',
   'operator.task.integration_run': 'The deliveries of an integration',
   'operator.task.goal_replay': 'The replay of a goal',
+  'operator.task.goal_replay_event': 'An event that the replay of a goal went on without',
   'operator.task.automation_loop': 'An automation that started itself too often',
   'operator.task.automation_run': 'A run of an automation',
   'operator.task.contact_import': 'An import of contacts',
