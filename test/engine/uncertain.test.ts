@@ -4,6 +4,8 @@ import { finishEnrollment } from '../../domain/engine/control/finish.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { listUncertain, settleUncertain } from '../../domain/tasks/uncertain.ts';
+import { breakWrites } from '../harness/broken-writes.ts';
+import { eventually } from '../harness/engine.ts';
 import type { StepSpec } from '../harness/factories.ts';
 import { createLead, createMondayWorld } from '../harness/lead.ts';
 import { Crash, type Attempt } from '../harness/fake-smtp.ts';
@@ -44,6 +46,27 @@ test.serial('an email whose worker died before it could end goes back to its slo
   t.is(lead.smtp.taken.length, 1);
   t.deepEqual(await lead.letters(), []);
 });
+
+test.serial(
+  'an email counts from the moment at which the server took it, however late that can be stored',
+  async (t) => {
+    const lead = await given();
+    const sendId = await lead.reserve();
+    const mend = await breakWrites(world, 'sends', 'update', `new.state = 'sent'`);
+    const tookAt = clock.now();
+    const left = lead.deliver(sendId);
+    await eventually(async () => lead.smtp.taken.length > 0);
+    clock.advance(60_000);
+    await mend();
+    t.deepEqual(await left, { outcome: 'sent' });
+    t.deepEqual((await lead.readSend(sendId)).sent_at, tookAt);
+    const event = await lead
+      .db('domain_events')
+      .where({ organization_id: lead.organizationId, type: 'campaign.email_sent' })
+      .first();
+    t.is(event.data.sent_at, tookAt.toISOString());
+  },
+);
 
 test.serial('one that is too late for its slot gets another, and its count goes with it', async (t) => {
   const lead = await given();

@@ -38,7 +38,7 @@ import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { react } from '../harness/reactions.ts';
 
-const OK = { response: '250 ok', assignedId: null };
+const OK = { response: '250 ok', assignedId: null, at: null };
 let world: World;
 test.before(async () => {
   world = await createWorld({

@@ -105,9 +105,10 @@ async function handOver(
     timeoutMs: Math.max(0, until - performance.now()),
     beforeEnd: () => markHandover(ctx, claim),
   });
+  const answeredAt = ctx.clock.now();
   permit?.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
   // For as long as the claim may be its own. After that the next attempt settles the send without its answer.
-  const settled = await untilStored(ctx, () => settle(ctx, claim, outcome), {
+  const settled = await untilStored(ctx, () => settle(ctx, claim, outcome, answeredAt), {
     forMs: ctx.config.SEND_CLAIM_MS,
     after: () => true,
   });
@@ -116,7 +117,7 @@ async function handOver(
   return { outcome: settled };
 }
 
-async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome): Promise<string> {
+async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome, answeredAt: Date): Promise<string> {
   const hold = { sendId: claim.sendId, token: claim.token };
   switch (outcome.kind) {
     case 'accepted': {
@@ -127,7 +128,7 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome): Promi
         const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
         return bounced(ctx, claim, response, judgeRefusal(fault));
       }
-      const answer = { response: outcome.response, assignedId: outcome.assignedId ?? null };
+      const answer = { response: outcome.response, assignedId: outcome.assignedId ?? null, at: answeredAt };
       const { enrollmentId } = claim;
       if (enrollmentId === null || !(await settleSent(ctx, hold, enrollmentId, claim.facts, answer)))
         await settleDelivered(ctx, hold, 'sent', answer, rejectedBy(outcome.rejected));
@@ -191,7 +192,7 @@ async function settleByCopy(
     : 'unknown';
   const state = found === 'found' ? 'sent' : 'uncertain';
   const response = found === 'found' ? 'found in the Sent folder' : detail;
-  await settleDelivered(ctx, hold, state, { response, assignedId: null });
+  await settleDelivered(ctx, hold, state, { response, assignedId: null, at: null });
   return state;
 }
 

@@ -67,12 +67,13 @@ export async function settleSent(
   answer: Answer,
 ): Promise<boolean> {
   const now = ctx.clock.now();
+  const sentAt = answer.at ?? now;
   try {
     return await writeAtOnce(ctx, now, {
       ctes: `lead as (
          select id from enrollments where organization_id = :org and id = :enrollment for update
        ), settled as (
-         update sends s set state = 'sent', sent_at = :now, smtp_response = :response, assigned_id = nullif(:assigned, s.message_id), again = false, updated_at = :now
+         update sends s set state = 'sent', sent_at = :sent, smtp_response = :response, assigned_id = nullif(:assigned, s.message_id), again = false, updated_at = :now
          from lead where s.organization_id = :org and s.id = :id and s.enrollment_id = lead.id and s.state = 'sending' and s.claim_token = :token
          returning s.enrollment_id, s.step_run_id, s.campaign_id, s.mailbox_id, s.conversation
        ), ${aftermath('sent')}`,
@@ -80,11 +81,12 @@ export async function settleSent(
         enrollment: enrollmentId,
         id: hold.sendId,
         token: hold.token,
+        sent: sentAt,
         response: answer.response.slice(0, 500),
         assigned: answer.assignedId,
         detail: null,
       },
-      event: { type: 'campaign.email_sent', data: { ...facts, sent_at: now.toISOString() }, when: 'settled' },
+      event: { type: 'campaign.email_sent', data: { ...facts, sent_at: sentAt.toISOString() }, when: 'settled' },
     });
   } catch (error) {
     // Undone as a whole; in a transaction it is tried again.
@@ -97,6 +99,11 @@ export async function settleSent(
 interface Answer {
   response: string;
   assignedId: string | null;
+  /**
+   * When it answered: the email left then, however late that is stored, and an answer to it may be stored before. Null where the answer was lost: it
+   * left when it was claimed, as far as is known.
+   */
+  at: Date | null;
 }
 
 /** After an uncertain email the next one must not reply to it: only its subject is kept, for a next one that has none. */
@@ -135,9 +142,9 @@ export async function settleDelivered(
 ): Promise<boolean> {
   return transact(ctx, async (tx) => {
     if (!(await lockEnrollment(tx, hold))) return false;
-    const [row] = await tx.org.sql<SentRow>(
+    const [row] = await tx.org.sql<SentRow & { sent_at: Date }>(
       `with settled as (
-         update sends set state = :state, sent_at = :sent, smtp_response = :response, assigned_id = nullif(:assigned, message_id), again = false, updated_at = :now
+         update sends set state = :state, sent_at = case when :state = 'sent' then coalesce(cast(:sent as timestamptz), claimed_at, :now) end, smtp_response = :response, assigned_id = nullif(:assigned, message_id), again = false, updated_at = :now
          where organization_id = :org and id = :id and state = 'sending' and claim_token = :token
          returning *
        ), ${aftermath(state)}
@@ -145,7 +152,7 @@ export async function settleDelivered(
       {
         state,
         now: tx.now,
-        sent: state === 'sent' ? tx.now : null,
+        sent: answer.at,
         response: answer.response.slice(0, 500),
         assigned: answer.assignedId,
         id: hold.sendId,
@@ -157,7 +164,7 @@ export async function settleDelivered(
     if (await settleDirect(tx, row, state, answer, refused)) return true;
     const detail = state === 'uncertain' ? answer.response : null;
     if (await settleTestEmail(tx, row.id, { state: 'completed', outcome: state, detail })) return true;
-    if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: tx.now.toISOString() });
+    if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: row.sent_at.toISOString() });
     else await listUncertain(tx, row, answer.response);
     return true;
   });
