@@ -34,7 +34,8 @@ export const lastSend = (contact: string, moment: string): string =>
  */
 export const ACQUISITIONS = `select f.person_id, f.goal_id, f.contact_id, f.conversion_id, f.event_id, f.acquired_at,
        case when f.contact_id is null then 'none'
-         when e.id is null then 'unknown'
+         -- An event that was pruned since says nothing any more: what was known of it stays.
+         when e.id is null then case when k.event_id = f.event_id and k.contact_id = f.contact_id then k.match_method else 'unknown' end
          when e.named_by = 'anonymous_id' then 'website_visitor'
          when e.named_by = 'user_id' or e.contact_id is distinct from f.contact_id then 'linked_identity'
          when e.named_by in ('contact', 'email') then e.named_by
@@ -49,6 +50,7 @@ export const ACQUISITIONS = `select f.person_id, f.goal_id, f.contact_id, f.conv
        order by v.person_id, v.goal_id, v.occurred_at, v.id
      ) f
      left join product_events e on e.id = f.event_id and e.organization_id = :org
+     left join acquisition_facts k on k.person_id = f.person_id and k.goal_id = f.goal_id and k.organization_id = :org
      left join lateral (${lastSend('f.contact_id', 'f.acquired_at')}) own on true
      left join lateral (
        select l.* from contacts k cross join lateral (${lastSend('k.id', 'f.acquired_at')}) l

@@ -60,7 +60,7 @@ export const act = fc.oneof(
     }),
   },
   fc.record({ kind: fc.constant('unconvert' as const), pick: fc.nat(20) }),
-  fc.record({ kind: fc.constant('prune' as const), pick: fc.nat(20) }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('prune' as const), pick: fc.nat(5) }) },
   fc.record({ kind: fc.constant('merge' as const), someone, stranger: fc.nat(STRANGERS.length - 1) }),
   fc.record({ kind: fc.constant('forget' as const), contact }),
   fc.record({ kind: fc.constant('deleteCampaign' as const), campaign: fc.nat(2) }),
@@ -131,9 +131,25 @@ export async function openOffice(world: World, clock: ManualClock) {
     variants: [newId(), newId()],
     segments: [newId(), newId()],
     enrollments: new Map<string, string>(),
+    /** How people were recognised by events that were pruned since, by person and goal. */
+    kept: new Map<string, { eventId: string; contactId: string | null; method: string }>(),
   };
 }
 export type Office = Awaited<ReturnType<typeof openOffice>>;
+
+/** Applies what has happened. What was known of a pruned event is forgotten with the fact that rests on it. */
+export async function settle({ world: { deps }, org, kept }: Office): Promise<void> {
+  await react(deps, SUBSCRIBERS);
+  const facts = await deps.db('acquisition_facts').where({ organization_id: org });
+  for (const [key, { eventId, contactId }] of kept)
+    if (
+      !facts.some(
+        (fact) =>
+          `${fact.person_id}/${fact.goal_id}` === key && fact.event_id === eventId && fact.contact_id === contactId,
+      )
+    )
+      kept.delete(key);
+}
 
 /** Has something happen. */
 export async function perform(office: Office, one: Act): Promise<void> {
@@ -144,7 +160,7 @@ export async function perform(office: Office, one: Act): Promise<void> {
     case 'wait':
       return clock.advance(one.hours * HOUR_MS);
     case 'react':
-      return react(deps, SUBSCRIBERS);
+      return settle(office);
     case 'send':
       return send(office, one);
     case 'reply':
@@ -187,11 +203,19 @@ export async function perform(office: Office, one: Act): Promise<void> {
       return announcePeople(world, org, [row.person_id]);
     }
     case 'prune': {
-      const rows = await deps.db('product_events').where({ organization_id: org }).orderBy('id');
-      const row = rows[one.pick];
-      if (!row) return;
-      await deps.db('product_events').where({ id: row.id }).delete();
-      return announcePeople(world, org, [row.person_id]);
+      await settle(office);
+      const facts = await deps.db('acquisition_facts').where({ organization_id: org }).orderBy('conversion_id');
+      const eventId = facts[one.pick]?.event_id as string | undefined;
+      if (!eventId) return;
+      for (const fact of facts.filter((each) => each.event_id === eventId))
+        office.kept.set(`${fact.person_id}/${fact.goal_id}`, {
+          eventId,
+          contactId: fact.contact_id,
+          method: fact.match_method,
+        });
+      // As the sweep does: nobody is told.
+      await deps.db('product_events').where({ id: eventId }).delete();
+      return;
     }
     case 'merge': {
       const at = ADDRESSES.length + one.stranger;
@@ -222,7 +246,7 @@ export async function perform(office: Office, one: Act): Promise<void> {
     }
     case 'correct': {
       const personId = people[one.someone];
-      await react(deps, SUBSCRIBERS);
+      await settle(office);
       const sendId = one.email === null ? null : (office.sent[one.email]?.id ?? null);
       if (personId) await correctAttribution(ctx, personId, { sendId, reason: 'We know better' }).catch(refused);
       return;
