@@ -1,5 +1,5 @@
 import { listTrendPeople, readEventTrend } from '../../domain/acquisition/event-trends.ts';
-import { listFunnelPeople, readFunnel, type FunnelStep } from '../../domain/acquisition/funnels.ts';
+import { funnelProblems, listFunnelPeople, readFunnel, type FunnelStep } from '../../domain/acquisition/funnels.ts';
 import { listProspects } from '../../domain/acquisition/prospects.ts';
 import { readTimeline } from '../../domain/acquisition/timeline.ts';
 import { route } from '../http/route.ts';
@@ -45,6 +45,7 @@ export const behaviourRoutes = [
     description:
       'The first step is taken in the range, the others less than `window_days` after it, each at or after the one before and by another occurrence. Stores nothing.',
     body: schemas.funnelBody,
+    furtherProblems: async (ctx, { steps }) => (steps ? funnelProblems(ctx, { steps: steps.map(toStep) }) : []),
     success: { status: 200, body: schemas.funnel },
     handler: async (ctx, { body: { steps, window_days: windowDays, ...given } }) => {
       const range = rangeOf(ctx, given, 'body');
@@ -88,6 +89,8 @@ export const behaviourRoutes = [
     description:
       'Takes what the funnel takes, and the number of a step; `total` is the `people` of that step; with `lost` its `drop_off`.',
     body: schemas.funnelPeopleBody,
+    furtherProblems: async (ctx, { steps, step, lost }) =>
+      steps ? funnelProblems(ctx, { steps: steps.map(toStep), step, lost }) : [],
     query: schemas.peopleQuery,
     success: { status: 200, body: schemas.people },
     handler: async (ctx, { body: { steps, step, lost, window_days: windowDays, ...given }, query: page }) => {

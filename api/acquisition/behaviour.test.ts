@@ -217,6 +217,16 @@ test.serial('funnels: four kinds of steps, in order and within the window, each 
     bad.body.problems.map(({ path }: any) => path),
     ['body.steps.0.goal_id', 'body.steps.1.campaign_id'],
   );
+  const worse = await ask('POST', '/funnels/people', {
+    steps: [sent, { kind: 'goal', goal_id: newId() }],
+    step: 3,
+    window_days: 366,
+    ...range,
+  });
+  t.deepEqual(
+    worse.body.problems.map(({ path }: any) => path),
+    ['body.window_days', 'body.steps.1.goal_id', 'body.step'],
+  );
   t.is((await ask('POST', '/funnels', { steps: [sent] })).status, 400);
   t.is((await ask('POST', '/funnels', { steps: Array.from({ length: 9 }, () => sent) })).status, 400);
 });

@@ -8,6 +8,7 @@ import { DROP_OFFS, PROSPECT_FILTERS } from '../../domain/acquisition/prospects.
 import { TIMELINE_KINDS } from '../../domain/acquisition/timeline.ts';
 import { predicatesSchema } from '../../domain/records/predicates/predicate.ts';
 import { DAY_MS } from '../../lib/clock.ts';
+import { currencyCode } from '../../lib/money.ts';
 import { besideFaults, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 export const MAX_RANGE_DAYS = 366;
@@ -97,12 +98,11 @@ export const campaignParams = z.object({ campaignId: z.string() });
 export const contactParams = z.object({ contactId: z.string() });
 export const personParams = z.object({ personId: z.string() });
 
-const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 const currency = z
   .string()
   .trim()
-  .toUpperCase()
-  .refine((code) => CURRENCIES.has(code), 'Is no ISO 4217 currency code')
+  .refine((text) => currencyCode(text) !== undefined, 'Is no ISO 4217 currency code')
+  .transform((text) => currencyCode(text)!)
   .meta({ description: 'ISO 4217' });
 
 export const spendBody = z.strictObject({

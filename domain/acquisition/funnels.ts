@@ -34,7 +34,7 @@ export interface Funnel {
  */
 export async function readFunnel(ctx: Ctx, funnel: Funnel): Promise<number[]> {
   const org = reader(ctx);
-  await assertKnown(org, funnel.steps);
+  refuse(await stepProblems(org, funnel.steps));
   const { ctes, bindings } = await chainsOf(org, funnel);
   const counts = funnel.steps.map((_, index) => `(select count(distinct who) from ${chainName(index)})::int`);
   const [row] = await org.sql<{ people: number[] }>(
@@ -60,11 +60,7 @@ export async function listFunnelPeople(
   page: PageRequest,
 ): Promise<Page<CountedPerson>> {
   const org = reader(ctx);
-  if (step > funnel.steps.length)
-    throw badRequest('The funnel has no such step', [{ path: 'body.step', message: 'is not one of the steps' }]);
-  if (lost && step === 1)
-    throw badRequest('Nobody is lost before the first step', [{ path: 'body.step', message: 'has no step before it' }]);
-  await assertKnown(org, funnel.steps);
+  refuse([...(await stepProblems(org, funnel.steps)), ...placeProblems(funnel.steps, step, lost)]);
   const { ctes, bindings } = await chainsOf(org, { ...funnel, steps: funnel.steps.slice(0, step) });
   const counted = lost
     ? `${chainName(step - 2)} w where not exists (select from ${chainName(step - 1)} n where n.who = w.who)`
@@ -167,7 +163,24 @@ async function occurrencesOf(
   }
 }
 
-async function assertKnown(org: OrgScope, steps: readonly FunnelStep[]): Promise<void> {
+/** What is wrong with a funnel, and with the step whose people are asked for, in answers that name every fault. */
+export async function funnelProblems(
+  ctx: Ctx,
+  { steps, step, lost }: { steps: readonly FunnelStep[]; step?: number | undefined; lost?: boolean | undefined },
+): Promise<Problem[]> {
+  return [...(await stepProblems(reader(ctx), steps)), ...placeProblems(steps, step, lost)];
+}
+
+function placeProblems(steps: readonly FunnelStep[], step = steps.length, lost = false): Problem[] {
+  if (step > steps.length) return [{ path: 'body.step', message: 'is not one of the steps' }];
+  return lost && step === 1 ? [{ path: 'body.step', message: 'has no step before it' }] : [];
+}
+
+function refuse(problems: Problem[]): void {
+  if (problems.length > 0) throw badRequest('There is no such funnel', problems);
+}
+
+async function stepProblems(org: OrgScope, steps: readonly FunnelStep[]): Promise<Problem[]> {
   const of = async (table: 'goals' | 'campaigns', ids: (string | undefined)[]): Promise<string[]> => {
     const asked = ids.filter((id) => id !== undefined).filter(isUuid);
     return asked.length === 0 ? [] : org.table(table).whereIn('id', asked).pluck('id');
@@ -178,7 +191,7 @@ async function assertKnown(org: OrgScope, steps: readonly FunnelStep[]): Promise
     of('goals', steps.map(goalIdOf)),
     of('campaigns', steps.map(campaignIdOf)),
   ]);
-  const problems: Problem[] = steps.flatMap((step, index) => {
+  return steps.flatMap((step, index): Problem[] => {
     const [goal, campaign] = [goalIdOf(step)?.toLowerCase(), campaignIdOf(step)?.toLowerCase()];
     if (goal !== undefined && !goals.includes(goal))
       return [{ path: `body.steps.${index}.goal_id`, message: 'is not a goal of this workspace' }];
@@ -186,5 +199,4 @@ async function assertKnown(org: OrgScope, steps: readonly FunnelStep[]): Promise
       return [{ path: `body.steps.${index}.campaign_id`, message: 'is not a campaign of this workspace' }];
     return [];
   });
-  if (problems.length > 0) throw badRequest('The funnel names records that do not exist', problems);
 }
