@@ -35,8 +35,8 @@ const SERVERS = { smtp: { host: '127.0.0.1', port: 25 }, imap: { host: '127.0.0.
 const get = (tenant: Tenant, path: string) => call(world, 'GET', `/v1/analytics${path}`, { token: tenant.apiKey });
 
 /** Emails of a campaign: two before midnight, two after. One is opened by its reader, one by a machine, one is answered, one bounces. */
-async function scene() {
-  clock.set(START);
+async function scene(at = START) {
+  clock.set(at);
   const tenant = await world.tenant();
   const org = tenant.organizationId;
   const { deps } = world;
@@ -149,7 +149,10 @@ test.serial('a bad range names every fault', async (t) => {
   t.deepEqual(await faults(`/campaigns/${campaignId}/daily?from=2026-02-03&to=2026-02-02`), ['query.to']);
   t.deepEqual(await faults(`/campaigns/${campaignId}/daily?from=2024-02-03&to=2026-02-02`), ['query.to']);
   t.deepEqual(await faults(`/campaigns/compare?ids=a,b&from=2026-02-03&to=2026-02-04`), ['query.ids']);
+  t.deepEqual(await faults(`/campaigns/compare?ids=a,b&from=2026-02-03&to=2026-02-01`), ['query.ids', 'query.to']);
+  t.deepEqual(await faults(`/campaigns/compare?from=2026-02-03&to=2026-02-01`), ['query.ids', 'query.to']);
   t.deepEqual(await faults('/deliverability?from=2026-02-03T00:00:00Z&to=2026-02-02T00:00:00Z'), ['query.to']);
+  t.deepEqual(await faults('/deliverability?from=2036-02-03T00:00:00Z'), ['query.from']);
 });
 
 test.serial('campaigns side by side: invalid ids are dropped, those of others are not found', async (t) => {
@@ -265,6 +268,16 @@ test.serial('mailboxes: health, problems, and what they sent today', async (t) =
   const warmed = (await get(tenant, `/accounts/${mailbox.id}`)).body;
   t.like(warmed.warmup_status, { enabled: true, paused: false, current_volume: 0 });
   t.true(warmed.warmup_status.target_volume > 0);
+  const standing = { health_state: 'watch', score: 55, evaluated_at: clock.now() };
+  await rawDb(world.deps.db)('warmup_standings').where({ mailbox_id: mailbox.id }).update(standing);
+  const watched = (await get(tenant, `/accounts/${mailbox.id}`)).body;
+  t.like(watched.health, { score: 55, issues: ['1 open problem', 'Its warmup is watch'] });
+  t.like(watched.warmup_health, { state: 'watch', score: 55 });
+  await call(world, 'POST', `/v1/emails/${mailbox.id}/warmup/stop`, { token: tenant.apiKey });
+  const stopped = (await get(tenant, `/accounts/${mailbox.id}`)).body;
+  t.like(stopped.health, { score: 90, issues: ['1 open problem'] });
+  t.like(stopped.warmup_status, { enabled: false });
+  t.false('warmup_health' in stopped, 'it is in no pool');
   t.is((await get(tenant, `/accounts/${newId()}`)).status, 404);
 });
 
@@ -300,6 +313,13 @@ test.serial('warmup: every day, targets from the ramp, one mailbox or all', asyn
   t.like(all, { email_account_id: '00000000-0000-0000-0000-000000000000', email: '' });
   t.like(all.summary, { total_sent: 3, total_replied: 1 });
   t.is((await get(tenant, `/warmup?from=2026-11-18&to=2026-11-19&email_id=${newId()}`)).status, 404);
+  clock.set(new Date('2026-11-22T12:00:00Z'));
+  await call(world, 'POST', `/v1/emails/${mailbox.id}/warmup/pause`, { token: tenant.apiKey });
+  const week = (await get(tenant, `/warmup?from=2026-11-18&to=2026-11-24`)).body.daily_stats;
+  const targets = week.map(({ target_volume: target }: { target_volume: number }) => target);
+  const [base, next] = [targets[1], targets[2] - targets[1]];
+  t.true(base > 0 && next > 0);
+  t.deepEqual(targets, [0, base, base + next, base + 2 * next, base + 3 * next, 0, 0], 'until it was paused');
 });
 
 test.serial('usage counts what there is', async (t) => {
@@ -313,6 +333,12 @@ test.serial('usage counts what there is', async (t) => {
     api: { total_calls: 0, daily_limit: 0, top_endpoints: [] },
   });
   t.is((await get(tenant, '/usage?period=week')).body.campaigns.emails_sent, 4);
+});
+
+test.serial('a month begins on the last day of the month before where that has no such day', async (t) => {
+  const { tenant } = await scene(new Date('2026-02-27T23:30:00Z'));
+  clock.set(new Date('2026-03-30T00:10:00Z'));
+  t.is((await get(tenant, '/usage?period=month')).body.campaigns.emails_sent, 2);
 });
 
 test.serial('every figure opens what it counts, page by page, narrowed as the report is', async (t) => {
@@ -359,7 +385,13 @@ test.serial('what a figure is not counted by is named, every fault of it', async
   t.deepEqual(await faults('figure=all'), ['query.figure']);
   t.deepEqual(await faults('figure=dlq_pending&step_id=a&key=b'), ['query.step_id', 'query.key']);
   t.deepEqual(await faults('figure=countries&provider=b'), ['query.provider', 'query.campaign_id']);
-  t.deepEqual(await faults('figure=sent&from=2026-02-03T00:00:00Z&to=2026-02-02T00:00:00Z'), ['query.to']);
+  t.deepEqual(await faults('figure=countries&key=&limit=0&from=2026-02-03T00:00:00Z&to=2026-02-02T00:00:00Z'), [
+    'query.limit',
+    'query.to',
+    'query.from',
+    'query.to',
+    'query.campaign_id',
+  ]);
 });
 
 test.serial('received answers, reported replies and bounces without an email open as well', async (t) => {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { BANDS } from '../../domain/analytics/deliverability.ts';
-import { ANALYTICS_FIGURES, COUNTED_KINDS } from '../../domain/analytics/explain.ts';
+import { ANALYTICS_FIGURES, COUNTED_KINDS, figureProblems } from '../../domain/analytics/explain.ts';
 import { MAX_DAYS } from '../../domain/analytics/period.ts';
 import { DAY_MS } from '../../lib/clock.ts';
+import { isUuid } from '../../lib/ids.ts';
 import { besideFaults, inputDay, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const count = z.int().min(0);
@@ -11,42 +12,58 @@ const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
 const dayQuery = inputDay.meta({ description: 'YYYY-MM-DD, UTC' });
 const band = z.enum(BANDS);
 
+/** What is wrong with two moments of which both are given. */
+const orderProblem = ({ from, to }: { from?: unknown; to?: unknown }): string | undefined =>
+  from instanceof Date && to instanceof Date && to < from ? 'Lies before from' : undefined;
+
+/** What is wrong with two days of which both are given. */
+const daysProblem = ({ from, to }: { from?: unknown; to?: unknown }): string | undefined => {
+  const [begin, end] = [from, to].map((date) => Date.parse(`${String(date)}T00:00:00Z`)) as [number, number];
+  if (end < begin) return 'Lies before from';
+  return (end - begin) / DAY_MS >= MAX_DAYS ? `At most ${MAX_DAYS} days` : undefined;
+};
+
+/** Refuses a `to` that does not go with its `from`, beside the faults of other fields. */
+const bounded = <Shape extends z.core.$ZodLooseShape>(
+  schema: z.ZodObject<Shape>,
+  problemOf: (range: { from?: unknown; to?: unknown }) => string | undefined,
+) =>
+  schema.refine((value) => problemOf(value) === undefined, {
+    path: ['to'],
+    error: ({ input }) => problemOf(input as { from?: unknown; to?: unknown })!,
+    ...besideFaults,
+  });
+
 /** `from` and `to` of a report by days; both are in it. */
-export const dayRangeQuery = z.object({ from: dayQuery, to: dayQuery }).check((context) => {
-  const { from, to } = context.value;
-  const [begin, end] = [Date.parse(`${from}T00:00:00Z`), Date.parse(`${to}T00:00:00Z`)];
-  if (!besideFaults.when(context) || Number.isNaN(begin) || Number.isNaN(end)) return;
-  if (end < begin) context.issues.push({ code: 'custom', path: ['to'], message: 'Lies before from', input: to });
-  else if ((end - begin) / DAY_MS >= MAX_DAYS)
-    context.issues.push({ code: 'custom', path: ['to'], message: `At most ${MAX_DAYS} days`, input: to });
-});
+export const dayRangeQuery = bounded(z.object({ from: dayQuery, to: dayQuery }), daysProblem);
 
 export const dashboardQuery = z.object({
   period: z.string().optional().meta({ description: '7d, 30d or 90d; anything else is 7d' }),
 });
-export const deliverabilityQuery = z
-  .object({
+export const deliverabilityQuery = bounded(
+  z.object({
     from: inputTimestamp.optional().meta({ description: 'Default: 7 days ago' }),
     to: inputTimestamp.optional().meta({ description: 'Default: now' }),
-  })
-  .check((context) => {
-    const { from, to } = context.value;
-    if (from && to && to < from)
-      context.issues.push({ code: 'custom', path: ['to'], message: 'Lies before from', input: to });
-  });
+  }),
+  orderProblem,
+);
 export const warmupQuery = dayRangeQuery.safeExtend({
   email_id: z.string().optional().meta({ description: 'One mailbox; what is no id is ignored' }),
 });
 export const compareQuery = dayRangeQuery.safeExtend({
-  ids: z.string().meta({ description: 'Ids of campaigns, separated by commas: the first ten valid ones' }),
+  ids: z
+    .string()
+    .transform((named) => [...new Set(named.split(',').map((id) => id.trim().toLowerCase()))].filter(isUuid))
+    .refine((ids) => ids.length > 0, 'Holds no valid id')
+    .meta({ description: 'Ids of campaigns, separated by commas: the first ten valid ones' }),
 });
 export const hourlyQuery = z.object({ date: dayQuery.optional().meta({ description: 'Default: today' }) });
 export const usageQuery = z.object({
   period: z.string().optional().meta({ description: 'day, week or month; anything else is day' }),
 });
 
-export const explainQuery = z
-  .object({
+export const explainQuery = bounded(
+  z.object({
     figure: z.enum(ANALYTICS_FIGURES).meta({ description: 'The figure to look behind' }),
     from: inputTimestamp
       .optional()
@@ -62,12 +79,11 @@ export const explainQuery = z
       .optional()
       .meta({ description: 'Of a country, mail program or device; empty for what is unknown' }),
     ...pageQuery(200),
-  })
-  .check((context) => {
-    const { from, to } = context.value;
-    if (from && to && to < from)
-      context.issues.push({ code: 'custom', path: ['to'], message: 'Lies before from', input: to });
-  });
+  }),
+  orderProblem,
+).superRefine((asked, context) => {
+  for (const [part, message] of figureProblems(asked)) context.addIssue({ code: 'custom', path: [part], message });
+}, besideFaults);
 export const counted = paged(
   z.strictObject({
     id: uuid.meta({ description: 'Of what the figure counts, as `kind` says' }),

@@ -10,7 +10,7 @@ export interface HealthRow extends Columns<
   is_imap_held: boolean;
   /** Open ones. */
   problems: number;
-  /** Of the warmup; null for a mailbox that was never warmed. */
+  /** Of the warmup; null for a mailbox that is not being warmed. */
   warmup_state: 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'blocked' | null;
   warmup_score: number | null;
 }
@@ -71,7 +71,8 @@ export function readHealthRows(org: OrgScope, now: Date, ids?: readonly string[]
        select mailbox_id, count(*)::int as problems
        from mailbox_errors where organization_id = :org and resolved_at is null group by mailbox_id
      ) e on e.mailbox_id = m.id
-     left join warmup_standings w on w.mailbox_id = m.id
+     -- Of one that was stopped nothing is learnt any more.
+     left join warmup_standings w on w.mailbox_id = m.id and m.warmup is not null
      where m.organization_id = :org ${ids ? 'and m.id = any(:ids::uuid[])' : ''} order by m.id desc`,
     { now, ...(ids ? { ids } : {}) },
   );

@@ -21,7 +21,7 @@ export interface AccountStatus {
   inCampaign: boolean;
 }
 
-/** With how its warmup stands; null for a mailbox that was never warmed. */
+/** With how its warmup stands, of a mailbox that was ever warmed, and what is known of its health while it is being warmed. */
 export interface AccountDetail extends AccountStatus {
   warmup: {
     enabled: boolean;
@@ -45,7 +45,7 @@ export async function listAccounts(ctx: Ctx): Promise<AccountStatus[]> {
 /** One mailbox (GET /analytics/accounts/:id). @throws AppError not_found */
 export async function readAccount(ctx: Ctx, id: string): Promise<AccountDetail> {
   const org = reader(ctx);
-  const isAllowed = ctx.actor.allowedMailboxes ? ctx.actor.allowedMailboxes.includes(id) : true;
+  const isAllowed = ctx.actor.allowedMailboxes ? ctx.actor.allowedMailboxes.includes(id.toLowerCase()) : true;
   const mailbox = isUuid(id) && isAllowed ? await org.query(Mailboxes).findById(id) : undefined;
   if (!mailbox) throw notFound('Mailbox');
   const [status] = await statusOf(ctx, [mailbox]);
@@ -71,9 +71,10 @@ export async function readAccount(ctx: Ctx, id: string): Promise<AccountDetail> 
           daysActive: standing.days_active,
         }
       : null,
-    warmupHealth: standing?.evaluated_at
-      ? { state: standing.health_state, score: standing.score, evaluatedAt: standing.evaluated_at }
-      : null,
+    warmupHealth:
+      mailbox.warmup && standing?.evaluated_at
+        ? { state: standing.health_state, score: standing.score, evaluatedAt: standing.evaluated_at }
+        : null,
   };
 }
 

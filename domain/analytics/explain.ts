@@ -226,16 +226,19 @@ export const ANALYTICS_FIGURES = Object.keys(SOURCES) as [AnalyticsFigure, ...An
 
 const LIST = 'analytics.explain';
 
-/** What a figure is narrowed by that it is not counted by, and what it lacks. */
-function figureProblems(figure: AnalyticsFigure, of: FigurePart): Problem[] {
+/** What a figure is narrowed by that it is not counted by, and what it lacks: parameters, as callers know them, with what is wrong. */
+export function figureProblems(
+  asked: { figure?: unknown } & Record<string, unknown>,
+): [name: string, message: string][] {
+  const figure = ANALYTICS_FIGURES.find((each) => each === asked.figure);
+  if (!figure) return [];
   const { parts, needs }: Source = SOURCES[figure];
   return [
-    ...PARTS.filter((part) => of[part] !== undefined && !parts.includes(part)).map((part) => ({
-      path: `query.${NAMED[part]}`,
-      message: `${figure} is not counted by this`,
-    })),
-    ...(needs && of[needs] === undefined
-      ? [{ path: `query.${NAMED[needs]}`, message: `${figure} is of one campaign` }]
+    ...PARTS.filter((part) => asked[NAMED[part]] !== undefined && !parts.includes(part)).map(
+      (part): [string, string] => [NAMED[part], `${figure} is not counted by this`],
+    ),
+    ...(needs && asked[NAMED[needs]] === undefined
+      ? ([[NAMED[needs], `${figure} is of one campaign`]] as [string, string][])
       : []),
   ];
 }
@@ -252,7 +255,10 @@ export async function explainAnalytics(
   page: PageRequest,
 ): Promise<Page<CountedThing>> {
   const org = reader(ctx);
-  const problems = figureProblems(figure, asked);
+  const problems = figureProblems({
+    figure,
+    ...Object.fromEntries(PARTS.map((part) => [NAMED[part], asked[part]])),
+  }).map(([name, message]): Problem => ({ path: `query.${name}`, message }));
   if (problems.length > 0) throw badRequest('The figure is not counted so', problems);
   if (asked.mailboxId !== undefined) assertMailboxAllowed(ctx.actor, asked.mailboxId.toLowerCase());
   const named = [figure, ...PARTS.map((part) => asked[part] ?? null)];

@@ -56,11 +56,13 @@ export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
   };
 }
 
-/** `day` begins at 00:00 UTC, `week` seven days ago, `month` on the same day of the month before. */
+/** `day` begins at 00:00 UTC, `week` seven days ago, `month` on the same day of the month before, or on its last where it has no such day. */
 function beginOf(period: UsagePeriod, now: Date): Date {
   if (period === 'day') return new Date(`${utcDay(now)}T00:00:00Z`);
   if (period === 'week') return new Date(now.getTime() - 7 * DAY_MS);
   const begin = new Date(now);
   begin.setUTCMonth(begin.getUTCMonth() - 1);
+  // The 31st of a month of 30 days is taken for the first of the next one.
+  if (begin.getUTCDate() !== now.getUTCDate()) begin.setUTCDate(0);
   return begin;
 }

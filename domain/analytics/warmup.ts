@@ -5,7 +5,7 @@ import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { assertMailboxAllowed } from '../kernel/actor.ts';
 import { reader } from '../kernel/transact.ts';
-import { dailyTarget } from '../warmup/ramp.ts';
+import { dailyTarget, type Ramp } from '../warmup/ramp.ts';
 import { daysOf, hoursOf, percent, type DayRange } from './period.ts';
 
 /** What a mailbox, or all of them together, exchanged to warm up. */
@@ -33,7 +33,7 @@ export interface WarmupDay {
 
 /**
  * What was exchanged to warm up mailboxes, every day of the range (GET /analytics/warmup). The target of a day is what the ramp, as it is set now, asks for on
- * it. A key restricted to mailboxes sees what those exchanged.
+ * it: nothing before it began and after it was paused. A key restricted to mailboxes sees what those exchanged.
  * @param mailboxId one mailbox; an id that is none is all of them
  * @throws AppError not_found for a mailbox that is not the organization's; forbidden for one that the key may not use
  */
@@ -57,11 +57,22 @@ export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | 
     { only, ...hoursOf(range) },
   );
   const byDay = new Map(rows.map((row) => [row.day, row]));
+  const ramps = mailboxes.flatMap((mailbox): RampDays[] =>
+    mailbox.warmup
+      ? [
+          {
+            ramp: { ...mailbox, warmup_paused_at: null },
+            first: utcDay(mailbox.warmup),
+            last: mailbox.warmup_paused_at ? utcDay(mailbox.warmup_paused_at) : undefined,
+          },
+        ]
+      : [],
+  );
   const days = daysOf(range).map((date) => ({
     date,
     emails_sent: byDay.get(date)?.sent ?? 0,
     emails_replied: byDay.get(date)?.replied ?? 0,
-    target_volume: mailboxes.reduce((sum, mailbox) => sum + targetOn(mailbox, date), 0),
+    target_volume: targetOn(ramps, date),
   }));
   const sum = (of: (day: WarmupDay) => number) => days.reduce((total, day) => total + of(day), 0);
   const totalSent = sum((day) => day.emails_sent);
@@ -82,8 +93,18 @@ export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | 
   };
 }
 
-function targetOn(mailbox: Parameters<typeof dailyTarget>[0], date: string): number {
-  const at = new Date(`${date}T12:00:00Z`);
-  const started = mailbox.warmup ? utcDay(mailbox.warmup) : undefined;
-  return started !== undefined && started <= date ? dailyTarget(mailbox, 'healthy', at) : 0;
+/** The ramp of a mailbox with the UTC days on which it runs: from its begin until it was paused. */
+interface RampDays {
+  ramp: Ramp;
+  first: string;
+  last: string | undefined;
+}
+
+/** What the ramps ask for on a UTC day. */
+function targetOn(ramps: readonly RampDays[], date: string): number {
+  const noon = new Date(`${date}T12:00:00Z`);
+  let target = 0;
+  for (const { ramp, first, last } of ramps)
+    if (first <= date && (last === undefined || date <= last)) target += dailyTarget(ramp, 'healthy', noon);
+  return target;
 }

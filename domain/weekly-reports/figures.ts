@@ -64,7 +64,8 @@ export async function readWeeklyFigures(ctx: Ctx, range: HourRange, before: Hour
 function figuresOf({ counts, unassigned }: Awaited<ReturnType<typeof readDeliverability>>): Figures {
   return {
     sent: counts.sent,
-    delivered: counts.sent - counts.bounced,
+    // Bounces may be of emails of a week before.
+    delivered: Math.max(0, counts.sent - counts.bounced),
     replies: counts.replied,
     positive: counts.replied_positively,
     bounces: counts.bounced + unassigned.bounces,

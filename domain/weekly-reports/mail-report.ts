@@ -7,6 +7,7 @@ import { sendClaimedMail } from '../records/claimed-mail.ts';
 import { readWeeklyFigures, type WeeklyFigures } from './figures.ts';
 import { weeklyReportMail } from './mail.ts';
 import { unsubscribeUrl } from './opt-out.ts';
+import { weekBefore } from './plan.ts';
 
 interface Report {
   id: string;
@@ -76,9 +77,8 @@ function membersToMail(ctx: Ctx, reportId: string): Promise<{ id: string; email:
   );
 }
 
-function figuresOf(ctx: Ctx, { from_at: from, to_at: to }: Report): Promise<WeeklyFigures> {
-  const weekBefore = { from: new Date(from.getTime() - (to.getTime() - from.getTime())), to: from };
-  return readWeeklyFigures(ctx, { from, to }, weekBefore);
+function figuresOf(ctx: Ctx, { from_at: from, to_at: to, timezone }: Report): Promise<WeeklyFigures> {
+  return readWeeklyFigures(ctx, { from, to }, weekBefore(from, timezone));
 }
 
 /** Claims, sends and settles one mail. Returns the failure of one that the server did not take now, and that is given back. */

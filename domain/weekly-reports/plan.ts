@@ -30,6 +30,11 @@ export function weekDue(now: Date, timezone: string): Week | undefined {
   return { week: from.toISODate()!, from: from.toJSDate(), to: monday.toJSDate() };
 }
 
+/** The week before the one that begins at a moment, as its own report counts it: where the clocks change it is an hour longer or shorter. */
+export function weekBefore(from: Date, timezone: string): { from: Date; to: Date } {
+  return { from: DateTime.fromJSDate(from, { zone: timezone }).minus({ weeks: 1 }).toJSDate(), to: from };
+}
+
 /**
  * Makes the report of every workspace that wants one and whose Monday morning it is, and starts its run in the same transaction. A week is
  * reported once, however often and by however many processes this is called.

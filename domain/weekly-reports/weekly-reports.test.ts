@@ -19,7 +19,7 @@ import { registerSubscribers } from '../reactions/register.ts';
 import { keepFacts } from '../subscribers/keep-facts.ts';
 import { readWeeklyFigures } from './figures.ts';
 import { mailWeeklyReport } from './mail-report.ts';
-import { planWeeklyReports, weekDue } from './plan.ts';
+import { planWeeklyReports, weekBefore, weekDue } from './plan.ts';
 
 const ZONE = 'America/New_York';
 /** Wednesday of the week that is reported. */
@@ -171,6 +171,15 @@ test('a week is due on Monday at eight by the clock of the workspace, and for tw
   );
 });
 
+test('the week before is what was reported a week ago, also where the clocks change', (t) => {
+  for (const zone of ['UTC', 'Europe/Berlin', 'Pacific/Auckland', 'America/New_York']) {
+    const first = DateTime.fromISO('2026-01-05T08:00', { zone });
+    const weeks = Array.from({ length: 60 }, (_, index) => weekDue(first.plus({ weeks: index }).toJSDate(), zone)!);
+    for (const [index, { from }] of weeks.slice(1).entries())
+      t.like(weeks[index], weekBefore(from, zone), `${zone} ${from.toISOString()}`);
+  }
+});
+
 test.serial('the figures are those of the analytics routes for the same week', async (t) => {
   const { tenant, mailbox } = await scene();
   const { from, to } = weekDue(MONDAY, ZONE)!;
@@ -197,6 +206,13 @@ test.serial('the figures are those of the analytics routes for the same week', a
   const health = (await get(`accounts/${mailbox.id}`)).body.health;
   t.deepEqual(figures.troubled, [{ email: mailbox.email, issues: health.issues }]);
   t.like(figures.best, { sent: 7, replies: 2, positive: 1 });
+  const { db } = world.deps;
+  const late = await db('sends').where({ organization_id: tenant.organizationId }).whereNull('bounced_at').first();
+  clock.set(new Date('2026-03-09T03:30:00Z'));
+  await transact(ctx, (tx) => recordSendBounce(tx, { id: late.id }, { hard: true, reason: 'no', source: 'dsn' }));
+  await react(world.deps, [keepFacts]);
+  const hour = { from: new Date('2026-03-09T03:00:00Z'), to: new Date('2026-03-09T04:00:00Z') };
+  t.like((await readWeeklyFigures(ctx, hour, hour)).now, { sent: 0, bounces: 1, delivered: 0 });
 });
 
 test.serial('a workspace whose report cannot be planned keeps no other from its report', async (t) => {

@@ -126,6 +126,7 @@ export const words: Readonly<Record<string, string>> = {
   'Is nested more than {count} levels deep': 'Ist mehr als {count} Ebenen tief',
   'Its sender must not be mailed: {what}': 'Dem Absender darf nicht geschrieben werden: {what}',
   'Lies before from': 'Liegt vor dem Anfang',
+  'Lies in the future': 'Liegt in der Zukunft',
   'Lies in the past': 'Liegt in der Vergangenheit',
   'Mail servers refuse files of this kind': 'Mailserver lehnen solche Dateien ab',
   Malformed: 'Nicht lesbar',
