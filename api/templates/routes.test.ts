@@ -2,7 +2,9 @@ import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
+import { rawDb } from '../../test/harness/database.ts';
 import type { Tenant } from '../../test/harness/factories.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 
@@ -12,8 +14,11 @@ interface Provider {
   url: string;
   asked: { headers: Record<string, unknown>; body: any }[];
   answer: { status: number; body: unknown };
+  /** Called before it answers. */
+  before?: () => void;
 }
 
+const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
 let provider: Provider;
 let world: World;
 test.before(async () => {
@@ -22,6 +27,7 @@ test.before(async () => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
     request.on('end', () => {
+      provider.before?.();
       asked.push({ headers: request.headers, body: JSON.parse(text) });
       response.writeHead(provider.answer.status, { 'content-type': 'application/json' });
       response.end(
@@ -34,6 +40,7 @@ test.before(async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/`;
   provider = { server, url, asked, answer: { status: 200, body: '' } };
   world = await createWorld({
+    clock,
     env: { AI_BASE_URL: url, AI_MODEL: 'judge-1', AI_API_KEY: 'sk-secret', AI_TOKENS_PER_DAY: '6000' },
   });
 });
@@ -187,6 +194,20 @@ test.serial('a day of a workspace is bounded, also when many ask at once; failur
   t.true(passed >= 1 && passed <= 2, String(passed));
   t.true(answers.every(({ status, body }) => status === 200 || body.code === 'usage_cap_exceeded'));
   t.is((await ask(await world.tenant(), 'POST', '/analyze', { subject: 'Hi' })).status, 200);
+});
+
+test.serial('an answer that comes after midnight is paid by the day on which it was asked for', async (t) => {
+  const tenant = await world.tenant();
+  provider.answer = judgement({ score: 90, verdict: 'Fine' }, 500);
+  provider.before = () => clock.set(new Date('2026-03-03T00:00:01Z'));
+  const { body } = await ask(tenant, 'POST', '/analyze', { subject: 'Hi' });
+  delete provider.before;
+  t.is(body.credits_remaining, 5500);
+  const usage = await rawDb(world.deps.db)('ai_usage').where({ organization_id: tenant.organizationId });
+  t.deepEqual(
+    usage.map(({ tokens }) => Number(tokens)),
+    [500],
+  );
 });
 
 test.serial('without a provider the answer says what is missing', async (t) => {

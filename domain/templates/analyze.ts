@@ -38,7 +38,7 @@ export interface Analysis {
   rules: ContentScore;
   model: string;
   tokensUsed: number;
-  /** Tokens that the workspace may still use today (UTC). */
+  /** Tokens that the workspace may still use on the day (UTC) on which it asked. */
   tokensLeft: number;
 }
 
@@ -93,7 +93,9 @@ export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysi
   const body = copy.body_plain.trim() === '' ? copy.body_html : copy.body_plain;
   const judged = { subject: copy.subject.slice(0, MAX_COPY), body: body.slice(0, MAX_COPY) };
   const reserved = Math.ceil((INSTRUCTIONS.length + JSON.stringify(judged).length) / 2) + MAX_ANSWER_TOKENS;
-  await spend(ctx, reserved);
+  // The day on which it is asked pays, also when the answer comes after midnight.
+  const day = utcDay(ctx.clock.now());
+  await spend(ctx, day, reserved);
   let used = 0;
   try {
     const answer = await ask(ctx, base, model, judged);
@@ -111,10 +113,10 @@ export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysi
       rules: scoreContent({ subject: copy.subject, bodyPlain: copy.body_plain, bodyHtml: copy.body_html }),
       model: answer.model,
       tokensUsed: used,
-      tokensLeft: await refund(ctx, reserved - used),
+      tokensLeft: await refund(ctx, day, reserved - used),
     };
   } catch (error) {
-    if (used === 0) await refund(ctx, reserved);
+    if (used === 0) await refund(ctx, day, reserved);
     throw error;
   }
 }
@@ -188,15 +190,15 @@ function worstFirst(a: Finding, b: Finding): number {
   return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
 }
 
-/** Counts tokens of today, unless they are more than are left. */
-async function spend(ctx: Ctx, tokens: number): Promise<void> {
+/** Counts tokens of a UTC day, unless they are more than are left. */
+async function spend(ctx: Ctx, day: string, tokens: number): Promise<void> {
   const limit = ctx.config.AI_TOKENS_PER_DAY;
   const [row] = await reader(ctx).sql(
     `insert into ai_usage (organization_id, day, tokens) select :org, :day, :tokens where :tokens <= :limit
      on conflict (organization_id, day) do update set tokens = ai_usage.tokens + excluded.tokens
        where ai_usage.tokens + excluded.tokens <= :limit
      returning tokens`,
-    { day: utcDay(ctx.clock.now()), tokens, limit },
+    { day, tokens, limit },
   );
   if (!row)
     throw new AppError('usage_cap_exceeded', 'The workspace has used what it may of the AI provider today', {
@@ -204,11 +206,11 @@ async function spend(ctx: Ctx, tokens: number): Promise<void> {
     });
 }
 
-/** Gives tokens back; returns how many are left. A request that cost more than was counted for it costs them. */
-async function refund(ctx: Ctx, tokens: number): Promise<number> {
+/** Gives a day its tokens back; returns how many are left of it. A request that cost more than was counted for it costs them. */
+async function refund(ctx: Ctx, day: string, tokens: number): Promise<number> {
   const [row] = await reader(ctx).sql<{ tokens: number }>(
     `update ai_usage set tokens = greatest(tokens - :tokens, 0) where organization_id = :org and day = :day returning tokens`,
-    { day: utcDay(ctx.clock.now()), tokens },
+    { day, tokens },
   );
   return Math.max(0, ctx.config.AI_TOKENS_PER_DAY - Number(row?.tokens ?? 0));
 }
