@@ -89,7 +89,7 @@ const AREAS = {
   'step-runs': [],
   subscribers: ['automations', 'crm', 'goals', 'integrations', 'runs'],
   suppressions: [],
-  system: ['domain-renewals', 'integrations', 'mailbox-orders', 'payments', 'subscribers'],
+  system: ['domain-renewals', 'goals', 'integrations', 'mailbox-orders', 'payments', 'subscribers'],
   tasks: ['system'],
   teams: [],
   templates: [],
