@@ -8,13 +8,9 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { countSegmentContacts } from '../records/segment/contacts.ts';
 import { readSeats } from '../engine/sending/seats.ts';
-import {
-  estimateSending,
-  type Estimate,
-  type EstimateInput,
-  type ProjectedMailbox,
-} from '../records/schedule/estimate.ts';
+import { estimateSending, type Estimate, type EstimateInput } from '../records/schedule/estimate.ts';
 import { scheduleProblems } from '../records/schedule/problems.ts';
+import type { ProjectedMailbox } from '../records/schedule/projected-day.ts';
 import { dayKey, WEEKDAYS } from '../records/schedule/windows.ts';
 import { comingWarmup } from '../warmup/coming.ts';
 import { scheduleOf } from '../engine/campaign/campaign-view.ts';

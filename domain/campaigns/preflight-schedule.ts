@@ -1,7 +1,8 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { scheduleOf } from '../engine/campaign/campaign-view.ts';
-import { estimateSending, type ProjectedMailbox } from '../records/schedule/estimate.ts';
+import { estimateSending, type Estimate } from '../records/schedule/estimate.ts';
+import type { ProjectedMailbox } from '../records/schedule/projected-day.ts';
 import { nextOpening } from '../records/schedule/windows.ts';
 import { projectedMailboxes, rampOf } from './estimate.ts';
 import { errorFinding, infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
@@ -58,11 +59,7 @@ export function scheduleFindings(
       ),
     ];
   if (waiting === 0 || mailboxes.length === 0) return [];
-  const {
-    estimated_finish_at: finish,
-    daily_capacity: capacity,
-    sending_days: days,
-  } = estimateSending({
+  const projected = estimateSending({
     recipients: waiting,
     mailboxes,
     dailyLimit: campaign.daily_limit,
@@ -70,33 +67,33 @@ export function scheduleFindings(
     schedule,
     now,
   });
+  return [projectionFinding(projected, campaign.end_date ? 'before the end date' : 'within two years')];
+}
+
+/** @param until by when the emails would have to leave, in words */
+function projectionFinding(projected: Estimate, until: string): WeighedFinding {
+  const { recipients, sending_days: days, daily_capacity: capacity, estimated_finish_at: finish } = projected;
+  const leads = `${recipients} lead${recipients === 1 ? '' : 's'}`;
   if (finish !== null)
-    return [
-      infoFinding(
-        'schedule',
-        'schedule_projection',
-        `The first emails to ${waiting} lead${waiting === 1 ? '' : 's'} take ${days} day${days === 1 ? '' : 's'}, until about ${finish.toISOString()}`,
-        '',
-      ),
-    ];
+    return infoFinding(
+      'schedule',
+      'schedule_projection',
+      `The first emails to ${leads} take ${days} day${days === 1 ? '' : 's'}, until about ${finish.toISOString()}`,
+      '',
+    );
   if (capacity === 0)
-    return [
-      warningFinding(
-        'schedule',
-        15,
-        'schedule_no_capacity',
-        'On a whole sending day the mailboxes can send nothing',
-        'Raise the campaign_limit of the mailboxes, or widen the sending windows.',
-      ),
-    ];
-  const until = campaign.end_date ? 'before the end date' : 'within two years';
-  return [
-    warningFinding(
+    return warningFinding(
       'schedule',
       15,
-      'schedule_too_short',
-      `The first emails to ${waiting} lead${waiting === 1 ? '' : 's'} do not all leave ${until}: the mailboxes can send ${capacity} a day`,
-      'Move end_date, add mailboxes, or raise daily_limit.',
-    ),
-  ];
+      'schedule_no_capacity',
+      'On a whole sending day the mailboxes can send nothing',
+      'Raise the campaign_limit of the mailboxes, or widen the sending windows.',
+    );
+  return warningFinding(
+    'schedule',
+    15,
+    'schedule_too_short',
+    `The first emails to ${leads} do not all leave ${until}: the mailboxes can send ${capacity} a day`,
+    'Move end_date, add mailboxes, or raise daily_limit.',
+  );
 }

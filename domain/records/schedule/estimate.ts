@@ -1,3 +1,5 @@
+import { afterDay, capacityOf, kindsOf, momentOf, openDay } from './projected-day.ts';
+import type { Kind, OpenTime, Piece, ProjectedMailbox } from './projected-day.ts';
 import type { Span } from './pattern.ts';
 import { rampLevel } from './ramp.ts';
 import { compileSchedule, nextSpan, spansBetween } from './windows.ts';
@@ -6,27 +8,8 @@ import { DAY, localDay, nextLocalDay } from './zone.ts';
 
 /** Local days of two years, those that they begin and end in included. */
 const MOST_DAYS = 2 * 366 + 2;
-
-/** A mailbox as a projection sees it; moments in epoch ms. */
-export interface ProjectedMailbox {
-  /** Emails per UTC day, over all campaigns. */
-  readonly cap: number;
-  readonly gapMs: number;
-  /** Emails counted so far, by UTC day (YYYY-MM-DD); slots given out for later included. */
-  readonly used: ReadonlyMap<string, number>;
-  /** Its latest email, and the slots it has given out. */
-  readonly taken: readonly number[];
-  /** It sends nothing before. */
-  readonly restsUntil: number;
-  /** Emails that others than campaigns will send from it, which have no slots yet. */
-  readonly coming?: Coming | undefined;
-}
-
-/** Emails from a UTC day (since 1970) on: of that day and those after it; the last number is for all days from then on. */
-interface Coming {
-  readonly firstDay: number;
-  readonly emails: readonly number[];
-}
+/** Openings that are remembered: a week has seven at the most that come again, and each is as large as the pool of mailboxes. */
+const MOST_OPENINGS = 32;
 
 export interface EstimateInput {
   readonly recipients: number;
@@ -59,6 +42,9 @@ export interface Estimate {
  * engine may lengthen gaps by up to a fifth where that costs no email of the day: days and emails per day are as
  * projected, the last email may leave a little later on its day. Both projections are null when there is no
  * recipient, no capacity, no sending day, an end date too soon, or more than two years of sending.
+ *
+ * Mailboxes that are in the same state count as one, and days that begin in the same state and have the same hours are played once: after the first weeks
+ * a week is like the one before it, so two years cost little more than these weeks, however many mailboxes of unlike caps there are.
  */
 export function estimateSending(input: EstimateInput): Estimate {
   const { recipients, mailboxes, dailyLimit, schedule, now } = input;
@@ -67,80 +53,113 @@ export function estimateSending(input: EstimateInput): Estimate {
   const deadline = new Date(begin);
   deadline.setUTCFullYear(deadline.getUTCFullYear() + 2);
 
-  // Whoever cannot be done in two years is told so without going through their days: with 10,000 mailboxes they take seconds.
+  // Whoever cannot be done in two years is told so without going through their days.
   const shares = mailboxes.reduce((sum, { cap }) => sum + Math.min(cap, dailyLimit), 0);
   const reachable = MOST_DAYS * Math.min(dailyLimit, shares);
+  // A ramp that has passed every cap changes nothing any more: its days are alike.
+  const highest = mailboxes.reduce((most, { cap }) => Math.max(most, cap), 0);
   const today = localDay(plan.pattern.clock, now.getTime());
-  let kinds = kindsOf(mailboxes);
+  const days = new PlayedDays(dailyLimit);
+  let opening: Opening | undefined;
   let remaining = 0;
   let left = recipients;
-  let days = 0;
+  let sendingDays = 0;
   let index = 0;
   let finish: Date | null = null;
-  for (const day of sendingDays(plan, begin, deadline.getTime())) {
-    const level = levelOn(input, index);
+  for (const day of daysOf(plan, begin, deadline.getTime())) {
+    opening ??= days.open(kindsOf(mailboxes, day.midnight), day.pieces[0]!.from);
+    const level = Math.min(highest, levelOn(input, index));
     index += 1;
-    kinds = startDay(kinds, day.pieces[0]!);
-    const capacity = emailsUpTo(dailyLimit, kinds, day.pieces, level);
-    if (day.day === today) remaining = capacity;
+    const played = days.play(opening, day, level);
+    if (day.day === today) remaining = played.capacity;
     if (left <= 0 || left > reachable) break;
-    if (capacity > 0) days += 1;
-    if (left <= capacity) {
-      const at = momentOf(kinds, day.pieces, level, left);
+    if (played.capacity > 0) sendingDays += 1;
+    if (left <= played.capacity) {
+      const at = day.midnight + momentOf(opening.kinds, day, level, left);
       if (at <= deadline.getTime()) finish = new Date(at);
       break;
     }
-    left -= capacity;
-    kinds = afterDay(kinds, day, level, dailyLimit);
+    if (day.next === Infinity) break;
+    left -= played.capacity;
+    opening = played.next();
   }
   return {
     recipients,
     mailboxes: mailboxes.length,
     daily_capacity: wholeDay(input, plan, begin, deadline.getTime()),
     remaining_today: remaining,
-    sending_days: finish && days,
+    sending_days: finish && sendingDays,
     estimated_finish_at: finish,
   };
 }
 
-/** Mailboxes that are in the same state, and so do the same. */
-interface Kind {
-  readonly count: number;
-  readonly cap: number;
-  readonly gapMs: number;
-  /** The first moment its own emails leave free. */
-  readonly free: number;
-  /** What it has sent for the campaign on its latest UTC day. */
-  readonly own: { readonly day: number; readonly emails: number };
-  /** What it had counted before, by UTC day. */
-  readonly used: ReadonlyMap<number, number>;
-  readonly coming: Coming | undefined;
-  /** Times too near to emails it had given out before; sorted and disjoint. */
-  readonly blocked: readonly Span[];
+/** The mailboxes as a day opens, and the days that have begun so, by their hours and the ramp. */
+interface Opening {
+  readonly kinds: readonly Kind[];
+  readonly days: Map<string, PlayedDay>;
 }
 
-/** An open stretch within one UTC day; `day` counts them from 1970. */
-interface Piece extends Span {
+interface PlayedDay {
+  /** Emails that the campaign sends on it. */
+  readonly capacity: number;
+  /** How it leaves the mailboxes for the day after it. */
+  readonly next: () => Opening;
+}
+
+/** Plays days, those that are alike once. */
+class PlayedDays {
+  readonly #dailyLimit: number;
+  readonly #openings = new Map<string, Opening>();
+
+  constructor(dailyLimit: number) {
+    this.#dailyLimit = dailyLimit;
+  }
+
+  open(kinds: readonly Kind[], opensAt: number): Opening {
+    const opened = openDay(kinds, opensAt);
+    const known = this.#openings.get(opened.key);
+    if (known) return known;
+    const opening = { kinds: opened.kinds, days: new Map<string, PlayedDay>() };
+    if (this.#openings.size >= MOST_OPENINGS) this.#openings.clear();
+    this.#openings.set(opened.key, opening);
+    return opening;
+  }
+
+  play({ kinds, days }: Opening, time: OpenTime, level: number): PlayedDay {
+    const key = `${level};${time.next};${time.pieces.map(({ from, to }) => `${from}-${to}`).join()}`;
+    let day = days.get(key);
+    if (!day) days.set(key, (day = this.#play(kinds, time, level)));
+    return day;
+  }
+
+  #play(kinds: readonly Kind[], time: OpenTime, level: number): PlayedDay {
+    let next: Opening | undefined;
+    return {
+      capacity: capacityOf(kinds, time, level, this.#dailyLimit),
+      next: () => (next ??= this.open(afterDay(kinds, time, level, this.#dailyLimit), time.next)),
+    };
+  }
+}
+
+/** A campaign-local day with open time; its moments are ms from `midnight` (epoch ms), the UTC midnight before it opens. */
+interface SendingDay extends OpenTime {
   readonly day: number;
+  readonly midnight: number;
 }
 
-/** A campaign-local day with open time. */
-interface SendingDay {
-  readonly day: number;
-  readonly pieces: readonly Piece[];
-  /** The first open moment after it; Infinity when there is none. */
-  readonly next: number;
-}
-
-function* sendingDays(plan: CompiledSchedule, begin: number, deadline: number): Generator<SendingDay> {
+function* daysOf(plan: CompiledSchedule, begin: number, deadline: number): Generator<SendingDay> {
   const { clock } = plan.pattern;
   for (let span = nextSpan(plan, begin), cursor = begin; span !== null && span.from <= deadline;) {
     const opens = Math.max(span.from, cursor);
-    const midnight = nextLocalDay(clock, opens);
-    const pieces = [...spansBetween(plan, opens, midnight)].flatMap(splitByUtcDay);
-    span = nextSpan(plan, midnight);
-    yield { day: localDay(clock, opens), pieces, next: span ? Math.max(span.from, midnight) : Infinity };
-    cursor = midnight;
+    const closes = nextLocalDay(clock, opens);
+    const midnight = Math.floor(opens / DAY) * DAY;
+    const pieces = [...spansBetween(plan, opens, closes)].flatMap((open) =>
+      splitByUtcDay({ from: open.from - midnight, to: open.to - midnight }),
+    );
+    span = nextSpan(plan, closes);
+    const next = span ? Math.max(span.from, closes) - midnight : Infinity;
+    yield { day: localDay(clock, opens), midnight, pieces, next };
+    cursor = closes;
   }
 }
 
@@ -164,188 +183,9 @@ function levelOn({ ramp, dailyLimit }: EstimateInput, index: number): number {
 function wholeDay(input: EstimateInput, plan: CompiledSchedule, begin: number, deadline: number): number {
   const { clock } = plan.pattern;
   const fresh = input.mailboxes.map(({ cap, gapMs }) => ({ cap, gapMs, used: new Map(), taken: [], restsUntil: 0 }));
+  const days = new PlayedDays(input.dailyLimit);
   const level = levelOn(input, Number.MAX_SAFE_INTEGER);
-  for (const { pieces } of sendingDays(plan, nextLocalDay(clock, begin), deadline))
-    return emailsUpTo(input.dailyLimit, kindsOf(fresh), pieces, level);
+  for (const day of daysOf(plan, nextLocalDay(clock, begin), deadline))
+    return days.play(days.open(kindsOf(fresh, day.midnight), day.pieces[0]!.from), day, level).capacity;
   return 0;
-}
-
-function kindsOf(mailboxes: readonly ProjectedMailbox[]): Kind[] {
-  return merge(
-    mailboxes.map(({ cap, gapMs, used, taken, restsUntil, coming }) => ({
-      count: 1,
-      cap,
-      gapMs,
-      free: restsUntil,
-      own: { day: 0, emails: 0 },
-      used: new Map([...used].map(([day, emails]) => [Date.parse(`${day}T00:00:00Z`) / DAY, emails])),
-      coming,
-      blocked: blockedBy(taken, gapMs),
-    })),
-  );
-}
-
-function blockedBy(taken: readonly number[], gapMs: number): Span[] {
-  const blocked: { from: number; to: number }[] = [];
-  if (gapMs === 0) return blocked;
-  for (const at of taken.toSorted((a, b) => a - b)) {
-    const last = blocked.at(-1);
-    // An email exactly a gap before or after is allowed.
-    const span = { from: at - gapMs + 1, to: at + gapMs };
-    if (last && span.from <= last.to) last.to = span.to;
-    else blocked.push(span);
-  }
-  return blocked;
-}
-
-/** Forgets what no longer matters when a day opens, so that mailboxes become alike again. */
-function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
-  return merge(
-    kinds.map((kind) => ({
-      ...kind,
-      free: Math.max(kind.free, from),
-      own: kind.own.day === day ? kind.own : { day, emails: 0 },
-      used: kind.used.size === 0 ? kind.used : new Map([...kind.used].filter(([counted]) => counted >= day)),
-      blocked: kind.blocked.length === 0 ? kind.blocked : kind.blocked.filter(({ to }) => to > from),
-    })),
-  );
-}
-
-function merge(kinds: readonly Kind[]): Kind[] {
-  const merged = new Map<string, Kind>();
-  for (const kind of kinds) {
-    const { count, cap, gapMs, free, own, used, coming, blocked } = kind;
-    const passing =
-      used.size > 0 || blocked.length > 0
-        ? `,${[...used].join(';')},${blocked.map(({ from, to }) => `${from}-${to}`).join()}`
-        : '';
-    const later = coming ? `,${coming.firstDay};${coming.emails.join(';')}` : '';
-    const key = `${cap},${gapMs},${free},${own.day},${own.emails}${passing}|${later}`;
-    merged.set(key, { ...kind, count: count + (merged.get(key)?.count ?? 0) });
-  }
-  return [...merged.values()];
-}
-
-/** What a mailbox has sent on a day up to and including a moment, each email as early as possible, and its state then. */
-function sendAlone(
-  kind: Kind,
-  pieces: readonly Piece[],
-  level: number,
-  until = Infinity,
-): Pick<Kind, 'free' | 'own'> & { emails: number; last: number } {
-  const { cap, gapMs } = kind;
-  const share = Math.min(cap, level);
-  let { free, own } = kind;
-  let emails = 0;
-  let last = -Infinity;
-  for (const piece of pieces) {
-    if (piece.from > until || emails >= share) break;
-    if (own.day !== piece.day) own = { day: piece.day, emails: 0 };
-    for (const span of clearOf(kind.blocked, piece)) {
-      const from = Math.max(span.from, free);
-      const end = Math.min(span.to, until + 1);
-      const room = Math.min(share - emails, cap - own.emails - usedOn(kind, piece.day));
-      if (from >= end || room <= 0) continue;
-      const sent = gapMs === 0 ? room : Math.min(room, Math.floor((end - 1 - from) / gapMs) + 1);
-      emails += sent;
-      own = { day: piece.day, emails: own.emails + sent };
-      last = from + (sent - 1) * gapMs;
-      free = last + gapMs;
-    }
-  }
-  return { emails, free, own, last };
-}
-
-/** What others have counted, or will send, on a UTC day. */
-function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
-  const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
-  return (used.get(day) ?? 0) + later;
-}
-
-function* clearOf(blocked: readonly Span[], { from, to }: Span): Generator<Span> {
-  let at = from;
-  for (const span of blocked) {
-    if (span.to <= at) continue;
-    if (span.from >= to) break;
-    if (span.from > at) yield { from: at, to: span.from };
-    at = span.to;
-  }
-  if (at < to) yield { from: at, to };
-}
-
-/** Emails of all mailboxes up to and including a moment of the day, its limit aside. */
-function emailsUntil(kinds: readonly Kind[], pieces: readonly Piece[], level: number, until?: number): number {
-  return kinds.reduce((sum, kind) => sum + kind.count * sendAlone(kind, pieces, level, until).emails, 0);
-}
-
-/** Emails of all mailboxes on the day, or `most` where they are more; mailboxes beyond those that give so many are not looked at. */
-function emailsUpTo(most: number, kinds: readonly Kind[], pieces: readonly Piece[], level: number): number {
-  let sum = 0;
-  for (const kind of kinds) {
-    if (sum >= most) return most;
-    sum += kind.count * sendAlone(kind, pieces, level).emails;
-  }
-  return Math.min(most, sum);
-}
-
-/** The moment (epoch ms) at which email number `n` of the day leaves. */
-function momentOf(kinds: readonly Kind[], pieces: readonly Piece[], level: number, n: number): number {
-  let low = pieces[0]!.from;
-  let high = pieces.at(-1)!.to;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (emailsUntil(kinds, pieces, level, middle) >= n) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-/** The mailboxes after a day of which the campaign took what its limit allows. */
-function afterDay(kinds: readonly Kind[], { pieces, next }: SendingDay, level: number, dailyLimit: number): Kind[] {
-  const closes = pieces.at(-1)!.to;
-  if (emailsUpTo(dailyLimit + 1, kinds, pieces, level) <= dailyLimit)
-    return kinds.map((kind) => ({ ...kind, ...sendAlone(kind, pieces, level) }));
-  // Who sent what matters only where it leaves the next day less.
-  const rested = kinds.every(({ gapMs }) => closes + gapMs <= next);
-  if (rested && Math.floor((closes - 1) / DAY) < Math.floor(next / DAY))
-    return kinds.map((kind) => ({ ...kind, own: { day: 0, emails: 0 } }));
-
-  const at = momentOf(kinds, pieces, level, dailyLimit);
-  const lots = kinds.map((kind): Lot => ({
-    ...kind,
-    ...sendAlone(kind, pieces, level, at - 1),
-    most: sendAlone(kind, pieces, level, at).emails,
-  }));
-  return shareOut(lots, dailyLimit - lots.reduce((sum, { count, emails }) => sum + count * emails, 0), at);
-}
-
-/** Mailboxes shortly before the day's limit is reached: what each has sent, and what it might have sent a moment later. */
-interface Lot extends Kind {
-  readonly emails: number;
-  readonly most: number;
-  readonly last: number;
-}
-
-/** Gives out the last emails of a day, all due at one moment, one at a time to the mailbox that has sent least. */
-function shareOut(given: readonly Lot[], emails: number, at: number): Lot[] {
-  const lots = [...given];
-  const day = Math.floor(at / DAY);
-  const load = (lot: Lot): number => (lot.own.day === day ? lot.own.emails : 0) + usedOn(lot, day);
-  for (let left = emails; left > 0;) {
-    const [lot] = lots.filter((one) => one.emails < one.most).sort((a, b) => load(a) - load(b) || a.last - b.last);
-    if (!lot) break;
-    const count = Math.min(left, lot.count);
-    left -= count;
-    const own = { day, emails: lot.own.day === day ? lot.own.emails + 1 : 1 };
-    lots.splice(lots.indexOf(lot), 1, {
-      ...lot,
-      count,
-      own,
-      emails: lot.emails + 1,
-      last: at,
-      free: at + lot.gapMs,
-    });
-    if (count < lot.count) lots.push({ ...lot, count: lot.count - count });
-  }
-  return lots;
 }
