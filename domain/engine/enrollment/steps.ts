@@ -12,7 +12,7 @@ import { suppressedAmong } from '../../records/suppression-check.ts';
 import { recordSendUnsubscribe } from '../outcomes/effects.ts';
 import type { FinalState } from '../control/finish.ts';
 import { turnInQueue } from './queue.ts';
-import type { EngineContact, EngineSend, EngineStep, Graph, Snapshot } from './snapshot.ts';
+import type { EngineContact, EngineSend, EngineStep, EngineWait, Graph, Snapshot } from './snapshot.ts';
 
 /** What a step says when a contact stands at it. */
 export type Verdict =
@@ -70,7 +70,7 @@ async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Pro
   const suppressions: Suppressions = snapshot.suppressed
     ? await suppressedAmong(tx.org, [contact.email], tx.now)
     : new Map();
-  const closed = closedDoor(contact, suppressions, campaign.risky_emails);
+  const closed = closedDoor(contact, suppressions, { riskyAllowed: campaign.risky_emails });
   if (closed) return closed;
   const settings = snapshot.settings();
   const [answer] = await allocate(tx, { campaign, settings }, [candidate]);
@@ -114,7 +114,7 @@ export type Doorkeeping = Pick<EngineContact, 'email' | 'subscribed' | 'verifica
 export function closedDoor(
   contact: Doorkeeping,
   suppressions: Suppressions,
-  riskyAllowed: boolean,
+  { riskyAllowed }: { riskyAllowed: boolean },
 ): Extract<Verdict, { kind: 'finished' }> | undefined {
   const suppression = suppressions.get(contact.email);
   if (suppression) {
@@ -127,7 +127,7 @@ export function closedDoor(
     return { kind: 'finished', state, reason: `suppressed (${suppression.source})` };
   }
   if (!contact.subscribed) return { kind: 'finished', state: 'unsubscribed', reason: 'the contact is unsubscribed' };
-  if (!refusedByVerification(contact.verification_status, riskyAllowed)) return undefined;
+  if (!refusedByVerification(contact.verification_status, { riskyAllowed })) return undefined;
   return {
     kind: 'finished',
     state: 'undeliverable',
@@ -238,71 +238,81 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
   }
 }
 
+type WaitForEvent = Extract<StepAction, { type: 'wait_for_event' }>;
+
 /** Opens the wait, or follows whatever PostgreSQL says happened first: the event or the timeout. */
-async function atWait(
-  tx: Tx,
-  snapshot: Snapshot,
-  action: Extract<StepAction, { type: 'wait_for_event' }>,
-): Promise<Verdict> {
-  const { enrollment, run } = snapshot;
-  let { wait } = snapshot;
-  const deadlineFrom = (opened: Date): Date | null =>
-    action.timeout_minutes === null ? null : new Date(opened.getTime() + action.timeout_minutes * MINUTE_MS);
+async function atWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<Verdict> {
+  const known = snapshot.wait;
   // A wait that an edit ended is opened again by one that takes it back.
-  if (!wait || wait.state === 'cancelled') {
-    wait = {
-      id: wait?.id ?? newId(),
-      state: 'open',
-      event_name: action.wait_event_name,
-      event_data: null,
-      opened_at: tx.now,
-      deadline: deadlineFrom(tx.now),
-    };
-    await tx.org.sql(
-      `insert into waits (id, organization_id, enrollment_id, step_run_id, campaign_id, contact_id, step_id, event_name, state, opened_at, deadline)
-       values (:id, :org, :enrollment, :run, :campaign, :contact, :step, :name, 'open', :now, :deadline)
-       on conflict (step_run_id) do update set state = 'open', settled_at = null, event_name = excluded.event_name,
-         opened_at = excluded.opened_at, deadline = excluded.deadline`,
-      {
-        id: wait.id,
-        enrollment: enrollment.id,
-        run: run!.id,
-        campaign: enrollment.campaign_id,
-        contact: enrollment.contact_id,
-        step: run!.step_id,
-        name: wait.event_name,
-        now: tx.now,
-        deadline: wait.deadline,
-      },
-    );
-    await tx.org.table('step_runs').where({ id: run!.id }).update({ state: 'waiting' });
-    snapshot.wait = wait;
-  }
-  const deadline = deadlineFrom(wait.opened_at);
-  if (
-    wait.state === 'open' &&
-    (wait.event_name !== action.wait_event_name || wait.deadline?.getTime() !== deadline?.getTime())
-  ) {
-    // It was opened by the step as it was before an edit that did not see it.
-    Object.assign(wait, { event_name: action.wait_event_name, deadline });
-    await tx.org.table('waits').where({ id: wait.id, state: 'open' }).update({ event_name: wait.event_name, deadline });
-  }
+  const wait = known && known.state !== 'cancelled' ? known : await openWait(tx, snapshot, action);
+  if (wait.state === 'open') await followEdit(tx, wait, action);
   if (wait.state === 'open' && wait.deadline && wait.deadline <= tx.now) {
-    const [timedOut] = await tx.org.sql(
-      `update waits set state = 'timed_out', settled_at = :now where organization_id = :org and id = :id and state = 'open' returning id`,
-      { id: wait.id, now: tx.now },
-    );
-    if (timedOut) return { kind: 'passed', outcome: 'timeout' };
-    const [settled] = await tx.org.sql<{ state: 'resumed' | 'cancelled'; data: Record<string, unknown> | null }>(
-      `select w.state, e.data from waits w left join product_events e on e.id = w.event_id where w.organization_id = :org and w.id = :id`,
-      { id: wait.id },
-    );
-    // An edit ended it at this moment; it signals the run, which then sees what the step is now.
-    if (settled!.state === 'cancelled') return { kind: 'waitForEvent', eventName: wait.event_name, until: null };
-    wait.state = settled!.state;
-    wait.event_data = settled!.data;
+    const ended = await endInTime(tx, wait);
+    if (ended) return ended;
   }
   if (wait.state === 'open') return { kind: 'waitForEvent', eventName: wait.event_name, until: wait.deadline };
   if (wait.state === 'timed_out') return { kind: 'passed', outcome: 'timeout' };
   return { kind: 'passed', outcome: 'event', output: wait.event_data ?? {} };
+}
+
+function deadlineFrom(opened: Date, { timeout_minutes: minutes }: WaitForEvent): Date | null {
+  return minutes === null ? null : new Date(opened.getTime() + minutes * MINUTE_MS);
+}
+
+async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<EngineWait> {
+  const { enrollment, run } = snapshot;
+  const wait: EngineWait = {
+    id: snapshot.wait?.id ?? newId(),
+    state: 'open',
+    event_name: action.wait_event_name,
+    event_data: null,
+    opened_at: tx.now,
+    deadline: deadlineFrom(tx.now, action),
+  };
+  await tx.org.sql(
+    `insert into waits (id, organization_id, enrollment_id, step_run_id, campaign_id, contact_id, step_id, event_name, state, opened_at, deadline)
+     values (:id, :org, :enrollment, :run, :campaign, :contact, :step, :name, 'open', :now, :deadline)
+     on conflict (step_run_id) do update set state = 'open', settled_at = null, event_name = excluded.event_name,
+       opened_at = excluded.opened_at, deadline = excluded.deadline`,
+    {
+      id: wait.id,
+      enrollment: enrollment.id,
+      run: run!.id,
+      campaign: enrollment.campaign_id,
+      contact: enrollment.contact_id,
+      step: run!.step_id,
+      name: wait.event_name,
+      now: tx.now,
+      deadline: wait.deadline,
+    },
+  );
+  await tx.org.table('step_runs').where({ id: run!.id }).update({ state: 'waiting' });
+  snapshot.wait = wait;
+  return wait;
+}
+
+/** Has an open wait be what its step says now: it may have been opened by the step as it was before an edit that did not see it. */
+async function followEdit(tx: Tx, wait: EngineWait, action: WaitForEvent): Promise<void> {
+  const deadline = deadlineFrom(wait.opened_at, action);
+  if (wait.event_name === action.wait_event_name && wait.deadline?.getTime() === deadline?.getTime()) return;
+  Object.assign(wait, { event_name: action.wait_event_name, deadline });
+  await tx.org.table('waits').where({ id: wait.id, state: 'open' }).update({ event_name: wait.event_name, deadline });
+}
+
+/** Ends a wait whose time is over. Undefined when its event came first: `wait` says so then. */
+async function endInTime(tx: Tx, wait: EngineWait): Promise<Verdict | undefined> {
+  const [timedOut] = await tx.org.sql(
+    `update waits set state = 'timed_out', settled_at = :now where organization_id = :org and id = :id and state = 'open' returning id`,
+    { id: wait.id, now: tx.now },
+  );
+  if (timedOut) return { kind: 'passed', outcome: 'timeout' };
+  const [settled] = await tx.org.sql<{ state: 'resumed' | 'cancelled'; data: Record<string, unknown> | null }>(
+    `select w.state, e.data from waits w left join product_events e on e.id = w.event_id where w.organization_id = :org and w.id = :id`,
+    { id: wait.id },
+  );
+  // An edit ended it at this moment; it signals the run, which then sees what the step is now.
+  if (settled!.state === 'cancelled') return { kind: 'waitForEvent', eventName: wait.event_name, until: null };
+  wait.state = settled!.state;
+  wait.event_data = settled!.data;
+  return undefined;
 }

@@ -17,6 +17,7 @@ import {
   type Schedule,
 } from '../../records/schedule/windows.ts';
 import { lockFree, poolFreeAt, spentDay, withSpentDay } from './free-seats.ts';
+import { isRampBefore, raiseRamp, rampToday } from './ramp-day.ts';
 import { freeFrom, lockDecided, takeSlot, type Decided, type Seat, type SeatDay } from './seats.ts';
 
 /** One contact that wants to send one step. */
@@ -503,39 +504,6 @@ async function storeFreeTimes({ tx }: Round, seats: readonly Seat[]): Promise<vo
 function freeTime(tx: Tx, seat: Seat): string {
   const now = tx.now.getTime();
   return new Date(Math.min(freeFrom(seat, now), now + DAY_MS)).toISOString();
-}
-
-/**
- * The ramp level of a sending day. The first who gets a slot of the day raises it ({@link raiseRamp}): a day on which
- * nothing can leave, as with every mailbox held or at its cap, warms nothing. Others may hold an older view of the campaign.
- */
-async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], on: SeatDay): Promise<number> {
-  if (!isRampBefore(campaign, on)) return campaign.ramp_level;
-  // Who may raise it later has the row before the mailboxes, too.
-  const [row] = await tx.org.sql<{ level: number }>(
-    `select case when ramp_day >= :day::date then ramp_level else ${RAISED} end as level from campaigns
-     where organization_id = :org and id = :id for no key update`,
-    { id: campaign.id, day: on.day },
-  );
-  return row!.level;
-}
-
-/** Whether the ramp may still rise for a day. One before the latest can come back when the timezone is edited; it raises nothing. */
-function isRampBefore(
-  { ramp_enabled: ramped, ramp_day: latest }: CampaignInEffect['campaign'],
-  { day }: SeatDay,
-): boolean {
-  return ramped && (latest === null || latest < day);
-}
-
-const RAISED = `case when ramp_day is null then ramp_start else ramp_level + ramp_increment end`;
-
-async function raiseRamp(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<void> {
-  await tx.org.sql(
-    `update campaigns set ramp_day = :day, ramp_level = ${RAISED}
-     where organization_id = :org and id = :id and (ramp_day is null or ramp_day < :day::date)`,
-    { id: campaign.id, day },
-  );
 }
 
 /** Draws in 0 to 1 that depend on the send alone: asking again draws the same. */

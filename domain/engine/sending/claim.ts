@@ -15,6 +15,7 @@ import { isOpen } from '../../records/schedule/windows.ts';
 import { settleTestEmail } from '../../records/test-runs.ts';
 import { blockComposition } from './composition.ts';
 import {
+  claimedAs,
   compose,
   mailboxRefusal,
   sealed,
@@ -99,7 +100,8 @@ async function claimOfCampaign(
     await releaseReservedSends(tx, { sendId: send.id });
     return { kind: 'gone', outcome: refusal ?? 'record_missing' };
   }
-  const server = await takeServer(ctx, tx, { ...row, mailbox }, acquire);
+  const whole = { ...row, mailbox };
+  const server = await takeServer(ctx, tx, whole, acquire);
   if ('answer' in server) return server.answer;
   const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
   if (built.errors.length > 0) {
@@ -122,16 +124,12 @@ async function claimOfCampaign(
   }
   const composed = await compose(built.options, mailbox);
   const token = await markSending(tx, row, built);
-  return {
-    kind: 'claimed',
-    sendId: send.id,
-    token,
-    attempts: send.attempts + 1,
-    target: server.target,
+  return claimedAs(whole, {
     ...composed,
+    token,
+    target: server.target,
     messageId: built.options.messageId,
     recipient: composed.envelope.to[0]!,
-    mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
     isDirect: false,
     enrollmentId: isTest ? null : enrollment.id,
     facts: sentFacts({
@@ -143,7 +141,7 @@ async function claimOfCampaign(
       mailbox_id: mailbox.id,
       message_id: built.options.messageId,
     }),
-  };
+  });
 }
 
 /**

@@ -74,6 +74,21 @@ export type Claim =
   /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
   | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
 
+/** The answer to a claim: what its row says, and `parts`, which campaign emails and direct ones have from elsewhere. */
+export function claimedAs(
+  row: ClaimRow & { mailbox: Json },
+  parts: Omit<ClaimedSend, 'kind' | 'sendId' | 'attempts' | 'mailbox'>,
+): ClaimedSend {
+  const { send, mailbox } = row;
+  return {
+    kind: 'claimed',
+    sendId: send.id,
+    attempts: send.attempts + 1,
+    mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
+    ...parts,
+  };
+}
+
 /** The mailbox of an email with its sealed passwords; null when it is gone. */
 export function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedMailbox | null {
   if (!row || !credentials) return null;

@@ -10,9 +10,9 @@ import { settleDirectSend } from '../../records/direct-sends.ts';
 import { refusedRecipients } from '../../records/refused-recipients.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import {
+  claimedAs,
   compose,
   mailboxRefusal,
-  sealed,
   STALE_SLOT_MS,
   takeServer,
   type Claim,
@@ -42,7 +42,8 @@ export async function claimDirect(
   if (recipient === undefined)
     return giveUp(tx, send.id, 'suppressed', 'Every address it is to is suppressed or has opted out');
   const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
-  const server = await takeServer(ctx, tx, { ...row, mailbox }, acquire);
+  const whole = { ...row, mailbox };
+  const server = await takeServer(ctx, tx, whole, acquire);
   if ('answer' in server) return server.answer;
   const { options, errors } = buildDirectMessage({
     ...audience,
@@ -61,16 +62,12 @@ export async function claimDirect(
   }
   const composed = await compose(options, mailbox);
   const token = await markSending(tx, row, recipient, audience.leftOut);
-  return {
-    kind: 'claimed',
-    sendId: send.id,
-    token,
-    attempts: send.attempts + 1,
-    target: server.target,
+  return claimedAs(whole, {
     ...composed,
+    token,
+    target: server.target,
     messageId: direct.message_id,
     recipient,
-    mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
     isDirect: true,
     enrollmentId: null,
     facts: {
@@ -82,7 +79,7 @@ export async function claimDirect(
       task_id: send.id,
       message_id: direct.message_id,
     },
-  };
+  });
 }
 
 /** Why this email must not leave now; undefined when it may. */
