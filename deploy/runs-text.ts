@@ -15,7 +15,7 @@ export function parkedLines(parked: readonly ParkedIntent[]): string[] {
 }
 
 /** What a look for missing runs found, as lines for a terminal. */
-export function reconcileLines(families: readonly FamilyReport[], dryRun: boolean): string[] {
+export function reconcileLines(families: readonly FamilyReport[], { dryRun }: { dryRun: boolean }): string[] {
   const width = Math.max(...families.map(({ family }) => family.length));
   const missing = families.reduce((sum, each) => sum + each.missing, 0);
   return [

@@ -14,7 +14,7 @@ export async function expireApproval(tx: Tx, id: string, { signalled = true } = 
      where organization_id = :org and id = :id and status = 'pending' and expires_at <= :now returning *`,
     { id, why: NO_DECISION, now: tx.now },
   );
-  if (ended) announce(tx, ended, signalled);
+  if (ended) announce(tx, ended, { signalled });
   return ended !== undefined;
 }
 
@@ -28,7 +28,7 @@ export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<s
      where organization_id = :org and id = any(:ids::uuid[]) and status = 'pending' and expires_at <= :now returning *`,
     { ids, why: NO_DECISION, now: tx.now },
   );
-  for (const approval of ended) announce(tx, approval, false);
+  for (const approval of ended) announce(tx, approval, { signalled: false });
   return ended.map(({ id }) => id);
 }
 
@@ -66,11 +66,11 @@ export async function endApproval(
      where organization_id = :org and id = :id and status in ('pending', 'approved') returning *`,
     { id, why },
   );
-  if (ended) announce(tx, ended, signalled);
+  if (ended) announce(tx, ended, { signalled });
   return ended !== undefined;
 }
 
-function announce(tx: Tx, approval: ApprovalRow, signalled: boolean): void {
+function announce(tx: Tx, approval: ApprovalRow, { signalled }: { signalled: boolean }): void {
   tx.emit('approval.expired', { ...approvalEvent(approval), reason: approval.reason! });
   const intent = signalled ? signalSubject(approval, 'expired') : null;
   if (intent) tx.intend(intent);

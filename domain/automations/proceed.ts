@@ -28,12 +28,12 @@ export async function proceed(tx: Tx, ctx: Ctx, run: RunState): Promise<Ended> {
   await interpret(run.graph, run.results, (node) => execute(tx, joined, { run, node, budget }));
   if (Object.keys(run.waiting).length > 0) return undefined;
   const ended = verdictOf(run.results);
-  if (ended.status === 'error') announceFailure(tx, run, ended.detail, false);
+  if (ended.status === 'error') announceFailure(tx, run, ended.detail);
   return ended;
 }
 
-/** Emits that a run ended with an error. */
-export function announceFailure(tx: Tx, run: RunState, detail: string, loop: boolean): void {
+/** Emits that a run ended with an error; `loop`: because runs had led to one another for too long, or too often. */
+export function announceFailure(tx: Tx, run: RunState, detail: string, { loop = false } = {}): void {
   tx.emit('automation.run_failed', {
     automation_id: run.automationId,
     automation_name: run.automationName,

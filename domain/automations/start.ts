@@ -107,14 +107,14 @@ async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights
   // Asked when it was called for too; it may have been changed since.
   const borrowed = callerRights && borrowedActions(callerRights, automation.graph);
   if (borrowed) {
-    announceFailure(tx, run, borrowed, false);
+    announceFailure(tx, run, borrowed);
     return { status: 'error', detail: borrowed };
   }
   if (run.hops < MAX_RUN_HOPS && !isTooMany) return proceed(tx, ctx, run);
   const detail = isTooMany
     ? 'Too many: runs of this workspace have led to more runs than they may in an hour. This one and others were not begun.'
     : `A loop: ${run.hops} reactions in a row led to this run, automations among them. It was not begun.`;
-  announceFailure(tx, run, detail, true);
+  announceFailure(tx, run, detail, { loop: true });
   await addDeadLetter(tx, {
     taskType: AUTOMATION_LOOP,
     taskId: run.automationId,

@@ -26,7 +26,7 @@ export async function findContacts(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The values of a run. */
+/** What conditions and templates of a run can name: the fields of its trigger, and `contact`. */
 export function valuesOf(data: Readonly<Record<string, unknown>>, contact: AutomationContact | null): Values {
   return { ...data, contact };
 }

@@ -65,7 +65,7 @@ async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: str
     case 'complaint':
       return recordComplaint(tx, subject, { reason: reason || 'reported complaint', source: 'reported' });
     case 'unsubscribe':
-      return recordUnsubscribe(tx, subject, 'reported', false);
+      return recordUnsubscribe(tx, subject, 'reported');
     case 'reply':
       return recordReply(tx, subject, {
         intent: null,

@@ -354,7 +354,7 @@ test.serial(
     const s = await scene(3);
     const [batchId] = s.batchIds as [string];
     const [inFlight] = await claim(world.deps.db, { batchId, limit: 1, takeOver: false }, clock.now());
-    await engine.settler.settle(await attempt(engine, inFlight!), false);
+    await engine.settler.settle(await attempt(engine, inFlight!), { ownRun: false });
     const [lost] = await claim(world.deps.db, { batchId, limit: 1, takeOver: false }, clock.now());
     t.is(lost!.id, s.deliveryIds[1]!);
     await runBatch(engine, batchId, { lane: false, signal: idle() });
@@ -385,7 +385,7 @@ test.serial(
 
     // It was not dead after all: its outcome is recorded, but no longer decides.
     receiver.respond(500);
-    t.false(await engine.settler.settle(await attempt(engine, lost!), false));
+    t.false(await engine.settler.settle(await attempt(engine, lost!), { ownRun: false }));
     t.like(await delivery(lost!.id), { status: 'delivered', attempt_count: 2 });
     t.deepEqual(
       (await attempts(lost!.id)).map((row) => row.response_status),
@@ -407,7 +407,7 @@ test.serial('an endpoint deleted while its deliveries are in flight takes only i
   const results = await Promise.all(claims.map((one) => attempt(engine, one)));
   await world.deps.db('webhook_endpoints').where({ id: gone.endpoint.id }).delete();
   t.deepEqual(
-    await Promise.all(results.map((result) => engine.settler.settle(result, false))),
+    await Promise.all(results.map((result) => engine.settler.settle(result, { ownRun: false }))),
     results.map(({ delivery: { endpointId } }) => endpointId === kept.endpoint.id),
   );
   t.like(await delivery(kept.deliveryIds[0]!), { status: 'delivered' });

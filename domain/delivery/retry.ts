@@ -53,7 +53,7 @@ export async function attemptDelivery(
     if (delivery) {
       const result = await attempt(engine, delivery);
       permit.release();
-      await settler.settle(result, true);
+      await settler.settle(result, { ownRun: true });
     }
   } finally {
     permit.release();

@@ -108,7 +108,7 @@ async function deliver(
   const permit = await engine.lanes.acquire(delivery.endpointId, lane ? 'patient' : 'shared');
   if (!permit) {
     report.diverted += 1;
-    await engine.settler.settle(released(delivery, engine.deps.clock.now()), false);
+    await engine.settler.settle(released(delivery, engine.deps.clock.now()), { ownRun: false });
     return;
   }
   let failed = false;
@@ -117,7 +117,7 @@ async function deliver(
     failed = result.outcome === 'failed' || result.outcome === 'abandoned';
     report[result.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
     permit.release();
-    await engine.settler.settle(result, false);
+    await engine.settler.settle(result, { ownRun: false });
   } finally {
     permit.release();
   }

@@ -36,7 +36,7 @@ export interface Settler {
    * redelivered or deleted meanwhile.
    * @param ownRun the delivery has a run already; otherwise one is started if another attempt is to come
    */
-  settle(result: Result, ownRun: boolean): Promise<boolean>;
+  settle(result: Result, { ownRun }: { ownRun: boolean }): Promise<boolean>;
 }
 
 interface Waiting {
@@ -54,8 +54,8 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
   let running = false;
 
-  const settleTogether = async (group: readonly Waiting[], bare: boolean): Promise<void> => {
-    const decided = await settleGroup(deps, group, bare);
+  const settleTogether = async (group: readonly Waiting[], { bare }: Extent): Promise<void> => {
+    const decided = await settleGroup(deps, group, { bare });
     for (const { result, resolve } of group) {
       if (result.outcome !== 'released') metrics.webhookAttempts.inc({ result: result.outcome });
       if (wasSent(result)) metrics.webhookDuration.observe(result.durationMs / 1000);
@@ -65,7 +65,7 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
 
   const settleAll = async (group: readonly Waiting[]): Promise<void> => {
     try {
-      await settleTogether(group, false);
+      await settleTogether(group, { bare: false });
     } catch (error) {
       if (isConnectionLost(error)) for (const { reject } of group) reject(error);
       // Each part of a group that ran out of time would wait as long.
@@ -81,7 +81,7 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
       { err: cause, attempts },
       'webhook attempts cannot be recorded; their deliveries are settled without',
     );
-    await settleTogether(group, true).catch((error: unknown) => {
+    await settleTogether(group, { bare: true }).catch((error: unknown) => {
       for (const { reject } of group) reject(error);
     });
   };
@@ -93,7 +93,7 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
   };
 
   return {
-    settle: (result, ownRun) =>
+    settle: (result, { ownRun }) =>
       new Promise((resolve, reject) => {
         queue.push({ result, ownRun, resolve, reject });
         if (running) return;
@@ -110,15 +110,20 @@ function halves(group: readonly Waiting[]): [Waiting[], Waiting[]] {
   return [ordered.slice(0, middle), ordered.slice(middle)];
 }
 
+/** How much of results is written. */
+interface Extent {
+  /** Their deliveries alone, without the record of the attempt and the health of the endpoint. */
+  readonly bare: boolean;
+}
+
 /**
  * Writes results, waiting for a database that is away.
- * @param bare their deliveries alone, without the record of the attempt and the health of the endpoint
  * @returns ids of the deliveries that the results decided
  */
-async function settleGroup(deps: Deps, group: readonly Waiting[], bare: boolean): Promise<Set<string>> {
+async function settleGroup(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Set<string>> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const settled = await untilStored(deps, () => writeWithRuns(deps, group, bare), { forMs: AWAY_MS });
+      const settled = await untilStored(deps, () => writeWithRuns(deps, group, extent), { forMs: AWAY_MS });
       await switchOffFailing(deps, settled.failing).catch((error: unknown) =>
         deps.log.warn({ err: error }, 'a failing webhook endpoint could not be switched off yet'),
       );
@@ -131,14 +136,14 @@ async function settleGroup(deps: Deps, group: readonly Waiting[], bare: boolean)
 }
 
 /** Writes results in one transaction with the runs that go on with their deliveries. */
-async function writeWithRuns(deps: Deps, group: readonly Waiting[], bare: boolean): Promise<Written> {
+async function writeWithRuns(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Written> {
   const results = group.map(({ result }) => result);
   const needsIntents = group.some(
     ({ result, ownRun }) => result.outcome === 'released' || (result.outcome === 'failed' && !ownRun),
   );
-  if (!needsIntents) return write(deps.db, results, bare);
+  if (!needsIntents) return write(deps.db, results, extent);
   return inTransaction(deps.db, async (trx) => {
-    const written = await write(trx, results, bare);
+    const written = await write(trx, results, extent);
     const decided = new Set(written.decided);
     const released = results.filter(({ outcome, delivery }) => outcome === 'released' && decided.has(delivery.id));
     await writeIntents(trx, runsFor(group, decided), spreadMs(deps.config));
@@ -188,7 +193,7 @@ interface Written {
  * Writes rows, attempts and the health of endpoints, in one statement. A result decides only while its claim holds; the
  * attempt is recorded in any case, unless the result is written `bare`.
  */
-async function write(db: Db | Trx, results: readonly Result[], bare: boolean): Promise<Written> {
+async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent): Promise<Written> {
   const health = bare ? [] : healthOf(results);
   const [written] = await engineSql<Written>(
     db,

@@ -77,17 +77,17 @@ export function readClientCredentials(
 ): ClientCredentials {
   if (authorization === undefined || authorization === '') {
     if (form.client_id === undefined)
-      throw refusedClient(false, 'The request does not say which client it comes from: send client_id');
+      throw refusedClient('The request does not say which client it comes from: send client_id', { basic: false });
     return { clientId: form.client_id, secret: form.client_secret, basic: false };
   }
   const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization) ?? [];
-  if (encoded === undefined) throw refusedClient(true, 'The Authorization header is not HTTP Basic');
+  if (encoded === undefined) throw refusedClient('The Authorization header is not HTTP Basic', { basic: true });
   const pair = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = pair.indexOf(':');
   const [clientId, secret] =
     colon < 0 ? [undefined, undefined] : [formDecoded(pair.slice(0, colon)), formDecoded(pair.slice(colon + 1))];
   if (clientId === undefined || secret === undefined)
-    throw refusedClient(true, 'The Authorization header is not HTTP Basic');
+    throw refusedClient('The Authorization header is not HTTP Basic', { basic: true });
   if (form.client_secret !== undefined)
     throw new OAuthError(
       'invalid_request',
@@ -109,10 +109,11 @@ export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(
   const expected = client?.client_secret_hash ?? null;
   const fits =
     expected === null ? client !== undefined && secret === undefined : safeEqual(expected, sha256(secret ?? ''));
-  if (!fits) throw refusedClient(basic, 'The client is unknown, or its secret is wrong or missing');
+  if (!fits) throw refusedClient('The client is unknown, or its secret is wrong or missing', { basic });
 }
 
-function refusedClient(basic: boolean, message: string): OAuthError {
+/** `basic`: the client came with an Authorization header, and is told the scheme. */
+function refusedClient(message: string, { basic }: { basic: boolean }): OAuthError {
   return new OAuthError(
     'invalid_client',
     message,

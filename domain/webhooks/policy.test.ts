@@ -28,7 +28,7 @@ test('entries of the domain list are host names, and none covers a public suffix
     'bücher.example',
     'EXAMPLE.com',
   ]) {
-    t.is(domainProblem(entry, false), undefined, entry);
+    t.is(domainProblem(entry, { allowUnsafe: false }), undefined, entry);
   }
   const refused = [
     '',
@@ -64,11 +64,12 @@ test('entries of the domain list are host names, and none covers a public suffix
     `${'a'.repeat(64)}.com`,
     'a\n.com',
   ];
-  for (const entry of refused) t.is(typeof domainProblem(entry, false), 'string', JSON.stringify(entry));
+  for (const entry of refused)
+    t.is(typeof domainProblem(entry, { allowUnsafe: false }), 'string', JSON.stringify(entry));
   for (const entry of ['localhost', '127.0.0.1'])
-    t.is(domainProblem(entry, true), undefined, `${entry} in development`);
+    t.is(domainProblem(entry, { allowUnsafe: true }), undefined, `${entry} in development`);
   for (const entry of ['.com', 'co.uk', '*.example.com', 'https://localhost'])
-    t.is(typeof domainProblem(entry, true), 'string', `${entry} in development`);
+    t.is(typeof domainProblem(entry, { allowUnsafe: true }), 'string', `${entry} in development`);
 });
 
 test("every fault of an application's webhook settings is named at its place", async (t) => {

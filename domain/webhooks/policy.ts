@@ -54,7 +54,7 @@ export interface AppWebhook {
 export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }: AppWebhook): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const [index, domain] of domains.entries()) {
-    const message = domainProblem(domain, deps.config.ALLOW_UNSAFE_WEBHOOK_URLS);
+    const message = domainProblem(domain, { allowUnsafe: deps.config.ALLOW_UNSAFE_WEBHOOK_URLS });
     if (message) problems.push({ path: `body.allowed_webhook_domains.${index}`, message });
   }
   for (const [index, type] of events.entries()) {
@@ -69,7 +69,7 @@ export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }
  * host, one with a leading dot a domain with all below it. `.com`, `co.uk` and `.github.io` have many owners.
  * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: addresses and local names are allowed too
  */
-export function domainProblem(entry: string, allowUnsafe: boolean): string | undefined {
+export function domainProblem(entry: string, { allowUnsafe }: { allowUnsafe: boolean }): string | undefined {
   if (!DOMAIN_ENTRY.test(entry))
     return 'Must be a host name, with a leading dot to cover its subdomains; no scheme, port, path or wildcard';
   const check = checkOutboundUrl(`https://${entry.startsWith('.') ? entry.slice(1) : entry}/`, { allowUnsafe });

@@ -52,4 +52,3 @@ export const stepActionSchema = z.discriminatedUnion('type', [
 ]);
 
 export type StepAction = z.output<typeof stepActionSchema>;
-export type StepActionType = StepAction['type'];

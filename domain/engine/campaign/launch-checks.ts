@@ -36,8 +36,8 @@ const VERIFIED_SAMPLE = 20;
  * Whether address verification keeps a contact from being mailed: invalid addresses always, risky ones unless the
  * campaign allows them (`risky_emails`). An address not verified yet is not refused.
  */
-export function refusedByVerification(status: string, riskyEmails: boolean): boolean {
-  return status === 'invalid' || (status === 'risky' && !riskyEmails);
+export function refusedByVerification(status: string, { riskyAllowed }: { riskyAllowed: boolean }): boolean {
+  return status === 'invalid' || (status === 'risky' && !riskyAllowed);
 }
 
 /**

@@ -300,26 +300,26 @@ function say(
   switch (verdict.kind) {
     case 'slot': {
       const { sendId, at: slot } = verdict;
-      show(snapshot, `${step}: the email has its slot`, slot, false);
+      show(snapshot, `${step}: the email has its slot`, slot);
       return slot > tx.now
         ? { kind: 'slot', sendId, at: slot.getTime(), ...at('the email has its slot') }
         : { kind: 'send', sendId, ...at('sending') };
     }
     case 'call':
       // By then it has answered, or the launcher signals the run (launch.ts).
-      show(snapshot, `${step}: asking the app`, new Date(tx.now.getTime() + CALL_MS), false);
+      show(snapshot, `${step}: asking the app`, new Date(tx.now.getTime() + CALL_MS));
       return { kind: 'call', stepRunId: snapshot.run!.id, ...at('asking the app') };
     case 'wait':
-      show(snapshot, `${step}: ${verdict.why}`, verdict.until, false);
+      show(snapshot, `${step}: ${verdict.why}`, verdict.until);
       return { kind: 'wait', until: verdict.until.getTime(), ...at(verdict.why) };
     case 'waitForEvent': {
       const { eventName, until } = verdict;
-      show(snapshot, `${step}: waiting for ${eventName}`, until, false);
+      show(snapshot, `${step}: waiting for ${eventName}`, until);
       return { kind: 'waitForEvent', eventName, until: until?.getTime() ?? null, ...at(`waiting for ${eventName}`) };
     }
     case 'hold': {
       const { until, why, state } = verdict;
-      show(snapshot, `${step}: ${why}`, until, state === 'blocked');
+      show(snapshot, `${step}: ${why}`, until, { blocked: state === 'blocked' });
       return { kind: 'hold', until: until?.getTime() ?? null, state, ...at(why) };
     }
   }
@@ -327,13 +327,18 @@ function say(
 
 async function held(tx: Tx, snapshot: Snapshot, why: string, until: Date | null): Promise<Decision> {
   await releaseReservedSends(tx, { enrollmentIds: [snapshot.enrollment.id] });
-  show(snapshot, why, until, snapshot.enrollment.blocked);
+  show(snapshot, why, until, { blocked: snapshot.enrollment.blocked });
   await store(tx, snapshot);
   return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: why, step: null };
 }
 
 /** Keeps what the contact waits for where the API and the operator read it. Temporal's own text is never asked. */
-function show({ enrollment, changes }: Snapshot, waitingFor: string, until: Date | null, blocked: boolean): void {
+function show(
+  { enrollment, changes }: Snapshot,
+  waitingFor: string,
+  until: Date | null,
+  { blocked } = { blocked: false },
+): void {
   if (
     enrollment.waiting_for === waitingFor &&
     enrollment.waiting_until?.getTime() === until?.getTime() &&

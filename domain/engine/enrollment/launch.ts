@@ -204,7 +204,7 @@ async function admit(tx: Tx, campaign: CampaignView, leads: readonly Lead[]): Pr
   );
   const open: Lead[] = [];
   for (const lead of leads) {
-    const closed = closedDoor(lead.contact, suppressions, campaign.risky_emails);
+    const closed = closedDoor(lead.contact, suppressions, { riskyAllowed: campaign.risky_emails });
     if (closed) await finishEnrollment(tx, lead.id, closed.state, { reason: closed.reason, byRun: true });
     else open.push(lead);
   }

@@ -57,7 +57,7 @@ export async function recordSendBounce(tx: Tx, send: { id: string }, bounce: Bou
 export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Promise<void> {
   const { send } = subject;
   const kind: 'hard' | 'soft' = bounce.hard ? 'hard' : 'soft';
-  if (send && (await isRecorded(tx, send.id, 'bounce', bounce.hard))) return;
+  if (send && (await isRecorded(tx, send.id, bounce.hard ? 'hard bounce' : 'bounce'))) return;
   const detail = { bounce_type: kind, reason: storableText(bounce.reason, 500) };
   await recordEngagement(tx, subject, 'bounce', bounce.source, detail);
   tx.emit('deliverability.bounce', { ...subjectPayload(subject), ...detail, source: bounce.source });
@@ -127,7 +127,7 @@ export async function recordCopyBounce(tx: Tx, bounce: Bounce & { address: strin
  */
 export async function recordComplaint(tx: Tx, subject: Subject, complaint: Complaint): Promise<void> {
   const { send } = subject;
-  if (send && (await isRecorded(tx, send.id, 'complaint', false))) return;
+  if (send && (await isRecorded(tx, send.id, 'complaint'))) return;
   const reason = storableText(complaint.reason, 500);
   await recordEngagement(tx, subject, 'complaint', complaint.source, { reason });
   tx.emit('deliverability.complaint', { ...subjectPayload(subject), reason, source: complaint.source });
@@ -166,15 +166,17 @@ export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: Unsubsc
     contactId: who.contactId ?? null,
     email: who.email.trim().toLowerCase(),
   };
-  await recordUnsubscribe(tx, subject, source, source === 'reply');
+  await recordUnsubscribe(tx, subject, source);
 }
 
-/** As {@link recordSendUnsubscribe}; `alwaysSuppress` overrides the settings. `reported` is an opt-out that a client reports. */
+/**
+ * As {@link recordSendUnsubscribe}, for a subject that is locked. Who asks for it in a reply is suppressed whatever the settings say. `reported` is an
+ * opt-out that a client reports.
+ */
 export async function recordUnsubscribe(
   tx: Tx,
   subject: Subject,
   source: UnsubscribeSource | 'reported',
-  alwaysSuppress: boolean,
 ): Promise<void> {
   const { send } = subject;
   const [contact] = await tx.org.sql<Columns<'contacts', 'id' | 'subscribed'>>(
@@ -183,7 +185,7 @@ export async function recordUnsubscribe(
   );
   const known = { ...subject, contactId: subject.contactId ?? contact?.id ?? null };
   const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
-  if (alwaysSuppress || (pipeline.enabled && pipeline.auto_suppress_on_unsubscribe)) {
+  if (source === 'reply' || (pipeline.enabled && pipeline.auto_suppress_on_unsubscribe)) {
     await suppress(tx, {
       email: subject.email,
       reason: `unsubscribed (${source})`,
@@ -220,11 +222,11 @@ export function emitDelivered(tx: Tx, subject: Subject, reportedBy: string | nul
   });
 }
 
-async function isRecorded(tx: Tx, sendId: string, type: 'bounce' | 'complaint', hardOnly: boolean): Promise<boolean> {
+async function isRecorded(tx: Tx, sendId: string, what: 'bounce' | 'hard bounce' | 'complaint'): Promise<boolean> {
   const [row] = await tx.org.sql(
     `select 1 from engagement_events where organization_id = :org and send_id = :id and type = :type
        and (not :hardOnly or detail ->> 'bounce_type' = 'hard') limit 1`,
-    { id: sendId, type, hardOnly },
+    { id: sendId, type: what === 'complaint' ? what : 'bounce', hardOnly: what === 'hard bounce' },
   );
   return row !== undefined;
 }

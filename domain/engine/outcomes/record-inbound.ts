@@ -331,8 +331,7 @@ function addressIn(
 /** Mail that a mail program wrote when its user pressed "unsubscribe". */
 async function optOutByMail(tx: Tx, subject: Subject): Promise<void> {
   const { reply_intent: settings } = await effectiveSettings(tx.org, subject.campaignId);
-  if (settings.enabled && settings.auto_suppress_on_unsubscribe_keyword)
-    await recordUnsubscribe(tx, subject, 'reply', true);
+  if (settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) await recordUnsubscribe(tx, subject, 'reply');
 }
 
 function emitReceived(tx: Tx, inbound: Inbound): void {

@@ -57,7 +57,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     });
   const { reply_intent: settings, custom } = await effectiveSettings(tx.org, campaignId);
   if (reply.unsubscribeRequest && settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) {
-    await recordUnsubscribe(tx, subject, 'reply', true);
+    await recordUnsubscribe(tx, subject, 'reply');
     return;
   }
   if (!enrollmentId || !campaignId) return;

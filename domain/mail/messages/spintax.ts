@@ -39,7 +39,7 @@ const htmlSources = createBoundedCache<Spintax>(MAX_CACHED_LENGTH);
  */
 export function expandSpintax(source: string, seed: string, { html = false }: { html?: boolean } = {}): string {
   if (!hasSpintaxSyntax(source)) return source;
-  const { parts } = parseSpintax(source, html);
+  const { parts } = parseSpintax(source, { html });
   const start = hashText(seed);
   const expand = (pieces: readonly Part[]): string => {
     let text = '';
@@ -57,7 +57,7 @@ export function expandSpintax(source: string, seed: string, { html = false }: { 
  */
 export function maskSpintax(source: string, { html = false }: { html?: boolean } = {}): string {
   if (!hasSpintaxSyntax(source)) return source;
-  const { syntax } = parseSpintax(source, html);
+  const { syntax } = parseSpintax(source, { html });
   if (syntax.length === 0) return source;
   let masked = '';
   let from = 0;
@@ -72,11 +72,11 @@ function hasSpintaxSyntax(source: string): boolean {
   return (source.includes('{') || source.includes('\\}')) && source.length <= MAX_SOURCE_LENGTH;
 }
 
-function parseSpintax(source: string, html: boolean): Spintax {
-  return (html ? htmlSources : plainSources).getOrCreate(source, () => parseSource(source, html));
+function parseSpintax(source: string, { html }: { html: boolean }): Spintax {
+  return (html ? htmlSources : plainSources).getOrCreate(source, () => parseSource(source, { html }));
 }
 
-function parseSource(source: string, html: boolean): Spintax {
+function parseSource(source: string, { html }: { html: boolean }): Spintax {
   const root: OpenGroup = { opening: 0, options: [[]], bars: [], inner: [] };
   const stack: OpenGroup[] = [root];
   let groups = 0;
@@ -116,16 +116,7 @@ function parseSource(source: string, html: boolean): Spintax {
     } else if (character === '}' && stack.length > 1) {
       flushText(index);
       const group = stack.pop()!;
-      const outer = top();
-      if (group.options.length > 1) {
-        outer.options.at(-1)!.push({ ordinal: groups, options: group.options });
-        outer.inner.push(group.opening, index);
-        for (const offset of group.bars) outer.inner.push(offset);
-        groups += 1;
-      } else {
-        restoreBraces(group, outer, '}');
-      }
-      for (const offset of group.inner) outer.inner.push(offset);
+      if (closeGroup(group, top(), { closing: index, ordinal: groups })) groups += 1;
       index += 1;
       textStart = index;
     } else if (html && character === '<') {
@@ -141,6 +132,23 @@ function parseSource(source: string, html: boolean): Spintax {
     for (const offset of group.inner) top().inner.push(offset);
   }
   return { parts: root.options[0]!, syntax: root.inner };
+}
+
+/**
+ * Puts a group whose closing brace has come into the one around it.
+ * @returns false when it has no bar and so is text
+ */
+function closeGroup(group: OpenGroup, outer: OpenGroup, place: { closing: number; ordinal: number }): boolean {
+  const isGroup = group.options.length > 1;
+  if (isGroup) {
+    outer.options.at(-1)!.push({ ordinal: place.ordinal, options: group.options });
+    outer.inner.push(group.opening, place.closing);
+    for (const offset of group.bars) outer.inner.push(offset);
+  } else {
+    restoreBraces(group, outer, '}');
+  }
+  for (const offset of group.inner) outer.inner.push(offset);
+  return isGroup;
 }
 
 /** Turns what looked like a group back into text; the groups inside it stay groups. */

@@ -42,7 +42,7 @@ export async function unsnoozeThread(thread: string): Promise<void> {
 }
 
 /** Marks messages that came in as read or not; the list says so before the API has answered. */
-export async function markSeen(thread: string, ids: string[], seen: boolean): Promise<void> {
+export async function markSeen(thread: string, ids: string[], { seen }: { seen: boolean }): Promise<void> {
   changeLists((row) => (row.thread_id === thread ? { ...row, has_unread: !seen, seen } : row));
   await dataOf(heron.PATCH('/v1/unibox/seen', { body: { email_ids: ids, seen } })).catch(showError);
   await refresh();

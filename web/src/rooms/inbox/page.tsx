@@ -61,7 +61,7 @@ export default function InboxPage() {
     label: () => openPanel('labels'),
     unread: () => {
       const newest = received(messages.data).at(-1);
-      if (mayWrite && newest) void markSeen(thread, [newest], false);
+      if (mayWrite && newest) void markSeen(thread, [newest], { seen: false });
     },
     trash: () => file('trash'),
     undo: undoLast,

@@ -128,7 +128,7 @@ export function ThreadPane({
                 <IconTag size={17} />
               </Act>
             </LabelMenu>
-            <Act label={t('inbox.key.unread')} onClick={() => void markSeen(threadId, [newest.id], false)}>
+            <Act label={t('inbox.key.unread')} onClick={() => void markSeen(threadId, [newest.id], { seen: false })}>
               <IconMail size={17} />
             </Act>
             {folder === 'trash' ? null : (
@@ -233,7 +233,7 @@ function useMarkWhatIsSeen(threadId: string, messages: readonly Message[] | unde
     void markSeen(
       threadId,
       unseen.map(({ id }) => id),
-      true,
+      { seen: true },
     );
   }, [messages, mayWrite]);
   // Also what was read before it came here may be marked as unread while it is open.

@@ -7,7 +7,7 @@ import { useText, type TextKey } from '../../text/index.ts';
 const MORNING = 8;
 
 /** Moments people mean when they put something off. */
-export function usualMoments(now: Date): { key: TextKey; at: Date }[] {
+function usualMoments(now: Date): { key: TextKey; at: Date }[] {
   const morning = (days: number) => {
     const at = new Date(now);
     at.setDate(at.getDate() + days);
