@@ -104,6 +104,10 @@ async function endsFit(books: Books): Promise<Check> {
     errors.set(id, JSON.stringify(error));
   for (const { id, error } of await db('test_runs').select('id', 'error')) errors.set(id, JSON.stringify(error));
   for (const { id, error_code: code } of await db('direct_sends').select('id', 'error_code')) errors.set(id, code);
+  // What was approved and has changed since needs another approval, and what became of that one decides.
+  const asked = new Map<string, string>();
+  for (const { id, subject_id: subject } of await db('approvals').orderBy('id').select('id', 'subject_id'))
+    asked.set(subject, id);
   let bad = 0;
   for (const flow of books.flows) {
     if (flow.kind === 'warmup' || flow.shopping) continue;
@@ -111,7 +115,8 @@ async function endsFit(books: Books): Promise<Check> {
     const end = states.at(-1)!;
     if (['completed', 'sent', 'uncertain', 'cancelled'].includes(end)) continue;
     bad += 1;
-    const said = acts.filter(({ marker, said: { status } }) => marker === flow.marker && status === 200);
+    const approval = asked.get(row);
+    const said = acts.filter(({ said: { status, path } }) => status === 200 && approval && path.includes(approval));
     const approved = said.some(({ what }) => what === 'approve');
     const fits =
       (end === 'denied' && (flow.kind === 'run' ? !approved : said.some(({ what }) => what === 'deny'))) ||
