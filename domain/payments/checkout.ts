@@ -70,14 +70,13 @@ function checkoutOf(
   payment: PaymentRow,
 ): Stripe.Checkout.SessionCreateParams & { metadata: Record<string, string> } {
   const monthly = payment.line_items.some(({ interval }) => interval === 'month');
-  const back = payment.return_url ?? config.APP_URL;
   const metadata = { payment_id: payment.id, organization_id: payment.organization_id };
   return {
     mode: monthly ? 'subscription' : 'payment',
     client_reference_id: payment.id,
     metadata,
-    success_url: back,
-    cancel_url: back,
+    success_url: config.APP_URL,
+    cancel_url: config.APP_URL,
     line_items: payment.line_items.map(({ label, quantity, unit_cents, interval }) => ({
       quantity,
       price_data: {

@@ -16,8 +16,6 @@ export interface NewPayment {
   /** ISO 4217, in any case. */
   currency: string;
   lineItems: readonly PaymentLine[];
-  /** Where the checkout leads back to, as `checkReturnUrl` returned it; the dashboard when left out. */
-  returnUrl?: string;
 }
 
 /**
@@ -27,7 +25,7 @@ export interface NewPayment {
  * @throws AppError conflict when the subject has a payment that is open or paid
  */
 export async function openPayment(tx: Tx, payment: NewPayment): Promise<PaymentRow> {
-  const { organizationId, subject, subjectId, amountCents, currency, lineItems, returnUrl } = payment;
+  const { organizationId, subject, subjectId, amountCents, currency, lineItems } = payment;
   const sum = lineItems.reduce((total, { quantity, unit_cents: unit }) => total + quantity * unit, 0);
   if (sum !== amountCents) throw new RangeError(`the lines of the payment add up to ${sum}, not to ${amountCents}`);
   if (organizationId !== tx.org.organizationId) throw new RangeError('the payment is that of another workspace');
@@ -45,7 +43,6 @@ export async function openPayment(tx: Tx, payment: NewPayment): Promise<PaymentR
     amount_cents: amountCents,
     currency: currency.toLowerCase(),
     line_items: json(lines),
-    return_url: returnUrl ?? null,
     created_at: tx.now,
     updated_at: tx.now,
   });
