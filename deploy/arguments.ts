@@ -9,7 +9,7 @@ export function auditMoment(value: string): string {
   return value;
 }
 
-/** A moment (RFC 3339). */
+/** Parses an argument that is a moment (RFC 3339). @throws InvalidArgumentError for anything else */
 export function moment(value: string): Date {
   if (Number.isNaN(Date.parse(value))) throw new InvalidArgumentError('This is no moment (RFC 3339).');
   return new Date(value);

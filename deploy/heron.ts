@@ -5,32 +5,22 @@
 import { once } from 'node:events';
 import type { Connection } from '@temporalio/client';
 import { Command, CommanderError } from 'commander';
-import type { Db } from '../db/connection.ts';
-import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
+import { ConfigError, describeConfig, loadConfig } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
 import { AppError } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
-import { systemClock } from '../lib/clock.ts';
-import type { Assembly } from './assemble.ts';
 import { catalogueCommand } from './catalogue-command.ts';
-import { auditMoment, consentProvider, emailAddress, moment, outboxId, shellName, wholeNumber } from './arguments.ts';
+import { auditMoment, consentProvider, emailAddress, moment, shellName, wholeNumber } from './arguments.ts';
 import type { Shell } from './completion.ts';
 import { configLines } from './config-text.ts';
 import { localSettings } from './local-settings.ts';
 import { printJson, printLines } from './print.ts';
-import { factLines } from './facts-text.ts';
-import { reactionLines } from './reactions-text.ts';
-import { parkedLines, reconcileLines } from './runs-text.ts';
+import { addRepairCommands } from './repair-commands.ts';
+import { reconcileLines } from './runs-text.ts';
 import { storyLines } from './story-text.ts';
 import { workspaceCommands } from './workspace-commands.ts';
-import {
-  asDatabaseFault,
-  migrateDatabase,
-  OperatorError,
-  reachDatabase,
-  requireCurrentSchema,
-  waitForTemporal,
-} from './waiting.ts';
+import { migrateDatabase, OperatorError, requireCurrentSchema, waitForTemporal } from './waiting.ts';
+import { withAssembly, withCurrentDatabase, withDatabase } from './with-installation.ts';
 
 /** The processes of an installation, and what each is. */
 const PROCESSES = [
@@ -212,7 +202,7 @@ program
         onPage: (family, checked) => console.error(`${family}: ${checked} looked at`),
       });
       if (json) printJson({ dry_run: dryRun, families });
-      else printLines(reconcileLines(families, dryRun));
+      else printLines(reconcileLines(families, { dryRun }));
     });
   });
 
@@ -266,126 +256,7 @@ program
     });
   });
 
-const outbox = program
-  .command('outbox')
-  .description('list intents that Temporal did not take, and that wait for an operator; with their reasons')
-  .option('--json', 'as JSON')
-  .action(async (options: { json?: boolean }) => {
-    const { listParked } = await import('../domain/system/outbox.ts');
-    await withCurrentDatabase(async (db) => {
-      const parked = await listParked(db);
-      if (options.json) printJson({ parked });
-      else printLines(parkedLines(parked));
-    });
-  });
-
-outbox
-  .command('retry')
-  .description('carry parked intents again, and what waits behind them')
-  .argument('[id...]', 'which; without any, all of them', outboxId)
-  .action(async (ids: string[]) => {
-    const { retryParked } = await import('../domain/system/outbox.ts');
-    await withCurrentDatabase(async (db) =>
-      printJson({ retried: await retryParked(db, ids.length > 0 ? ids : undefined) }),
-    );
-  });
-
-outbox
-  .command('drop')
-  .description('give parked intents up, and carry what waits behind them')
-  .argument('<id...>', 'which', outboxId)
-  .action(async (ids: string[]) => {
-    const { dropParked } = await import('../domain/system/outbox.ts');
-    await withCurrentDatabase(async (db) => printJson({ dropped: await dropParked(db, ids) }));
-  });
-
-const uncertain = program
-  .command('uncertain')
-  .description('list emails that may have left, of which no mail server said so; as JSON')
-  .action(async () => {
-    const { listUncertain } = await import('../domain/tasks/uncertain.ts');
-    await withCurrentDatabase(async (db) => printJson({ uncertain: await listUncertain(db) }));
-  });
-
-for (const [name, what] of [
-  ['sent', 'count them as sent: the recipients have them'],
-  ['again', 'send them again, under the same Message-ID: the recipients do not have them'],
-] as const) {
-  uncertain
-    .command(name)
-    .description(what)
-    .argument('<id...>', 'ids of uncertain emails')
-    .action(async (ids: string[]) => {
-      const { settleUncertain } = await import('../domain/tasks/uncertain.ts');
-      await withAssembly(async ({ deps }) => {
-        for (const id of ids) {
-          await settleUncertain(deps, id, name);
-          printLines([`${id} ${name === 'sent' ? 'counts as sent' : 'is sent again'}`]);
-        }
-      });
-    });
-}
-
-const reactions = program
-  .command('reactions')
-  .description('show how far each subscriber of domain events is, and the events that were parked')
-  .option('--json', 'as JSON')
-  .action(async (options: { json?: boolean }) => {
-    await withCurrentDatabase(async (db) => {
-      const { reactionStatus } = await import('../domain/reactions/status.ts');
-      const { listParkedEvents } = await import('../domain/reactions/parked.ts');
-      const deps = { db, clock: systemClock };
-      const report = { subscribers: await reactionStatus(deps), parked: await listParkedEvents(deps) };
-      if (options.json) printJson(report);
-      else printLines(reactionLines(report));
-    });
-  });
-
-for (const [name, what] of [
-  ['replay', 'apply parked events now, in the order given'],
-  ['discard', 'give parked events up; this cannot be undone'],
-] as const) {
-  reactions
-    .command(name)
-    .description(what)
-    .argument('<id...>', 'ids of parked events')
-    .action(async (ids: string[]) => {
-      const { discardParkedEvent, replayParkedEvent } = await import('../domain/reactions/parked.ts');
-      const { SUBSCRIBERS } = await import('../domain/subscribers/index.ts');
-      await withAssembly(async ({ deps }) => {
-        for (const id of ids) {
-          if (name === 'replay') await replayParkedEvent(deps, SUBSCRIBERS, id);
-          else await discardParkedEvent(deps, id);
-          printLines([`${id} ${name === 'replay' ? 'replayed' : 'discarded'}`]);
-        }
-      });
-    });
-}
-
-const facts = program.command('facts').description('the facts and counts that reports read');
-
-facts
-  .command('verify')
-  .description('count everything anew and name what differs; exit code 1 when something does')
-  .option('--organization <id>', 'only this workspace')
-  .option('--json', 'as JSON')
-  .action(async (options: { organization?: string; json?: boolean }) => {
-    const { verifyFacts } = await import('../domain/facts/verify.ts');
-    const reports = await withAssembly(({ deps }) => verifyFacts(deps, options.organization));
-    if (options.json) printJson({ organizations: reports });
-    else printLines(factLines(reports));
-    const total = reports.reduce((sum, report) => sum + report.total, 0);
-    if (total > 0) throw new OperatorError(`${total} ${total === 1 ? 'difference' : 'differences'}`);
-  });
-
-facts
-  .command('rebuild')
-  .description('mend facts and counts from the emails and what was recorded about them, while writes go on')
-  .option('--organization <id>', 'only this workspace')
-  .action(async (options: { organization?: string }) => {
-    const { rebuildFacts } = await import('../domain/facts/rebuild.ts');
-    printJson({ organizations: await withAssembly(({ deps }) => rebuildFacts(deps, options.organization)) });
-  });
+addRepairCommands(program);
 
 program
   .command('audit')
@@ -404,32 +275,6 @@ program
     await withAssembly(async ({ deps }) => {
       for await (const lines of exportAuditLogs(systemCtx(deps, options.organization, 'heron audit'), filter))
         if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
-    });
-  });
-
-program
-  .command('retry')
-  .description('have a run go on that kept failing and is blocked; the campaign, lead, import or delivery shows why')
-  .argument('<workflow id>', 'as in the Temporal UI: enrollment/<campaign>/<contact>, campaign/<id>, …')
-  .action(async (workflowId: string) => {
-    const { retryRun } = await import('../domain/system/blocked-runs.ts');
-    await withAssembly(async ({ deps }) => {
-      if (!(await retryRun(deps, workflowId))) throw new OperatorError(`${workflowId} is not blocked`);
-      printJson({ retried: workflowId });
-    });
-  });
-
-program
-  .command('goal-replay')
-  .description('replays of goals')
-  .command('cancel')
-  .description('end a replay after its present page; what it has done stays')
-  .argument('<replay id>', 'as in GET /v1/goals/:id/replays')
-  .action(async (replayId: string) => {
-    const { cancelReplayById } = await import('../domain/goals/replays.ts');
-    await withAssembly(async ({ deps }) => {
-      if (!(await cancelReplayById(deps, replayId))) throw new OperatorError(`${replayId} is no replay under way`);
-      printJson({ cancelled: replayId });
     });
   });
 
@@ -547,38 +392,4 @@ function explain(error: unknown): number {
     console.error('heron: unexpected failure:', withoutRowData(error));
   }
   return FAILED;
-}
-
-async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
-  const config: Config = loadConfig();
-  const { connect } = await import('../db/connection.ts');
-  const db = connect({ url: config.PRIMARY_DB, max: 2, name: 'heron-cli', rowSecurity: config.ROW_SECURITY });
-  try {
-    await reachDatabase(db, config.PRIMARY_DB);
-    await work(db);
-  } catch (error) {
-    throw asDatabaseFault(error, config.PRIMARY_DB) ?? error;
-  } finally {
-    await db.destroy();
-  }
-}
-
-async function withCurrentDatabase(work: (db: Db) => Promise<void>): Promise<void> {
-  await withDatabase(async (db) => {
-    await requireCurrentSchema(db);
-    await work(db);
-  });
-}
-
-/** Work with everything that verbs need, on a database of this build's schema. */
-async function withAssembly<T>(work: (assembly: Assembly) => Promise<T>): Promise<T> {
-  const config = loadConfig();
-  await withDatabase(requireCurrentSchema);
-  const { assemble } = await import('./assemble.ts');
-  const assembly = assemble(config, 'heron', { log: silentLogger });
-  try {
-    return await work(assembly);
-  } finally {
-    await assembly.close();
-  }
 }

@@ -41,7 +41,7 @@ export async function listCampaigns(
 /** What campaigns can be filtered by. */
 export type CampaignStatus = 'draft' | 'active' | 'paused' | 'completed';
 
-/** One campaign. */
+/** What `heron campaigns show` says of one campaign. */
 export async function showCampaign(env: Env, id: string): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with READ_CAMPAIGNS');
   const campaign = await ask(heron.GET('/v1/campaigns/{id}', { params: { path: { id } } }));
@@ -71,7 +71,7 @@ export async function startCampaign(env: Env, id: string): Promise<Shown> {
   return { json: answer, lines: [`The campaign is ${answer.status}.`] };
 }
 
-/** Pauses a campaign. */
+/** Pauses a campaign, and says the status that it has now. */
 export async function pauseCampaign(env: Env, id: string): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with SEND_CAMPAIGNS');
   const answer = await ask(heron.POST('/v1/campaigns/{id}/stop', { params: { path: { id } } }));

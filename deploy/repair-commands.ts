@@ -1,0 +1,180 @@
+import type { Command } from 'commander';
+import { systemClock } from '../lib/clock.ts';
+import { outboxId } from './arguments.ts';
+import { factLines } from './facts-text.ts';
+import { printJson, printLines } from './print.ts';
+import { reactionLines } from './reactions-text.ts';
+import { parkedLines } from './runs-text.ts';
+import { OperatorError } from './waiting.ts';
+import { withAssembly, withCurrentDatabase } from './with-installation.ts';
+
+/** The commands for what is stuck, in doubt or counted wrong: each shows it, and has it go on. */
+export function addRepairCommands(program: Command): void {
+  outboxCommands(program);
+  uncertainCommands(program);
+  reactionCommands(program);
+  factCommands(program);
+  runCommands(program);
+}
+
+/** Intents that Temporal did not take. */
+function outboxCommands(program: Command): void {
+  const outbox = program
+    .command('outbox')
+    .description('list intents that Temporal did not take, and that wait for an operator; with their reasons')
+    .option('--json', 'as JSON')
+    .action(async (options: { json?: boolean }) => {
+      const { listParked } = await import('../domain/system/outbox.ts');
+      await withCurrentDatabase(async (db) => {
+        const parked = await listParked(db);
+        if (options.json) printJson({ parked });
+        else printLines(parkedLines(parked));
+      });
+    });
+
+  outbox
+    .command('retry')
+    .description('carry parked intents again, and what waits behind them')
+    .argument('[id...]', 'which; without any, all of them', outboxId)
+    .action(async (ids: string[]) => {
+      const { retryParked } = await import('../domain/system/outbox.ts');
+      await withCurrentDatabase(async (db) =>
+        printJson({ retried: await retryParked(db, ids.length > 0 ? ids : undefined) }),
+      );
+    });
+
+  outbox
+    .command('drop')
+    .description('give parked intents up, and carry what waits behind them')
+    .argument('<id...>', 'which', outboxId)
+    .action(async (ids: string[]) => {
+      const { dropParked } = await import('../domain/system/outbox.ts');
+      await withCurrentDatabase(async (db) => printJson({ dropped: await dropParked(db, ids) }));
+    });
+}
+
+/** Emails of which nobody knows whether they have left. */
+function uncertainCommands(program: Command): void {
+  const uncertain = program
+    .command('uncertain')
+    .description('list emails that may have left, of which no mail server said so; as JSON')
+    .action(async () => {
+      const { listUncertain } = await import('../domain/tasks/uncertain.ts');
+      await withCurrentDatabase(async (db) => printJson({ uncertain: await listUncertain(db) }));
+    });
+
+  for (const [name, what] of [
+    ['sent', 'count them as sent: the recipients have them'],
+    ['again', 'send them again, under the same Message-ID: the recipients do not have them'],
+  ] as const) {
+    uncertain
+      .command(name)
+      .description(what)
+      .argument('<id...>', 'ids of uncertain emails')
+      .action(async (ids: string[]) => {
+        const { settleUncertain } = await import('../domain/tasks/uncertain.ts');
+        await withAssembly(async ({ deps }) => {
+          for (const id of ids) {
+            await settleUncertain(deps, id, name);
+            printLines([`${id} ${name === 'sent' ? 'counts as sent' : 'is sent again'}`]);
+          }
+        });
+      });
+  }
+}
+
+/** Events that a subscriber could not take. */
+function reactionCommands(program: Command): void {
+  const reactions = program
+    .command('reactions')
+    .description('show how far each subscriber of domain events is, and the events that were parked')
+    .option('--json', 'as JSON')
+    .action(async (options: { json?: boolean }) => {
+      await withCurrentDatabase(async (db) => {
+        const { reactionStatus } = await import('../domain/reactions/status.ts');
+        const { listParkedEvents } = await import('../domain/reactions/parked.ts');
+        const deps = { db, clock: systemClock };
+        const report = { subscribers: await reactionStatus(deps), parked: await listParkedEvents(deps) };
+        if (options.json) printJson(report);
+        else printLines(reactionLines(report));
+      });
+    });
+
+  for (const [name, what] of [
+    ['replay', 'apply parked events now, in the order given'],
+    ['discard', 'give parked events up; this cannot be undone'],
+  ] as const) {
+    reactions
+      .command(name)
+      .description(what)
+      .argument('<id...>', 'ids of parked events')
+      .action(async (ids: string[]) => {
+        const { discardParkedEvent, replayParkedEvent } = await import('../domain/reactions/parked.ts');
+        const { SUBSCRIBERS } = await import('../domain/subscribers/index.ts');
+        await withAssembly(async ({ deps }) => {
+          for (const id of ids) {
+            if (name === 'replay') await replayParkedEvent(deps, SUBSCRIBERS, id);
+            else await discardParkedEvent(deps, id);
+            printLines([`${id} ${name === 'replay' ? 'replayed' : 'discarded'}`]);
+          }
+        });
+      });
+  }
+}
+
+/** What reports count. */
+function factCommands(program: Command): void {
+  const facts = program.command('facts').description('the facts and counts that reports read');
+
+  facts
+    .command('verify')
+    .description('count everything anew and name what differs; exit code 1 when something does')
+    .option('--organization <id>', 'only this workspace')
+    .option('--json', 'as JSON')
+    .action(async (options: { organization?: string; json?: boolean }) => {
+      const { verifyFacts } = await import('../domain/facts/verify.ts');
+      const reports = await withAssembly(({ deps }) => verifyFacts(deps, options.organization));
+      if (options.json) printJson({ organizations: reports });
+      else printLines(factLines(reports));
+      const total = reports.reduce((sum, report) => sum + report.total, 0);
+      if (total > 0) throw new OperatorError(`${total} ${total === 1 ? 'difference' : 'differences'}`);
+    });
+
+  facts
+    .command('rebuild')
+    .description('mend facts and counts from the emails and what was recorded about them, while writes go on')
+    .option('--organization <id>', 'only this workspace')
+    .action(async (options: { organization?: string }) => {
+      const { rebuildFacts } = await import('../domain/facts/rebuild.ts');
+      printJson({ organizations: await withAssembly(({ deps }) => rebuildFacts(deps, options.organization)) });
+    });
+}
+
+/** Workflow runs that keep failing, or go on for too long. */
+function runCommands(program: Command): void {
+  program
+    .command('retry')
+    .description('have a run go on that kept failing and is blocked; the campaign, lead, import or delivery shows why')
+    .argument('<workflow id>', 'as in the Temporal UI: enrollment/<campaign>/<contact>, campaign/<id>, …')
+    .action(async (workflowId: string) => {
+      const { retryRun } = await import('../domain/system/blocked-runs.ts');
+      await withAssembly(async ({ deps }) => {
+        if (!(await retryRun(deps, workflowId))) throw new OperatorError(`${workflowId} is not blocked`);
+        printJson({ retried: workflowId });
+      });
+    });
+
+  program
+    .command('goal-replay')
+    .description('replays of goals')
+    .command('cancel')
+    .description('end a replay after its present page; what it has done stays')
+    .argument('<replay id>', 'as in GET /v1/goals/:id/replays')
+    .action(async (replayId: string) => {
+      const { cancelReplayById } = await import('../domain/goals/replays.ts');
+      await withAssembly(async ({ deps }) => {
+        if (!(await cancelReplayById(deps, replayId))) throw new OperatorError(`${replayId} is no replay under way`);
+        printJson({ cancelled: replayId });
+      });
+    });
+}

@@ -1,0 +1,46 @@
+import type { Db } from '../db/connection.ts';
+import { loadConfig, type Config } from '../lib/config/index.ts';
+import { silentLogger } from '../lib/log.ts';
+import type { Assembly } from './assemble.ts';
+import { asDatabaseFault, reachDatabase, requireCurrentSchema } from './waiting.ts';
+
+/*
+ * What a command of the operator works on: opened for it alone, and closed when it is done. Modules are loaded only where they are needed, so that help and
+ * completion are there at once.
+ */
+
+/** Work on the database of the settings, whatever its schema; a fault of it becomes one that names the address. */
+export async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
+  const config: Config = loadConfig();
+  const { connect } = await import('../db/connection.ts');
+  const db = connect({ url: config.PRIMARY_DB, max: 2, name: 'heron-cli', rowSecurity: config.ROW_SECURITY });
+  try {
+    await reachDatabase(db, config.PRIMARY_DB);
+    await work(db);
+  } catch (error) {
+    throw asDatabaseFault(error, config.PRIMARY_DB) ?? error;
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Work on a database that has this build's schema. @throws OperatorError when it has another */
+export async function withCurrentDatabase(work: (db: Db) => Promise<void>): Promise<void> {
+  await withDatabase(async (db) => {
+    await requireCurrentSchema(db);
+    await work(db);
+  });
+}
+
+/** Work with everything that verbs need, on a database of this build's schema. @throws OperatorError when it has another */
+export async function withAssembly<T>(work: (assembly: Assembly) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  await withDatabase(requireCurrentSchema);
+  const { assemble } = await import('./assemble.ts');
+  const assembly = assemble(config, 'heron', { log: silentLogger });
+  try {
+    return await work(assembly);
+  } finally {
+    await assembly.close();
+  }
+}
