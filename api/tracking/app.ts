@@ -27,17 +27,33 @@ const FORM_BYTES = 8 * 1024;
 
 /** The tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential. */
 export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
+  const router = new Router();
+  router.get('tracking.health', '/health', (koa) => {
+    koa.body = { status: 'ok' };
+  });
+  engagementRoutes(router, deps);
+  optOutRoutes(router, deps);
+
+  const app = new Koa();
+  app.use((koa, next) =>
+    inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
+  );
+  app.use(frame(deps, metrics));
+  app.use(metricsEndpoint(metrics, deps.config));
+  app.use(router.routes());
+  app.use((koa) => showPage(koa, 404, unknownPage(referenceOf(koa))));
+  app.silent = true;
+  return app;
+}
+
+/** Opens and clicks. Readers get their picture and their page also when the hit cannot be recorded. */
+function engagementRoutes(router: Router, deps: Deps): void {
   const limiter = createRateLimiter(deps.clock);
   const countryOf = openCountries(deps.config.GEOIP_DATABASE);
   const { TRUSTED_PROXIES: proxies } = deps.config;
   const trust = proxies.length > 0 ? proxyAddr.compile(proxies) : () => false;
   const hitOf = (koa: Context): Hit => ({ ...requestOf(koa), country: countryOf(proxyAddr(koa.req, trust)) });
   const recorded = async (link: string) => (await limiter.take(link, RECORDED_PER_MINUTE)) === 0;
-  const router = new Router();
-
-  router.get('tracking.health', '/health', (koa) => {
-    koa.body = { status: 'ok' };
-  });
 
   router.get('tracking.open', '/o/:file', async (koa) => {
     const sendId = sendOfPixel(deps, (koa.params.file as string).replace(/\.gif$/, ''));
@@ -61,7 +77,10 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
     koa.redirect(ticket.url);
     koa.body = '';
   });
+}
 
+/** The page that a link of an email leads to, and the form and the one-click post that opt out. */
+function optOutRoutes(router: Router, deps: Deps): void {
   router.get('tracking.unsubscribe-page', '/u/:token', async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
     if (!found) return showPage(koa, 404, unknownPage(referenceOf(koa)));
@@ -84,17 +103,6 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
     await optOut(deps, found, isOneClick ? 'one_click' : 'link', koa.state.requestId);
     showPage(koa, 200, donePage(found.organizationName, found.recipient));
   });
-
-  const app = new Koa();
-  app.use((koa, next) =>
-    inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
-  );
-  app.use(frame(deps, metrics));
-  app.use(metricsEndpoint(metrics, deps.config));
-  app.use(router.routes());
-  app.use((koa) => showPage(koa, 404, unknownPage(referenceOf(koa))));
-  app.silent = true;
-  return app;
 }
 
 /** By what the log, and where there are traces the collector, finds a request again. */

@@ -73,15 +73,9 @@ export async function applyBatch(
   const idOf = new Map(stored.map((row) => [row.email, row.id]));
   const imported = stored.filter((row) => row.inserted).length;
 
-  const ids = stored.map((row) => row.id);
-  await fileContacts(tx.org, ids, job.options.categories);
+  await fileContacts(tx.org, [...idOf.values()], job.options.categories);
   await fileByTitle(tx, rows, idOf);
-  if (job.options.campaign_id && ids.length > 0) {
-    assertMayImportInto(await lockCampaign(tx, job.options.campaign_id), {
-      byCredential: job.options.by_credential === true,
-    });
-    await addLeads(tx, job.options.campaign_id, ids, 'import');
-  }
+  await addToCampaign(tx, job.options, [...idOf.values()]);
 
   const problems = [
     ...batch.problems,
@@ -90,22 +84,35 @@ export async function applyBatch(
   ];
   await reportProblems(tx, job.id, problems);
   const skipped = problems.filter((problem) => SKIPPED.includes(problem.reason)).length;
+  await moveCheckpoint(tx, job.id, batch, {
+    imported,
+    updated: stored.length - imported,
+    skipped,
+    failed: problems.length - skipped,
+  });
+  return true;
+}
+
+async function addToCampaign(tx: Tx, options: ContactImportRow['options'], ids: readonly string[]): Promise<void> {
+  const { campaign_id: campaignId, by_credential: byCredential } = options;
+  if (!campaignId || ids.length === 0) return;
+  assertMayImportInto(await lockCampaign(tx, campaignId), { byCredential: byCredential === true });
+  await addLeads(tx, campaignId, ids, 'import');
+}
+
+/** Moves the job behind the rows of a batch, and adds what became of them. */
+async function moveCheckpoint(
+  tx: Tx,
+  importId: string,
+  { read, readBytes }: Pick<ImportBatch, 'read' | 'readBytes'>,
+  counts: Record<'imported' | 'updated' | 'skipped' | 'failed', number>,
+): Promise<void> {
   await tx.org.sql(
     `update contact_imports set checkpoint = checkpoint + :read, total = total + :read, imported = imported + :imported,
-       updated = updated + :updated, skipped = skipped + :skipped, failed = failed + :failed, read_bytes = greatest(read_bytes, :bytes), updated_at = :now
+       updated = updated + :updated, skipped = skipped + :skipped, failed = failed + :failed, read_bytes = greatest(read_bytes, :readBytes), updated_at = :now
      where organization_id = :org and id = :id`,
-    {
-      id: job.id,
-      now: tx.now,
-      read: batch.read,
-      bytes: batch.readBytes,
-      imported,
-      updated: stored.length - imported,
-      skipped,
-      failed: problems.length - skipped,
-    },
+    { id: importId, now: tx.now, read, readBytes, ...counts },
   );
-  return true;
 }
 
 function asProblem(row: ImportRow, reason: RowReason): RowProblem {
