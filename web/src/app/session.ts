@@ -38,7 +38,7 @@ export function forgetAccess(): void {
 }
 
 /** Leads to the sign-in page, and back here afterwards. */
-export function goToSignIn(): void {
+function goToSignIn(): void {
   const here = window.location.pathname + window.location.search;
   window.location.assign(`/account/sign-in?to=${encodeURIComponent(here)}`);
 }

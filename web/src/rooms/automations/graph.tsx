@@ -1,16 +1,5 @@
-import '@xyflow/react/dist/style.css';
-import { useComputedColorScheme } from '@mantine/core';
-import {
-  Controls,
-  Handle,
-  Position,
-  ReactFlow,
-  ReactFlowProvider,
-  type Edge,
-  type Node,
-  type NodeProps,
-} from '@xyflow/react';
-import { FitGraph } from '../../parts/fit-graph.tsx';
+import { Handle, Position, type Edge, type Node, type NodeProps } from '@xyflow/react';
+import { FlowPicture, WAY } from '../../parts/flow-picture.tsx';
 import { saidPlainly, textOf, useText } from '../../text/index.ts';
 import { useChoices } from './choices.ts';
 import { NODE, type Draft, type FlowNode, type Result } from './flow.ts';
@@ -44,7 +33,6 @@ export default function GraphPicture({
   onMove: ((id: string, place: { x: number; y: number }) => void) | undefined;
 }) {
   const t = useText();
-  const scheme = useComputedColorScheme('light');
   const choices = useChoices();
   const { graph } = draft;
   const of = new Map(results?.map((result) => [result.node_id, result]));
@@ -66,56 +54,30 @@ export default function GraphPicture({
     const isTaken =
       edge.when === '' ? status === 'success' : status === (edge.when === 'true' ? 'branch_true' : 'branch_false');
     return {
+      ...WAY,
       id: edge.id,
       source: edge.source,
       target: edge.target,
-      type: 'smoothstep',
-      focusable: false,
       animated: isTaken,
       className: isTaken ? classes.taken! : '',
       ...(edge.when ? { label: t(`automations.when.${edge.when}`) } : {}),
-      labelBgPadding: [6, 3],
-      labelBgBorderRadius: 4,
     };
   });
   return (
-    <ReactFlowProvider>
-      <div className={classes.graph} role="group" aria-label={t('automations.picture')}>
-        <ReactFlow
-          key={graph.nodes.length}
-          nodes={nodes}
-          edges={edges}
-          nodeTypes={KINDS as never}
-          colorMode={scheme}
-          fitView
-          fitViewOptions={FIT}
-          minZoom={0.2}
-          maxZoom={1.5}
-          nodesDraggable={onMove !== undefined}
-          nodesConnectable={false}
-          nodesFocusable={false}
-          edgesFocusable={false}
-          elementsSelectable={false}
-          zoomOnScroll={false}
-          zoomOnDoubleClick={false}
-          preventScrolling={false}
-          onNodesChange={(changes) => {
-            for (const change of changes)
-              if (change.type === 'position' && change.position) onMove?.(change.id, change.position);
-          }}
-          proOptions={{ hideAttribution: true }}
-          ariaLabelConfig={{
-            'controls.ariaLabel': t('automations.controls'),
-            'controls.zoomIn.ariaLabel': t('automations.zoomIn'),
-            'controls.zoomOut.ariaLabel': t('automations.zoomOut'),
-            'controls.fitView.ariaLabel': t('automations.fit'),
-          }}
-        >
-          <Controls showInteractive={false} position="top-right" fitViewOptions={FIT} />
-          <FitGraph {...FIT} />
-        </ReactFlow>
-      </div>
-    </ReactFlowProvider>
+    <div className={classes.graph} role="group" aria-label={t('automations.picture')}>
+      <FlowPicture
+        key={graph.nodes.length}
+        fit={FIT}
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={KINDS as never}
+        nodesDraggable={onMove !== undefined}
+        onNodesChange={(changes) => {
+          for (const change of changes)
+            if (change.type === 'position' && change.position) onMove?.(change.id, change.position);
+        }}
+      />
+    </div>
   );
 }
 

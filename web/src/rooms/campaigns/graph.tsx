@@ -1,21 +1,16 @@
-import '@xyflow/react/dist/style.css';
-import { useComputedColorScheme } from '@mantine/core';
 import IconFlag from '@tabler/icons-react/dist/esm/icons/IconFlag.mjs';
 import {
   BaseEdge,
-  Controls,
   getSmoothStepPath,
   Handle,
   Position,
-  ReactFlow,
-  ReactFlowProvider,
   type Edge,
   type EdgeProps,
   type Node,
   type NodeProps,
 } from '@xyflow/react';
 import { useMemo } from 'react';
-import { FitGraph } from '../../parts/fit-graph.tsx';
+import { FlowPicture, WAY } from '../../parts/flow-picture.tsx';
 import { useText } from '../../text/index.ts';
 import { branchesOf, conditionsInWords, layOut, NODE, shareOf, type Flow, type Step } from './flow.ts';
 import { StepCard } from './step-card.tsx';
@@ -43,7 +38,6 @@ export default function Graph({
   choose: (id: string) => void;
 }) {
   const t = useText();
-  const scheme = useComputedColorScheme('light');
   const { places, height, width } = useMemo(() => layOut(steps), [steps]);
   const nodes: (StepNode | EndNode)[] = steps.map((step, at) => ({
     id: step.id,
@@ -69,58 +63,32 @@ export default function Graph({
       }
       const label = [conditionsInWords(branch), shareOf(flow, step.id, branch.to)].filter(Boolean).join(' · ');
       edges.push({
+        ...WAY,
         id: `${step.id}-${at}`,
         source: step.id,
         target,
-        type: branches.length > 1 && branch.to !== null ? 'branch' : 'smoothstep',
-        focusable: false,
+        ...(branches.length > 1 && branch.to !== null ? { type: 'branch' } : {}),
         ...(label ? { label } : {}),
-        labelBgPadding: [6, 3],
-        labelBgBorderRadius: 4,
       });
     });
   }
   return (
-    <ReactFlowProvider>
-      <div
-        className="sequence-graph"
-        style={{ height: Math.min(height + 2 * MARGIN, TALLEST) }}
-        data-width={width}
-        role="group"
-        aria-label={t('sequence.picture')}
-      >
-        <ReactFlow
-          key={`${steps.length}-${width}-${height}`}
-          nodes={nodes}
-          edges={edges}
-          nodeTypes={KINDS as never}
-          edgeTypes={WAYS}
-          colorMode={scheme}
-          fitView
-          fitViewOptions={FIT}
-          minZoom={0.2}
-          maxZoom={1.5}
-          nodesDraggable={false}
-          nodesConnectable={false}
-          nodesFocusable={false}
-          edgesFocusable={false}
-          elementsSelectable={false}
-          zoomOnScroll={false}
-          zoomOnDoubleClick={false}
-          preventScrolling={false}
-          proOptions={{ hideAttribution: true }}
-          ariaLabelConfig={{
-            'controls.ariaLabel': t('sequence.controls'),
-            'controls.zoomIn.ariaLabel': t('sequence.zoomIn'),
-            'controls.zoomOut.ariaLabel': t('sequence.zoomOut'),
-            'controls.fitView.ariaLabel': t('sequence.fit'),
-          }}
-        >
-          <Controls showInteractive={false} position="top-right" fitViewOptions={FIT} />
-          <FitGraph {...FIT} />
-        </ReactFlow>
-      </div>
-    </ReactFlowProvider>
+    <div
+      className="sequence-graph"
+      style={{ height: Math.min(height + 2 * MARGIN, TALLEST) }}
+      data-width={width}
+      role="group"
+      aria-label={t('sequence.picture')}
+    >
+      <FlowPicture
+        key={`${steps.length}-${width}-${height}`}
+        fit={FIT}
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={KINDS as never}
+        edgeTypes={WAYS}
+      />
+    </div>
   );
 }
 
@@ -144,8 +112,8 @@ function BranchInGraph({ sourceX, sourceY, sourcePosition, targetX, targetY, tar
       label={edge.label}
       labelX={targetX}
       labelY={targetY - 14}
-      labelBgPadding={[6, 3]}
-      labelBgBorderRadius={4}
+      labelBgPadding={WAY.labelBgPadding}
+      labelBgBorderRadius={WAY.labelBgBorderRadius}
     />
   );
 }

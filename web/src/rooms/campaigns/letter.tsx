@@ -169,7 +169,7 @@ function useCustomFields(campaignId: string): readonly string[] {
 }
 
 /** Values that steps before this one bring: the answers of apps and the data of events. */
-export function variablesBefore(step: Pick<Step, 'id'>, steps: readonly Step[]): string[] {
+function variablesBefore(step: Pick<Step, 'id'>, steps: readonly Step[]): string[] {
   return steps.flatMap(({ id, action }) => {
     const key = (action as Action | null)?.output_key;
     return id !== step.id && typeof key === 'string' && key ? [`App.${key}`] : [];

@@ -33,7 +33,7 @@ const KINDS = [
 const FLOW_EVERY_MS = 15_000;
 
 /** Where the leads of a campaign stand; asked for again while it runs. */
-export function useFlow(id: string, isRunning: boolean) {
+function useFlow(id: string, isRunning: boolean) {
   return useQuery({
     queryKey: ['campaign-flow', id],
     queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/flow', { params: { path: { id } } })),
@@ -42,7 +42,7 @@ export function useFlow(id: string, isRunning: boolean) {
 }
 
 /** The steps of a campaign in order. */
-export function useSteps(id: string) {
+function useSteps(id: string) {
   return useQuery({
     queryKey: ['campaigns', id, 'steps'],
     queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/steps', { params: { path: { id } } })),

@@ -1,7 +1,6 @@
 import { Badge, Group, SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
-import { TimeChart } from '../../parts/chart.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
@@ -10,6 +9,7 @@ import { toSpan } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { textOf, toPercent, useText } from '../../text/index.ts';
 import { Behind, type FigureOf } from './behind.tsx';
+import { Daily } from './daily.tsx';
 import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { nextDay, PeriodControl, usePeriod } from './period.tsx';
@@ -56,7 +56,6 @@ function Shown({ report }: { report: Report }) {
   // The last day is counted up to the last full hour, and said as a day like the others.
   const note = t('reports.utc', { period: toSpan(from, nextDay(toDay(Date.parse(to) - 1))) });
   if (report.emails_sent === 0) return <NothingSent />;
-  const names = ['sent', 'bounces', 'complaints', 'unsubscribes'] as const;
   const groups: Column<Shares & { number: Partial<FigureOf> }>[] = [
     {
       label: t('reports.figure.sent'),
@@ -96,38 +95,13 @@ function Shown({ report }: { report: Report }) {
   return (
     <>
       <Figures report={report} />
-      <TimeChart
+      <Daily
         title={t('reports.arrival')}
         note={note}
         filename="heron-deliverability"
-        dates={timeseries.map(({ date }) => date)}
-        series={names.map((name) => ({
-          label: t(`reports.figure.${name}`),
-          values: timeseries.map((one) => one[name]),
-        }))}
-      >
-        <DataTable
-          title={t('reports.daily.table')}
-          note={note}
-          filename="heron-deliverability"
-          rows={timeseries}
-          keyOf={({ date }) => date}
-          columns={[
-            { label: t('reports.date'), value: ({ date }) => date },
-            ...names.map((name) => ({
-              label: t(`reports.figure.${name}`),
-              isNumber: true,
-              value: (row: (typeof timeseries)[number]) => row[name],
-              show: (row: (typeof timeseries)[number]) => (
-                <Behind
-                  value={row[name]}
-                  number={{ figure: name, from: `${row.date}T00:00:00Z`, to: nextDay(row.date) }}
-                />
-              ),
-            })),
-          ]}
-        />
-      </TimeChart>
+        days={timeseries}
+        names={['sent', 'bounces', 'complaints', 'unsubscribes']}
+      />
       <DataTable
         title={t('reports.byMailbox')}
         note={note}

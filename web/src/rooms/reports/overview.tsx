@@ -1,16 +1,16 @@
 import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
-import { TimeChart } from '../../parts/chart.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { To } from '../../parts/to.tsx';
 import { toPercent, useText } from '../../text/index.ts';
 import { Behind } from './behind.tsx';
+import { Daily } from './daily.tsx';
 import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
-import { nextDay, PeriodControl, usePeriod, type Period } from './period.tsx';
+import { PeriodControl, usePeriod, type Period } from './period.tsx';
 
 type Dashboard = AnswerOf<'/v1/analytics/dashboard'>;
 
@@ -73,44 +73,16 @@ function Figures({ data: { overall_stats: stats }, period }: { data: Dashboard; 
   );
 }
 
-function Trend({ data: { daily_trend: trend }, period }: { data: Dashboard; period: Period }) {
+function Trend({ data: { daily_trend: days }, period: { from, to, note } }: { data: Dashboard; period: Period }) {
   const t = useText();
-  const names = ['sent', 'opens', 'clicks', 'replies'] as const;
-  const { note } = period;
   return (
-    <TimeChart
+    <Daily
       title={t('reports.daily')}
       note={note}
-      filename={`heron-${period.from}-${period.to}`}
-      dates={trend.map(({ date }) => date)}
-      series={names.map((name) => ({ label: t(`reports.figure.${name}`), values: trend.map((one) => one[name]) }))}
-    >
-      <DataTable
-        title={t('reports.daily.table')}
-        note={note}
-        filename={`heron-${period.from}-${period.to}`}
-        rows={trend}
-        keyOf={({ date }) => date}
-        columns={[
-          { label: t('reports.date'), value: ({ date }) => date },
-          ...names.map((name) => ({
-            label: t(`reports.figure.${name}`),
-            isNumber: true,
-            value: (row: (typeof trend)[number]) => row[name],
-            show: (row: (typeof trend)[number]) => (
-              <Behind
-                value={row[name]}
-                number={{
-                  figure: name === 'opens' ? 'human_opens' : name,
-                  from: `${row.date}T00:00:00Z`,
-                  to: nextDay(row.date),
-                }}
-              />
-            ),
-          })),
-        ]}
-      />
-    </TimeChart>
+      filename={`heron-${from}-${to}`}
+      days={days}
+      names={['sent', 'opens', 'clicks', 'replies']}
+    />
   );
 }
 

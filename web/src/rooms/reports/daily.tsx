@@ -1,0 +1,61 @@
+import { TimeChart } from '../../parts/chart.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { useText } from '../../text/index.ts';
+import { Behind } from './behind.tsx';
+import { nextDay } from './period.tsx';
+
+/** Figures of a day that may stand in a chart of days. */
+type Name = 'sent' | 'opens' | 'clicks' | 'replies' | 'bounces' | 'complaints' | 'unsubscribes';
+
+/** Figures day by day: as lines, and as a table in which each number opens what it counts. */
+export function Daily<Shown extends Name>({
+  title,
+  note,
+  filename,
+  days,
+  names,
+}: {
+  title: string;
+  note: string;
+  filename: string;
+  days: readonly ({ date: string } & Record<Shown, number>)[];
+  names: readonly Shown[];
+}) {
+  const t = useText();
+  return (
+    <TimeChart
+      title={title}
+      note={note}
+      filename={filename}
+      dates={days.map(({ date }) => date)}
+      series={names.map((name) => ({ label: t(`reports.figure.${name}`), values: days.map((day) => day[name]) }))}
+    >
+      <DataTable
+        title={t('reports.daily.table')}
+        note={note}
+        filename={filename}
+        rows={days}
+        keyOf={({ date }) => date}
+        columns={[
+          { label: t('reports.date'), value: ({ date }) => date },
+          ...names.map((name) => ({
+            label: t(`reports.figure.${name}`),
+            isNumber: true,
+            value: (day: (typeof days)[number]) => day[name],
+            show: (day: (typeof days)[number]) => (
+              <Behind
+                value={day[name]}
+                // The opens of a day are those of people alone.
+                number={{
+                  figure: name === 'opens' ? 'human_opens' : name,
+                  from: `${day.date}T00:00:00Z`,
+                  to: nextDay(day.date),
+                }}
+              />
+            ),
+          })),
+        ]}
+      />
+    </TimeChart>
+  );
+}
