@@ -32,7 +32,7 @@ export const rangeProblem = ({ from, to }: { from?: unknown; to?: unknown }): st
 };
 
 /** Refuses ends that are in the wrong order or too far apart, beside the faults of other fields. */
-export const ranged = <Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>) =>
+const ranged = <Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>) =>
   schema.refine((value) => rangeProblem(value) === undefined, {
     path: ['to'],
     error: ({ input }) => rangeProblem(input as { from?: unknown; to?: unknown })!,

@@ -13,7 +13,7 @@ import type * as schemas from './schemas.ts';
 
 const ALL_MAILBOXES = '00000000-0000-0000-0000-000000000000';
 
-/** The workspace at a glance. */
+/** The figures of GET /analytics/dashboard; rates are percent, and what each counts is in docs/reporting.md. */
 export function presentDashboard(report: Dashboard): z.input<typeof schemas.dashboard> {
   const { counts } = report;
   return {
@@ -44,7 +44,10 @@ export function presentDashboard(report: Dashboard): z.input<typeof schemas.dash
   };
 }
 
-/** How well emails arrive. */
+/**
+ * The deliverability report: what emails came to, with what clients reported of emails that Heron does not know. Placement rates are left out where
+ * no warmup email was placed.
+ */
 export function presentDeliverability(report: DeliverabilityReport): z.input<typeof schemas.deliverability> {
   const { counts, unassigned, placement, intents } = report;
   const bounces = counts.bounced + unassigned.bounces;
@@ -104,7 +107,7 @@ export function presentDeliverability(report: DeliverabilityReport): z.input<typ
   };
 }
 
-/** What was exchanged to warm up. */
+/** The warmup of one mailbox, or of all of them together under the zero id, with `date_range` as moments. */
 export function presentWarmup(report: WarmupReport, range: DayRange): z.input<typeof schemas.warmup> {
   return {
     email_account_id: report.mailbox?.id ?? ALL_MAILBOXES,
@@ -128,7 +131,7 @@ export function presentRange(range: DayRange): { from: string; to: string } {
   return { from: iso(from), to: iso(to) };
 }
 
-/** What became of a campaign's emails. */
+/** A campaign as a whole and step by step; `date_range` is null where all of its time is counted. */
 export function presentCampaignReport(report: CampaignReport): z.input<typeof schemas.campaignReport> {
   const { campaign, range, counts } = report;
   return {
@@ -173,7 +176,7 @@ export function presentCampaignReport(report: CampaignReport): z.input<typeof sc
   };
 }
 
-/** A mailbox: how it stands, and what it did today. */
+/** A mailbox in the list of accounts: its health, what is wrong with it, and what it has sent today. */
 export function presentAccount(status: AccountStatus): z.input<typeof schemas.accounts>['data'][number] {
   const { mailbox } = status;
   return {
@@ -189,7 +192,7 @@ export function presentAccount(status: AccountStatus): z.input<typeof schemas.ac
   };
 }
 
-/** A mailbox with how its warmup stands. */
+/** One account: the same as in the list, and its warmup where it has been warmed. */
 export function presentAccountDetail(detail: AccountDetail): z.input<typeof schemas.accountDetail> {
   const { mailbox, warmup, warmupHealth } = detail;
   return {
@@ -221,7 +224,7 @@ export function presentAccountDetail(detail: AccountDetail): z.input<typeof sche
   };
 }
 
-/** How much of everything a workspace has. */
+/** What a workspace has used of what it may have. Calls of the API are counted by API key, so that they are 0 here. */
 export function presentUsage(report: Usage, userId: string | null): z.input<typeof schemas.usage> {
   return {
     user_id: userId,
@@ -233,7 +236,7 @@ export function presentUsage(report: Usage, userId: string | null): z.input<type
   };
 }
 
-/** What a figure counts. */
+/** One of the emails, contacts or reports that a figure counts (GET /analytics/explain), and when it came to count. */
 export function presentCountedThing(row: CountedThing): z.input<typeof schemas.counted>['data'][number] {
   const { id, kind, contact_id, contact_email, campaign_id, mailbox_id, at } = row;
   return { id, kind, contact_id, contact_email, campaign_id, email_account_id: mailbox_id, at: iso(at) };

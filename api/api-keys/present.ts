@@ -5,7 +5,7 @@ import type { ApiKeyUsageLogRow, UsageSummary } from '../../domain/api-keys/usag
 import { iso } from '../http/schemas.ts';
 import type { apiKey, usageAnalytics, usageLog, usageSummary } from './schemas.ts';
 
-/** An API key without its secret, which is not stored. */
+/** An API key for lists and after a change. Its secret is not stored: the answer to its creation adds it, once. */
 export function presentKey(row: ApiKeyRow): z.input<typeof apiKey> {
   return {
     id: row.id,
@@ -30,12 +30,12 @@ export function presentKey(row: ApiKeyRow): z.input<typeof apiKey> {
   };
 }
 
-/** The usage summary. */
+/** The keys of the workspace by state, and what they did in the past 24 hours. */
 export function presentSummary(summary: UsageSummary): z.input<typeof usageSummary> {
   return { ...summary, last_call_at: iso(summary.last_call_at) };
 }
 
-/** Usage over time. */
+/** The calls of one key, or of all, in buckets of time. */
 export function presentAnalytics(analytics: UsageAnalytics): z.input<typeof usageAnalytics> {
   return {
     ...analytics,
@@ -45,7 +45,7 @@ export function presentAnalytics(analytics: UsageAnalytics): z.input<typeof usag
   };
 }
 
-/** One recorded request. */
+/** One request that was made with a key, with its answer; `response_time_ms` is the time in this process. */
 export function presentUsageLog(row: ApiKeyUsageLogRow): z.input<typeof usageLog> {
   const { id, api_key_id, endpoint, method, ip_address, user_agent, response_code, response_time_ms } = row;
   return {

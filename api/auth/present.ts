@@ -4,7 +4,7 @@ import type { SessionRow, TokenPair } from '../../domain/identity/sessions.ts';
 import { iso } from '../http/schemas.ts';
 import type { loginResult, session, tokenPair, user } from './schemas.ts';
 
-/** The tokens of a session. */
+/** The tokens of a session that goes on: after a refresh, or in another workspace. */
 export function presentTokens(tokens: TokenPair): z.input<typeof tokenPair> {
   return {
     access_token: tokens.accessToken,

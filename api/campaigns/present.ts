@@ -17,7 +17,7 @@ import type { campaign, flow, leadHold, leadPage, leadWay, logPage, senderList, 
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
-/** A campaign as answers carry it. */
+/** A campaign, alone or in a list, with all of its settings. Its run in the Temporal UI is named once it has one: a draft was never started. */
 export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'>): z.input<typeof campaign> {
   return {
     id: row.id,
@@ -77,12 +77,12 @@ export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'
   };
 }
 
-/** The warnings of a write, present only when there are some. */
+/** What a write lets pass and warns of, to be spread into its answer; nothing where there is none. */
 export function presentWarnings(warnings: readonly string[]): { warnings?: string[] } {
   return warnings.length > 0 ? { warnings: [...warnings] } : {};
 }
 
-/** A step. */
+/** A step with what it sends or does; its variants have a list of their own. */
 export function presentStep(row: CampaignStepRow): z.input<typeof step> {
   return {
     id: row.id,
@@ -106,7 +106,7 @@ export function presentStep(row: CampaignStepRow): z.input<typeof step> {
   };
 }
 
-/** Where the leads of a campaign stand. */
+/** The leads at each step and on each way between two steps, and how the wordings of each email compare. */
 export function presentFlow({ campaignId, pending, steps, links, wordings }: CampaignFlow): z.input<typeof flow> {
   return {
     campaign_id: campaignId,
@@ -128,7 +128,7 @@ export function presentFlow({ campaignId, pending, steps, links, wordings }: Cam
   };
 }
 
-/** An A/B variant. */
+/** A wording of a step's email that is tried against the others. */
 export function presentVariant(row: CampaignVariantRow): Item<typeof variantList> {
   return {
     id: row.id,
@@ -151,7 +151,7 @@ export function presentVariant(row: CampaignVariantRow): Item<typeof variantList
   };
 }
 
-/** A mailbox of an explicit pool. */
+/** A mailbox that was chosen for the campaign by name, with its weight in the rotation. */
 export function presentSender(row: CampaignSenderRow): Item<typeof senderList> {
   return {
     email_account_id: row.mailbox_id,
@@ -161,22 +161,21 @@ export function presentSender(row: CampaignSenderRow): Item<typeof senderList> {
   };
 }
 
-/** A line of the activity log. */
+/** A line of the campaign's activity log: what was done with it or what befell it, and when. */
 export function presentLog(row: CampaignLogRow): Item<typeof logPage> {
   return { ...row, created_at: iso(row.created_at) };
 }
 
-/** Whether a lead is held. */
+/** The answer to pausing, resuming and asking after the hold of one lead. */
 export function presentHold({ campaign_id, contact_id, hold }: LeadHoldResult): z.input<typeof leadHold> {
   return { campaign_id, contact_id, hold: hold && { ...hold, since: iso(hold.since), until: iso(hold.until) } };
 }
 
-/** A lead and how far it is. */
+/** A lead of a campaign: where it stands, what it waits for, why it is held. Its run in the Temporal UI is named once it was launched. */
 export function presentLead(
   row: LeadRow,
   { config, campaignId }: Pick<Ctx, 'config'> & { campaignId: string },
 ): Item<typeof leadPage> {
-  const held = row.status === 'paused' && row.hold_since !== null;
   return {
     contact_id: row.contact_id,
     contact: row.contact,
@@ -187,14 +186,7 @@ export function presentLead(
     waiting_until: iso(row.waiting_for === null ? null : row.waiting_until),
     blocked: row.blocked,
     failure_reason: row.failure_reason,
-    hold: held
-      ? {
-          since: iso(row.hold_since!),
-          until: iso(row.hold_until),
-          reason: row.hold_reason ?? '',
-          source: row.hold_source ?? 'manual',
-        }
-      : null,
+    hold: presentHoldOf(row),
     entered_at: iso(row.entered_at),
     launched_at: iso(row.launched_at),
     last_activity_at: iso(row.last_activity_at),
@@ -203,7 +195,20 @@ export function presentLead(
   };
 }
 
-/** A lead and its way. */
+/** The hold of a lead that is paused, for itself and for its contact; null while it is not. */
+export function presentHoldOf(
+  lead: Pick<LeadRow, 'status' | 'hold_since' | 'hold_until' | 'hold_reason' | 'hold_source'>,
+): z.input<typeof leadHold>['hold'] {
+  if (lead.status !== 'paused' || lead.hold_since === null) return null;
+  return {
+    since: iso(lead.hold_since),
+    until: iso(lead.hold_until),
+    reason: lead.hold_reason ?? '',
+    source: lead.hold_source ?? 'manual',
+  };
+}
+
+/** A lead with every step it has come through, its emails and waits, and the lines of its log. */
 export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config'>): z.input<typeof leadWay> {
   return {
     ...presentLead(lead, { ...ctx, campaignId: story.campaign.id }),

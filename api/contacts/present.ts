@@ -3,10 +3,11 @@ import type { ContactDetail } from '../../domain/contacts/read.ts';
 import type { FoundContact } from '../../domain/contacts/search.ts';
 import type { LeadProgress } from '../../domain/leads/progress.ts';
 import type { ContactView } from '../../domain/records/contact-view.ts';
+import { presentHoldOf } from '../campaigns/present.ts';
 import { iso } from '../http/schemas.ts';
 import type { contact, contactDetail, foundContact } from './schemas.ts';
 
-/** A contact as answers carry it. */
+/** A contact, as writes and lists answer it, with its campaigns and categories but without what it did. */
 export function presentContact(view: ContactView): z.input<typeof contact> {
   return {
     id: view.id,
@@ -39,7 +40,7 @@ export function presentFound(found: FoundContact): z.input<typeof foundContact> 
 }
 
 function presentProgress(lead: LeadProgress): NonNullable<z.input<typeof foundContact>['campaign_lead']> {
-  const held = lead.status === 'paused' && lead.hold_since !== null;
+  const hold = presentHoldOf(lead);
   return {
     status: lead.status,
     sent: lead.sent,
@@ -50,20 +51,11 @@ function presentProgress(lead: LeadProgress): NonNullable<z.input<typeof foundCo
     ...(lead.current_step === null ? {} : { current_step: lead.current_step }),
     ...(lead.failure_reason === null ? {} : { failure_reason: lead.failure_reason }),
     last_activity_at: iso(lead.last_activity_at),
-    ...(held ? { hold: presentHold(lead, lead.hold_since!) } : {}),
+    ...(hold ? { hold } : {}),
   };
 }
 
-function presentHold(lead: LeadProgress, since: Date) {
-  return {
-    since: iso(since),
-    until: iso(lead.hold_until),
-    reason: lead.hold_reason ?? '',
-    source: lead.hold_source ?? ('manual' as const),
-  };
-}
-
-/** A contact with everything known of it. */
+/** One contact, with its engagement over all campaigns and the suppression of its address. */
 export function presentDetail({
   contact: view,
   engagement,

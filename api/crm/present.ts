@@ -8,7 +8,7 @@ import type { TaskRow } from '../../domain/crm/tasks.ts';
 import { iso } from '../http/schemas.ts';
 import type { activity, deal, foundDeal, pipeline, stage, task, taskType } from './schemas.ts';
 
-/** A stage as answers carry it. */
+/** A stage of a pipeline; `deal_count` only where a whole pipeline is read. */
 export function presentStage(row: StageRow): z.input<typeof stage> {
   return {
     id: row.id,
@@ -22,7 +22,7 @@ export function presentStage(row: StageRow): z.input<typeof stage> {
   };
 }
 
-/** A pipeline as answers carry it. */
+/** A pipeline with its stages in order. */
 export function presentPipeline(row: Pipeline): z.input<typeof pipeline> {
   return {
     id: row.id,
@@ -35,7 +35,7 @@ export function presentPipeline(row: Pipeline): z.input<typeof pipeline> {
   };
 }
 
-/** A deal as answers carry it, alone. */
+/** A deal, as writes answer it; `value` is in major units of its currency. */
 export function presentDeal(row: DealRow): z.input<typeof deal> {
   return {
     id: row.id,
@@ -59,13 +59,13 @@ export function presentDeal(row: DealRow): z.input<typeof deal> {
   };
 }
 
-/** A deal of a list or search, with what it names. */
+/** A deal of a list or search, with contact, stage and campaign by name, so that a list needs no further requests. */
 export function presentFoundDeal(row: FoundDeal): z.input<typeof foundDeal> {
   const { contact, stage: place, campaign_name } = row;
   return { ...presentDeal(row), contact, stage: place, campaign_name };
 }
 
-/** A task type as answers carry it. */
+/** A kind of task that the workspace has made for itself. */
 export function presentTaskType(row: TaskTypeRow): z.input<typeof taskType> {
   return {
     id: row.id,
@@ -78,7 +78,7 @@ export function presentTaskType(row: TaskTypeRow): z.input<typeof taskType> {
   };
 }
 
-/** A task as answers carry it. */
+/** A task of a person or a team, about a contact, a deal, or neither. */
 export function presentTask(row: TaskRow): z.input<typeof task> {
   return {
     id: row.id,

@@ -7,7 +7,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { iso } from '../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
-/** A goal, as the API shows it. */
+/** A goal with the definition that is in force. */
 export function presentGoal(goal: Goal): z.input<typeof schemas.goal> {
   const { id, name, kind, is_primary, definition, revision } = goal;
   return {
@@ -23,7 +23,7 @@ export function presentGoal(goal: Goal): z.input<typeof schemas.goal> {
   };
 }
 
-/** A goal with every revision of its definition. */
+/** One goal, with every definition it has had, so that a conversion can be traced to the one it was counted by. */
 export function presentGoalDetail(found: {
   goal: Goal;
   revisions: readonly GoalRevision[];
@@ -39,7 +39,7 @@ export function presentGoalDetail(found: {
   };
 }
 
-/** What a definition would have counted. */
+/** What a definition would have counted in a time, before there is a goal of it; amounts in minor units. */
 export function presentGoalPreview(preview: GoalPreview): z.input<typeof schemas.goalPreview> {
   const { scanned, matched, people, withValue, values } = preview;
   return {
@@ -57,7 +57,7 @@ export function presentGoalPreview(preview: GoalPreview): z.input<typeof schemas
   };
 }
 
-/** What a replay would change. */
+/** What a replay would add, remove and keep. Nothing has been written. */
 export function presentReplayPreview(preview: ReplayPreview): z.input<typeof schemas.replayPreview> {
   return {
     scanned: preview.scanned,

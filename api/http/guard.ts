@@ -30,7 +30,7 @@ export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
   };
 }
 
-/** The steps after it. */
+/** The steps from the body on: reads it, runs the handler once per Idempotency-Key, and checks and sends its answer. */
 export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa) => {
     const actor = koa.state.actor as Actor;

@@ -183,7 +183,7 @@ export interface RouteSpec<
 /** A route without its type parameters, as the router and the walking test suites use it. */
 export type AnyRoute = RouteSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType | 'stream' | undefined, unknown>;
 
-/** Declares an endpoint. */
+/** Declares an endpoint: router, guard, OpenAPI, client and the walking suites are all derived from what is given here. It does nothing by itself. */
 export function route<
   P extends z.ZodType = z.ZodType<Record<string, never>>,
   Q extends z.ZodType = z.ZodType<Record<string, never>>,

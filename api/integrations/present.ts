@@ -11,7 +11,7 @@ import type { MeetingView } from '../../domain/meetings/read.ts';
 import { iso } from '../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
-/** A provider of the catalogue. */
+/** A provider as the catalogue offers it, with its triggers, actions and scopes; `configured` tells whether the operator has set it up. */
 export function presentProvider({
   provider,
   configured,
@@ -39,7 +39,7 @@ export function presentProvider({
   };
 }
 
-/** A connection, without anything that is secret. */
+/** A connection of the workspace to a provider, with its health. Keys and tokens are never part of it; `inbound_webhook_url` is shown once, when it is made. */
 export function presentConnection(
   row: ConnectionRow,
   inboundUrl: string | null = null,
@@ -72,18 +72,18 @@ export function presentConnection(
   };
 }
 
-/** An event subscription. */
+/** A trigger that a connection is told of, and what it does then. */
 export function presentSubscription(row: Subscription): z.input<typeof schemas.subscription> {
   return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }
 
-/** A field mapping. */
+/** A field of contacts and where it goes in the provider's records. */
 export function presentMapping(row: FieldMapping): z.input<typeof schemas.mapping> {
   const { source_field: field, position: _position, ...rest } = row;
   return { ...rest, sendsets_field: field, created_at: iso(row.created_at) };
 }
 
-/** A line of a connection's log. */
+/** A line of a connection's log: one thing that was done at the provider, or failed. */
 export function presentRun(row: IntegrationRun): z.input<typeof schemas.run> {
   return { ...row, started_at: iso(row.started_at), finished_at: iso(row.finished_at) };
 }

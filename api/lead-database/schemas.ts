@@ -47,7 +47,7 @@ export const leadPerson = z.strictObject({
   created_at: timestamp,
 });
 
-export const leadCompany = z.strictObject({
+const leadCompany = z.strictObject({
   domain: z.string(),
   name: z.string().meta({ description: 'The most common one of its people' }),
   people: z.int(),

@@ -9,7 +9,7 @@ import { runUrl } from '../../domain/records/run-url.ts';
 import { iso } from '../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
-/** What can be ordered, as answers carry it. */
+/** What the provider sells, with prices per month in cents. */
 export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.providers> {
   return {
     data: offers.map((offer) => ({
@@ -23,7 +23,7 @@ export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.
   };
 }
 
-/** A quote as answers carry it. */
+/** A priced selection that can be ordered until `expires_at`; all amounts in cents. */
 export function presentQuote(row: QuoteRow): z.input<typeof schemas.quote> {
   return {
     quote_id: row.id,
@@ -44,7 +44,7 @@ export function presentQuote(row: QuoteRow): z.input<typeof schemas.quote> {
   };
 }
 
-/** An order as answers carry it. */
+/** An order from payment to ready mailboxes. The address to pay at is there while it waits for payment; moments and errors only once there are such. */
 export function presentOrder(
   { order, payment, steps, mailboxes, refundNeedsPerson }: OrderView,
   { config }: Pick<Ctx, 'config'>,
@@ -93,7 +93,7 @@ export function presentOrder(
   };
 }
 
-/** An order that waits for a person, as answers carry it. */
+/** The answer 202 to an order that a credential may not place without a person: where to decide, and until when. */
 export function presentApproval(row: ApprovalRow, { config }: Pick<Ctx, 'config'>): z.input<typeof schemas.approval> {
   return {
     result: 'awaiting_approval',

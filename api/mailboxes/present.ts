@@ -78,12 +78,12 @@ function presentError(error: MailboxError): z.input<typeof mailboxDetail>['recen
   return { ...error, created_at: iso(error.created_at), resolved_at: iso(error.resolved_at) };
 }
 
-/** How many more mailboxes may be connected. */
+/** How many mailboxes the workspace may still connect; there are no requests for more, so `pending_request` is null. */
 export function presentAllowance({ limit, used, remaining }: Allowance): z.input<typeof allowance> {
   return { remaining, limit, used, pending_request: null };
 }
 
-/** A live check as a checklist. */
+/** What a live check found of sending, reading and DNS, with everything else that decides whether the mailbox sends. */
 export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding): z.input<typeof liveCheck> {
   const { mailbox: row } = check;
   return {
@@ -105,7 +105,7 @@ export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding): z.in
   };
 }
 
-/** What DNS says of the sending domain. */
+/** The SPF, DKIM and DMARC records of the sending domain; records that are missing are left out. */
 export function presentAuthCheck(check: AuthCheck): z.input<typeof authCheck> {
   return {
     domain: check.domain,
@@ -120,12 +120,12 @@ export function presentAuthCheck(check: AuthCheck): z.input<typeof authCheck> {
   };
 }
 
-/** A consent that was begun. */
+/** Where to send a person for the consent to their mailbox, and the session to ask after it with; `expires_in` is seconds. */
 export function presentStartedConsent({ url, session, expiresInMs }: StartedConsent): z.input<typeof startedConsent> {
   return { url, session, expires_in: Math.round(expiresInMs / 1000) };
 }
 
-/** What became of a consent. */
+/** How far a consent is; with the mailbox once it is connected, or with what went wrong. */
 export function presentConsent({
   status,
   provider,

@@ -48,7 +48,7 @@ const limits = {
   min_wait_time: z.int().min(0).max(86_400).optional().meta({ description: 'Seconds between two emails; default 600' }),
 };
 
-export const connectSmtp = z.strictObject({
+const connectSmtp = z.strictObject({
   provider: z.literal('smtp_imap'),
   email: emailAddress,
   name: headerLine,

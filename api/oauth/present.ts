@@ -5,7 +5,7 @@ import { scopesOf, scopeText } from '../../domain/identity/scopes.ts';
 import { iso } from '../http/schemas.ts';
 import type { application, registered } from './schemas.ts';
 
-/** An application without its secret, which is not stored. */
+/** An application of the workspace. Its secret is not stored: creation and rotation add it to their answers, once. */
 export function presentApplication(row: OAuthApplicationRow): z.input<typeof application> {
   return {
     id: row.id,

@@ -22,7 +22,7 @@ export function presentOrganization(row: MyOrganization, selected: string | null
   };
 }
 
-/** A member with their role. */
+/** A member of the workspace with the role that decides what they may do. */
 export function presentMember(row: MemberRow): z.input<typeof member> {
   return {
     user_id: row.user_id,
@@ -34,7 +34,7 @@ export function presentMember(row: MemberRow): z.input<typeof member> {
   };
 }
 
-/** A role with its permissions. */
+/** A role with its permissions; `is_system` roles came with the workspace and stay as they are. */
 export function presentRole(row: RoleRow): z.input<typeof role> {
   return {
     id: row.id,
@@ -47,7 +47,7 @@ export function presentRole(row: RoleRow): z.input<typeof role> {
   };
 }
 
-/** An invitation; `now` decides whether it has expired. */
+/** An invitation that was not accepted yet; whether it is open or expired is judged by `now`. */
 export function presentInvitation(row: InvitationView, now: Date): z.input<typeof invitation> {
   return {
     id: row.id,

@@ -6,7 +6,7 @@ import type { RunEventRow, RunRow } from '../../domain/runs/states.ts';
 import { iso } from '../http/schemas.ts';
 import type { run, runEvent } from './schemas.ts';
 
-/** A run as answers carry it. */
+/** An agent's run and how far it is, with the page to decide at while it waits for a person, and its run in the Temporal UI. */
 export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.input<typeof run> {
   return {
     id: row.id,
@@ -29,7 +29,7 @@ export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.inpu
   };
 }
 
-/** An event of a run. */
+/** One change of a run's state, in the order of `seq`, with who made it. */
 export function presentRunEvent(row: RunEventRow): z.input<typeof runEvent> {
   return {
     seq: row.seq,

@@ -4,7 +4,7 @@ import type { WarmupStanding } from '../../domain/warmup/standing.ts';
 import { iso } from '../http/schemas.ts';
 import type { rule, standing } from './schemas.ts';
 
-/** A routing rule. */
+/** A rule that decides between which mailboxes warmup emails go; the workspace has them in the order in which they are tried. */
 export function presentRule(row: WarmupRule): z.input<typeof rule> {
   return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }

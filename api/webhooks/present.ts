@@ -9,7 +9,7 @@ import type { ChallengeResult } from '../../domain/webhooks/verify.ts';
 import { iso } from '../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
-/** An endpoint as answers carry it; never with its secret. */
+/** An endpoint of the workspace with its health. Its secret is shown by creation and rotation alone. */
 export function presentEndpoint(row: WebhookEndpointRow): z.input<typeof schemas.endpoint> {
   return {
     id: row.id,
@@ -30,7 +30,7 @@ export function presentEndpoint(row: WebhookEndpointRow): z.input<typeof schemas
   };
 }
 
-/** The result of a challenge, with the endpoint as it is now. */
+/** What the receiver answered to a challenge, and the endpoint as it is after it. */
 export function presentVerification(
   row: WebhookEndpointRow,
   result: ChallengeResult,
@@ -46,7 +46,7 @@ export function presentVerification(
   };
 }
 
-/** A delivery without its body. */
+/** A delivery as the makers of an application see it: over all workspaces, without the body. */
 export function presentApplicationDelivery(row: DeliveryView): z.input<typeof schemas.applicationDelivery> {
   return {
     id: row.id,
@@ -67,7 +67,7 @@ export function presentApplicationDelivery(row: DeliveryView): z.input<typeof sc
   };
 }
 
-/** A delivery with the body its receiver gets. */
+/** A delivery as its workspace sees it: with the body, and with its run in the Temporal UI where it has one of its own. */
 export function presentDelivery(
   row: DeliveryWithPayload,
   { config }: Pick<Ctx, 'config'>,
@@ -82,7 +82,7 @@ export function presentDelivery(
   };
 }
 
-/** One minute of one endpoint's dropped events. */
+/** How many events of one type an endpoint was not told of in one minute, and why. */
 export function presentDrop({
   endpoint_id,
   event_type,
@@ -94,7 +94,7 @@ export function presentDrop({
   return { endpoint_id, event_type, reason, dropped, minute: iso(minute), last_event_id };
 }
 
-/** The endpoint an application has in one workspace. */
+/** The endpoint that an application has in one workspace, for its makers. */
 export function presentManagedEndpoint(row: ManagedEndpointView): z.input<typeof schemas.managedEndpoint> {
   return {
     id: row.id,

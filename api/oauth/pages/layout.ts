@@ -42,7 +42,7 @@ export interface PageOptions {
   headers?: Record<string, string> | undefined;
 }
 
-/** A page as an answer. */
+/** A whole page as the answer of a route: head, style and frame around `body`. It runs no script. */
 export function page(options: PageOptions): StreamReply {
   const refresh =
     options.refreshTo === undefined ? null : html`<meta http-equiv="refresh" content="0;url=${options.refreshTo}">`;

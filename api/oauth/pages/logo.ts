@@ -92,7 +92,7 @@ function letterTile(name: string): string {
     .text;
 }
 
-/** The letter of a tile. */
+/** The letter that stands on the tile of an application without a logo. */
 export function initial(name: string): string {
   return [...name.trim()][0]?.toUpperCase() ?? '?';
 }
