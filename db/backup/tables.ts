@@ -36,7 +36,7 @@ export async function sequences(client: pg.Client): Promise<Record<string, strin
   return Object.fromEntries(rows.map(({ name, last }) => [name, last]));
 }
 
-/** A name as SQL. */
+/** A name from the catalogue as a quoted identifier, as statements about tables that are read at run time need it. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

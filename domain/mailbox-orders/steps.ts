@@ -24,7 +24,7 @@ export function readSteps(org: OrgScope, orderId: string): Promise<StepRow[]> {
   });
 }
 
-/** One step of an order. */
+/** One step of an order; undefined when the order has no such step. */
 export async function readStep(org: OrgScope, orderId: string, step: string): Promise<StepRow | undefined> {
   return org.table('order_steps').where({ order_id: orderId, step }).first();
 }
