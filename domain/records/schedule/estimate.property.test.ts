@@ -341,7 +341,10 @@ const asked = fc
         coming: coming && { firstDay: today + coming.inDays, emails: coming.emails },
       })),
     );
-    const perDay = Math.min(mailboxes.reduce((sum, { cap }) => sum + cap, 0), fields.dailyLimit);
+    const perDay = Math.min(
+      mailboxes.reduce((sum, { cap }) => sum + cap, 0),
+      fields.dailyLimit,
+    );
     return { ...fields, mailboxes, now: new Date(now), recipients: 5 * part * perDay };
   });
 
