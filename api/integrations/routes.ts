@@ -150,6 +150,8 @@ const connectionRoutes = [
     method: 'patch',
     path: '/integrations/connections/:id/config',
     summary: 'Change what a connection is used for',
+    description:
+      'Both are kept for clients as they are given. Heron writes to providers and, of meetings, is told by them; it does not read contacts there, so `sync_direction` changes nothing that it does.',
     params: idParams,
     body: schemas.configBody,
     success: { status: 200, body: z.strictObject({ connection: schemas.connection }) },

@@ -2458,7 +2458,9 @@ export interface paths {
         head?: never;
         /**
          * Change what a connection is used for
-         * @description For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
+         * @description Both are kept for clients as they are given. Heron writes to providers and, of meetings, is told by them; it does not read contacts there, so `sync_direction` changes nothing that it does.
+         *
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
         patch: operations["integrations.configure"];
         trace?: never;
