@@ -486,8 +486,6 @@ export const errors: Readonly<Record<string, string>> = {
   'There are too many events to preview': 'Für eine Vorschau sind es zu viele Ereignisse',
   'The range cannot be replayed': 'Dieser Zeitraum lässt sich nicht nachzählen',
   'The range is not valid': 'Der Zeitraum ist ungültig',
-  'No campaign is named': 'Keine Kampagne ist gewählt',
-  'The funnel names records that do not exist': 'Der Trichter nennt etwas, das es nicht gibt',
   // Orders of mailboxes.
   'This installation does not offer managed mailboxes': 'Diese Installation bietet keine verwalteten Postfächer an',
   'Connect mailboxes of your own with POST /v1/emails.': 'Eigene Postfächer verbinden.',

@@ -23,10 +23,12 @@ export type Flow = Pick<Automation, 'trigger_event' | 'filter' | 'graph'>;
 /** An automation as it is edited. */
 export type Edited = Pick<Automation, 'name' | 'enabled' | 'updated_at'> & { flow: Flow };
 
+/** What of an automation is its flow: where it starts, whom it takes, and its nodes. */
 export function flowOf({ trigger_event, filter, graph }: Flow): Flow {
   return { trigger_event, filter, graph };
 }
 
+/** What an editor begins with: `updated_at` tells whether somebody else has saved since. */
 export function editedOf(automation: Automation): Edited {
   const { name, enabled, updated_at } = automation;
   return { name, enabled, flow: flowOf(automation), updated_at };
