@@ -90,8 +90,10 @@ export async function searchInOrder<Row>(
     );
     if (walked.length === limit) return walked;
   }
-  // A walk that came to the end of its range has seen every match. PostgreSQL asks that first, in an index, and then does nothing more.
-  const isCut = isRare ? [] : [`exists (select from ${table} where ${range} offset :walk_rows)`];
+  // A walk that came to the end of its range has seen every match. PostgreSQL asks that first, in an index, and then does nothing more. The whole table is
+  // longer than a walk.
+  const isCut =
+    isRare || Object.keys(fixed).length === 0 ? [] : [`exists (select from ${table} where ${range} offset :walk_rows)`];
   // `offset 0` hides the order from the planner, which would walk along it otherwise.
   const found = await askCatalogue<Row>(
     deps,
