@@ -129,8 +129,8 @@ function Problems({ id, total }: { id: string; total: number }) {
             keyOf={({ line, reason }) => `${line} ${reason}`}
             columns={[
               { label: t('leads.imports.line'), isNumber: true, width: 70 },
-              { label: t('leads.imports.reason'), width: '28%' },
-              { label: t('leads.imports.row'), isExtra: true },
+              { label: t('leads.imports.reason') },
+              { label: t('leads.imports.row'), width: '66%', isExtra: true },
             ]}
           >
             {({ line, reason, values }) => (

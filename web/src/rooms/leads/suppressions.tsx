@@ -53,7 +53,7 @@ export default function SuppressionsPage() {
                   { label: t('leads.suppressions.source'), width: '20%', isExtra: true },
                   { label: t('leads.suppressions.reason'), width: '24%', isExtra: true },
                   { label: t('leads.suppressions.since'), width: 140, isExtra: true },
-                  { label: t('leads.suppressions.lift'), width: 160, isHidden: true },
+                  { label: t('leads.suppressions.lift'), width: 140, isHidden: true },
                 ]}
               >
                 {mayWrite ? cellsWithLift : cellsOf}
@@ -80,9 +80,6 @@ function Cells({ one, mayWrite }: { one: Suppression; mayWrite: boolean }) {
     <>
       <Table.Td className="clip" title={one.email}>
         {one.kind === 'domain' ? t('leads.suppressions.domain', { domain: one.email }) : one.email}
-        <Text span inherit c="dimmed" hiddenFrom="sm">
-          {` · ${t(`leads.source.${one.source}`)}`}
-        </Text>
       </Table.Td>
       <Table.Td className="clip">{t(`leads.source.${one.source}`)}</Table.Td>
       <Table.Td className="clip" c="dimmed" title={one.reason}>

@@ -26,7 +26,7 @@ export const start: Record<keyof typeof en, string> = {
   'start.step.dns': 'Das DNS seiner Domain stimmt',
   'start.step.dns.why':
     'SPF, DKIM und DMARC entscheiden, ob E-Mails im Posteingang ankommen. Ein lokales Testpostfach hat keine.',
-  'start.step.dns.do': 'Zeigen, was fehlt',
+  'start.step.dns.do': 'Details',
   'start.step.leads': 'Es gibt jemanden, dem man schreiben kann',
   'start.step.leads.why': 'Füge einen Kontakt hinzu oder importiere eine Liste.',
   'start.step.leads.do': 'Leads hinzufügen',

@@ -23,7 +23,7 @@ export const start = {
   'start.step.mailbox.do': 'Connect',
   'start.step.dns': 'The DNS of its domain is right',
   'start.step.dns.why': 'SPF, DKIM and DMARC decide whether emails reach an inbox. A local test mailbox has none.',
-  'start.step.dns.do': 'See what is missing',
+  'start.step.dns.do': 'See why',
   'start.step.leads': 'There is somebody to write to',
   'start.step.leads.why': 'Add a contact by hand, or import a list.',
   'start.step.leads.do': 'Add leads',
