@@ -39,7 +39,7 @@ export async function sceneOfOrders({ world, tenant, post }: Stage): Promise<Pag
       async (page) => {
         await page.getByPlaceholder('northwind-mail.com').fill('northwind-more.com');
         await page.keyboard.press('Enter');
-        await page.getByLabel('Whom they are for').fill('Ada Lovelace\nGrace Hopper');
+        await page.getByLabel('Names of the senders').fill('Ada Lovelace\nGrace Hopper');
         await page.getByRole('button', { name: 'See the price' }).click();
         await page.getByRole('heading', { name: 'Addresses' }).waitFor();
       },
