@@ -1,3 +1,6 @@
+import { transact } from '../../domain/kernel/transact.ts';
+import { addDeadLetter, REPLAY_EVENT } from '../../domain/records/dead-letters.ts';
+import { newId } from '../../lib/ids.ts';
 import { createMailbox } from '../harness/factories.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
@@ -45,6 +48,18 @@ export async function sceneOfReports({ world, tenant, post }: Stage): Promise<Pa
     .db('goal_replays')
     .where({ id: running })
     .update({ state: 'running', cursor_at: '2026-01-11T00:00:00Z', scanned: 5000, added: 120, kept: 30 });
+  await transact(world.system(organizationId), async (tx) => {
+    for (let passed = 0; passed < 2; passed += 1)
+      await addDeadLetter(tx, {
+        taskId: newId(),
+        taskType: REPLAY_EVENT,
+        payload: { replay_id: running, goal_id: revenue.id, event_id: newId() },
+        error: 'passed over: it kept failing',
+        attempts: 3,
+        maxAttempts: 3,
+        nextRetryAt: null,
+      });
+  });
   return [
     ['reports', '/reports'],
     ['reports-empty', '/reports', 'empty'],

@@ -180,7 +180,8 @@ export const reports = {
   'goals.replay.counts':
     '{scanned|One event|# events} looked at: {added} counted anew, {removed} taken out, {kept} as before.',
   'goals.replay.retained': '{count|One conversion|# conversions} whose event is no longer kept stay.',
-  'goals.replay.passedOver': '{count|One event|# events} could not be counted, and it went on without.',
+  'goals.replay.passedOver':
+    '{count|One event could not be counted; it went on without it.|# events could not be counted; it went on without them.}',
   'goals.replay.passedOver.again': 'Try again',
   'goals.replay.start': 'Start the replay',
   'goals.replay.busy': 'A replay is under way. Wait for its end, or cancel it.',
