@@ -175,9 +175,9 @@ function Runs({ runs }: { runs: readonly Run[] }) {
           <Table layout="fixed" className="drop-4">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th w={130}>{t('integrations.run.when')}</Table.Th>
+                <Table.Th w={110}>{t('integrations.run.when')}</Table.Th>
                 <Table.Th>{t('integrations.run.what')}</Table.Th>
-                <Table.Th w={90}>{t('integrations.run.result')}</Table.Th>
+                <Table.Th w={86}>{t('integrations.run.result')}</Table.Th>
                 <Table.Th w={100} ta="right">
                   {t('integrations.run.records')}
                 </Table.Th>
