@@ -15,7 +15,7 @@ export function NextHours({ campaign }: { campaign: Campaign }) {
       {next
         ? t('campaign.hours.next', { day: dayOf(`${next.day}T12:00:00Z`, 'UTC', 'long'), clock: next.clock, zone })
         : t('campaign.hours.none')}{' '}
-      <To to={`/campaigns/${campaign.id}?tab=schedule`} inherit>
+      <To to={`/campaigns/${campaign.id}?tab=schedule`} inherit c="inherit" underline="always">
         {t('campaign.hours.change')}
       </To>
     </Text>
