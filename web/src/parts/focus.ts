@@ -38,9 +38,19 @@ const LOOKED_MS = 50;
  */
 export function keepFocus(): void {
   const until = Date.now() + FADED_MS;
+  // The next thing that somebody does has the focus where they want it: a button that is busy with that has lost it for a moment, and gets it back.
+  const looking = new AbortController();
+  const stop = () => looking.abort();
+  for (const next of ['keydown', 'pointerdown'])
+    document.addEventListener(next, stop, { signal: looking.signal, capture: true });
   const look = () => {
+    if (looking.signal.aborted) return;
+    if (document.activeElement !== document.body && Date.now() < until) {
+      setTimeout(look, LOOKED_MS);
+      return;
+    }
+    stop();
     if (document.activeElement === document.body) focusPage();
-    else if (Date.now() < until) setTimeout(look, LOOKED_MS);
   };
   look();
 }
