@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { ACTIVITY_TYPES } from '../../domain/crm/activities.ts';
 import { DEAL_SORTS } from '../../domain/crm/deal-search.ts';
-import { DEAL_STATUSES, DEFAULT_CURRENCY } from '../../domain/crm/deals.ts';
+import { DEAL_STATUSES } from '../../domain/crm/deals.ts';
 import { MAX_STAGES } from '../../domain/crm/pipelines.ts';
 import { TASK_SORTS } from '../../domain/crm/task-search.ts';
-import { TASK_PRIORITIES, TASK_STATUSES } from '../../domain/crm/tasks.ts';
+import { TASK_STATUSES } from '../../domain/crm/tasks.ts';
+import { DEFAULT_CURRENCY, TASK_PRIORITIES } from '../../domain/records/crm-actions.ts';
 import { decimalsOf, isCurrency, MAX_MINOR_UNITS, exactMinorUnits } from '../../lib/money.ts';
 import { besideFaults, inputTimestamp, timestamp, uuid } from '../http/schemas.ts';
 

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { appPath, MAX_WAIT_MINUTES } from '../engine/campaign/actions.ts';
-import { isCurrency } from '../../lib/money.ts';
-import { TASK_PRIORITIES } from '../crm/tasks.ts';
 import type { ACTION_RIGHTS } from '../records/automation-rights.ts';
+import { dealFields, rowId, taskFields, taskTypeName } from '../records/crm-actions.ts';
 
-const template = (max: number) =>
-  z.string().min(1).max(max).meta({ description: 'May use fields of the trigger and of `.contact`' });
-/** An id of a row, in the form in which rows have it: others are compared with it. */
-const rowId = z.uuid().toLowerCase();
+const VALUES = 'May use fields of the trigger and of `.contact`';
+const template = (max: number) => z.string().min(1).max(max).meta({ description: VALUES });
 const category = { category_id: rowId };
-const member = rowId.optional();
 
 /** Tables whose rows a config names. */
 export type NamedTable =
@@ -56,27 +52,13 @@ export const NATIVE_ACTIONS = {
   'sendsets.label_email': declare('Label the conversation', z.strictObject(category), { category_id: 'labels' }, false),
   'sendsets.create_task': declare(
     'Create a task',
-    z.strictObject({
-      title: template(255),
-      description: template(5000).optional(),
-      type: z.string().min(1).max(60).optional(),
-      priority: z.enum(TASK_PRIORITIES).default('medium'),
-      due_in_days: z.int().min(0).max(365).optional(),
-      assigned_to: member,
-    }),
+    z.strictObject({ ...taskFields(VALUES), type: taskTypeName.optional() }),
     { assigned_to: 'memberships' },
     false,
   ),
   'sendsets.create_deal': declare(
     'Create a deal',
-    z.strictObject({
-      name: template(255),
-      pipeline_id: rowId,
-      stage_id: rowId,
-      value: z.number().min(0).max(1e12).optional(),
-      currency: z.string().refine(isCurrency, 'must be an ISO 4217 code').optional(),
-      assigned_to: member,
-    }),
+    z.strictObject(dealFields(VALUES)),
     { pipeline_id: 'crm_pipelines', stage_id: 'crm_stages', assigned_to: 'memberships' },
     false,
   ),

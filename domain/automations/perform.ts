@@ -1,7 +1,7 @@
-import { DAY_MS } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Columns } from '../../db/rows.ts';
-import { createDeal, updateDeal } from '../crm/deals.ts';
+import { configuredDeal, configuredTask, filledIn, optional, text } from '../crm/configured.ts';
+import { createDeal, openDealOf, updateDeal } from '../crm/deals.ts';
 import { createTask } from '../crm/tasks.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Tx } from '../kernel/transact.ts';
@@ -48,29 +48,15 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
     if (typeof thread !== 'string') throw new AppError('conflict', 'The event is about no conversation');
     return addThreadLabel(tx, thread, text(config.category_id));
   },
-  'sendsets.create_task': ({ tx, ctx, run }, config) => {
-    const { title, description, type, priority, due_in_days: days, assigned_to: assigned } = config;
-    return createTask(ctx, {
-      title: filledIn(title, 255),
-      description: optional(description)?.slice(0, 5000),
-      type: optional(type),
-      priority: priority as 'low' | 'medium' | 'high' | 'urgent',
-      due_date: typeof days === 'number' ? new Date(tx.now.getTime() + days * DAY_MS) : undefined,
-      assigned_to: optional(assigned),
+  'sendsets.create_task': ({ tx, ctx, run }, config) =>
+    createTask(ctx, {
+      ...configuredTask(config, tx.now),
+      type: optional(config.type),
       contact_id: run.contact?.id,
       deal_id: optional(run.data.deal_id),
-    });
-  },
-  'sendsets.create_deal': ({ ctx, run }, config) =>
-    createDeal(ctx, {
-      name: filledIn(config.name, 255),
-      pipeline_id: text(config.pipeline_id),
-      stage_id: text(config.stage_id),
-      value: config.value as number | undefined,
-      currency: optional(config.currency),
-      assigned_to: optional(config.assigned_to),
-      contact_id: run.contact?.id,
     }),
+  'sendsets.create_deal': ({ ctx, run }, config) =>
+    createDeal(ctx, { ...configuredDeal(config), contact_id: run.contact?.id }),
   'sendsets.move_deal_stage': async ({ tx, ctx, run }, config) =>
     updateDeal(ctx, await dealOf(tx, run), { stage_id: text(config.stage_id) }),
   'sendsets.add_to_campaign': ({ tx, run }, config) => addLeads(tx, text(config.campaign_id), [contactOf(run).id]),
@@ -125,27 +111,5 @@ async function assertCategory(tx: Tx, id: string): Promise<void> {
 
 /** The deal of the event, else the newest open deal of its contact. */
 async function dealOf(tx: Tx, run: RunState): Promise<string> {
-  const named = optional(run.data.deal_id);
-  if (named) return named;
-  const [deal] = await tx.org.sql<{ id: string }>(
-    `select id from crm_deals where organization_id = :org and contact_id = :contact and status = 'open' order by id desc limit 1`,
-    { contact: contactOf(run).id },
-  );
-  if (!deal) throw new AppError('conflict', 'The contact has no open deal');
-  return deal.id;
-}
-
-/** A text whose fields are filled in, cut to its length. @throws AppError conflict for one that came out empty */
-function filledIn(value: unknown, maxLength: number): string {
-  const words = text(value).trim().slice(0, maxLength);
-  if (words === '') throw new AppError('conflict', 'A text of the action is empty once its fields are filled in');
-  return words;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function optional(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return optional(run.data.deal_id) ?? openDealOf(tx.org, contactOf(run).id);
 }

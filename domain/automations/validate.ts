@@ -1,7 +1,6 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
-import { exactMinorUnits } from '../../lib/money.ts';
-import { DEFAULT_CURRENCY } from '../crm/deals.ts';
+import { dealProblems as problemsOfDeals, type DealToMake } from '../records/crm-actions.ts';
 import { REPLY_INTENTS } from '../records/outreach-settings.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
 import { parseTemplate } from '../mail/messages/template.ts';
@@ -253,39 +252,18 @@ async function referenceProblems(org: OrgScope, graph: AutomationGraph, ownId: s
   return problems;
 }
 
-/** Deals that could never be made: their stage is of another pipeline, or their currency has no such amount. */
+/** Deals that could never be made, with the nodes that would make them. */
 async function dealProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<Problem[]> {
-  const deals = nodes.flatMap((node, index) => {
-    if (node.action !== 'sendsets.create_deal') return [];
-    const config = NATIVE_ACTIONS[node.action].config.safeParse(node.config ?? {});
-    return config.success
-      ? [{ node, config: config.data as unknown as DealConfig, path: `body.graph.nodes.${index}.config` }]
-      : [];
+  const deals = nodes.flatMap(({ action, config = {} }, index) => {
+    if (action !== 'sendsets.create_deal') return [];
+    const deal = NATIVE_ACTIONS[action].config.safeParse(config);
+    return deal.success ? [{ ...(deal.data as unknown as DealToMake), path: `body.graph.nodes.${index}.config` }] : [];
   });
-  if (deals.length === 0) return [];
-  const stages = await org.sql<{ id: string; pipeline_id: string }>(
-    'select id, pipeline_id from crm_stages where organization_id = :org and id = any(cast(:ids as uuid[]))',
-    { ids: deals.map(({ config }) => config.stage_id) },
-  );
-  return deals.flatMap(({ node, config, path }) => {
-    const { pipeline_id: pipeline, stage_id: stage, value, currency = DEFAULT_CURRENCY } = config;
-    const place = stages.find(({ id }) => id === stage);
-    const isElsewhere = place !== undefined && place.pipeline_id !== pipeline;
-    const isNoAmount = value !== undefined && exactMinorUnits(value, currency) === null;
-    return [
-      ...(isElsewhere
-        ? [{ path: `${path}.stage_id`, message: `Node "${node.id}": is a stage of another pipeline` }]
-        : []),
-      ...(isNoAmount ? [{ path: `${path}.value`, message: `Node "${node.id}": is no amount of ${currency}` }] : []),
-    ];
+  const found = await problemsOfDeals(org, deals);
+  return found.map(({ path, message }) => {
+    const node = nodes[Number(path.split('.')[3])]!;
+    return { path, message: `Node "${node.id}": ${message}` };
   });
-}
-
-interface DealConfig {
-  pipeline_id: string;
-  stage_id: string;
-  value?: number;
-  currency?: string;
 }
 
 async function existingRows(org: OrgScope, table: NamedTable, ids: readonly string[]): Promise<Set<string>> {

@@ -8,7 +8,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { assertMayStart } from '../records/automation-rights.ts';
+import { assertMayWriteSteps } from '../records/automation-rights.ts';
 import { checkedSettings, settingProblems } from '../records/outreach-settings.ts';
 import { buildSteps, copyWarnings, kindOf, type NewStep } from './build-steps.ts';
 import { labelProblems, oneTimeProblems, senderProblems, settingsColumns, settingsProblems } from './checks.ts';
@@ -50,7 +50,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
     const found = [...(await newCampaignProblems(tx.org, ctx.actor, input, tx.now)), ...problems];
     // Overrides that are all that is wrong have a code of their own.
     if (found.some(({ path }) => !path.startsWith(OVERRIDES))) refuseProblems(found);
-    await assertMayStart(
+    await assertMayWriteSteps(
       tx.org,
       ctx.actor,
       steps.map(({ action }, index) => ({ action, path: `body.steps.${index}` })),

@@ -5,7 +5,7 @@ import { CampaignVariants } from '../../db/models/campaign-variant.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { assertMayStart } from '../records/automation-rights.ts';
+import { assertMayWriteSteps } from '../records/automation-rights.ts';
 import { announceCreated } from './create.ts';
 import { rewire } from '../engine/campaign/graph.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
@@ -76,12 +76,12 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
 
 /**
  * Copies steps and variants under new ids. Links between steps, and variants' links to steps, point at the copies. The caller is the author of the copies.
- * @throws AppError forbidden as {@link assertMayStart}
+ * @throws AppError forbidden as {@link assertMayWriteSteps}
  */
 async function copySteps({ actor }: Ctx, tx: Tx, sourceId: string, copyId: string): Promise<void> {
   const fresh = () => ({ id: newId(), campaign_id: copyId, created_at: tx.now, updated_at: tx.now });
   const steps = await tx.org.query(CampaignSteps).where({ campaign_id: sourceId }).orderBy('position');
-  await assertMayStart(
+  await assertMayWriteSteps(
     tx.org,
     actor,
     steps.map((step, index) => ({ action: toGraphStep(step).action, path: `steps.${index}` })),

@@ -18,7 +18,7 @@ import { placeProblems, placeStep, type StepPlace } from './place-step.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { lockCampaign } from '../engine/control/status.ts';
-import { assertMayStart } from '../records/automation-rights.ts';
+import { assertMayWriteSteps } from '../records/automation-rights.ts';
 import { assertNotFull } from '../records/full-list.ts';
 import { moveWaits } from '../engine/control/waits.ts';
 
@@ -43,7 +43,7 @@ export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignS
 /**
  * Appends a step (by default an empty email), and links the step before it, when that one ends the flow
  * without being an `end`; with a place it is put there instead.
- * @throws AppError not_found, bad_request with all faults, without such a place or when the campaign has its steps; forbidden as {@link assertMayStart}
+ * @throws AppError not_found, bad_request with all faults, without such a place or when the campaign has its steps; forbidden as {@link assertMayWriteSteps}
  */
 export async function appendStep(
   ctx: Ctx,
@@ -60,7 +60,7 @@ export async function appendStep(
         { kind, action: null, path: 'body' },
       ]),
     );
-    await assertMayStart(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
+    await assertMayWriteSteps(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     assertNotFull(rows.length, { most: MAX_STEPS, what: 'steps in a campaign' });
     const stepId = newId();
     // An active campaign's errors are looked up before the step is there, so that its own count as new.
@@ -123,7 +123,7 @@ export async function updateStep(
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const row = findStep(rows, stepId);
     assertAsSeen('The step', row.updated_at, expectedUpdatedAt);
-    await assertMayStart(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
+    await assertMayWriteSteps(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     const change = edited(row, input);
     const action = await editSteps(tx, campaign, async () => {
       const stored = await storeChange(tx, campaign, rows, row.id, change);

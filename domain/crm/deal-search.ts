@@ -4,7 +4,8 @@ import { fromMinorUnits, scaledBound } from '../../lib/money.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { Conditions, likeLiteral } from '../records/conditions.ts';
-import { DEFAULT_CURRENCY, type DealRow, type DealStatus } from './deals.ts';
+import { DEFAULT_CURRENCY } from '../records/crm-actions.ts';
+import type { DealRow, DealStatus } from './deals.ts';
 import { searchPage, type SortKey } from './search-page.ts';
 
 /** Which deals; an empty list is no condition. Bounds are inclusive. */

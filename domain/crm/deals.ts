@@ -1,21 +1,19 @@
 import type { Changes, Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { fromMinorUnits, scaledOf, exactMinorUnits } from '../../lib/money.ts';
-import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { assertAsSeen } from '../records/as-seen.ts';
+import { DEFAULT_CURRENCY } from '../records/crm-actions.ts';
 import { recordActivities, type Activity } from './activities.ts';
 import { referenceProblems } from './references.ts';
 
 export type DealRow = Row<'crm_deals'>;
 export const DEAL_STATUSES = ['open', 'won', 'lost'] as const;
 export type DealStatus = (typeof DEAL_STATUSES)[number];
-
-/** What a deal without a currency is in. */
-export const DEFAULT_CURRENCY = 'USD';
 
 /** What of a deal can be changed; undefined leaves it as it is, null empties it. */
 export interface DealEdit {
@@ -46,6 +44,16 @@ export async function readDeal(ctx: Ctx, id: string): Promise<DealRow> {
   const deal = isUuid(id) ? await reader(ctx).table('crm_deals').where({ id }).first() : undefined;
   if (!deal) throw notFound('Deal');
   return deal;
+}
+
+/** The newest open deal of a contact. @throws AppError conflict without one */
+export async function openDealOf(org: OrgScope, contactId: string): Promise<string> {
+  const [deal] = await org.sql<{ id: string }>(
+    `select id from crm_deals where organization_id = :org and contact_id = :contact and status = 'open' order by id desc limit 1`,
+    { contact: contactId },
+  );
+  if (!deal) throw new AppError('conflict', 'The contact has no open deal');
+  return deal.id;
 }
 
 /** Faults of a new deal that its schema cannot see: ids of nothing, a stage of another pipeline, an amount that its currency cannot hold. */

@@ -5,13 +5,13 @@ import type { Ctx } from '../kernel/context.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { recordActivities, type Activity } from './activities.ts';
+import type { TASK_PRIORITIES } from '../records/crm-actions.ts';
 import { referenceProblems, type References } from './references.ts';
 import { taskTypeNamed, taskTypeProblems } from './task-types.ts';
 
 /** A task without what its index and its origin need. */
 export type TaskRow = Omit<Row<'crm_tasks'>, 'source' | 'priority_rank'>;
 export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
-export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 

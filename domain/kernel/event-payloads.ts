@@ -385,6 +385,13 @@ export const EVENT_PAYLOADS = {
     error: textOrNull,
   }),
   'person.changed': z.strictObject({ person_ids: z.array(id) }),
+  'step.crm_requested': z.strictObject({
+    step_run_id: id,
+    campaign_id: id,
+    step_id: id,
+    contact_id: id,
+    action: z.record(z.string(), z.unknown()).describe('Of the step as it was then, its texts not filled in'),
+  }),
 } as const satisfies Record<StoredEventType, z.ZodType>;
 
 /** The payload of an event of a type. */

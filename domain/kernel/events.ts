@@ -276,6 +276,7 @@ export const INTERNAL_EVENTS = [
   'engagement.automated',
   'integration.action_settled',
   'person.changed',
+  'step.crm_requested',
 ] as const;
 
 /** Every event that is stored, internal ones included. */

@@ -127,23 +127,37 @@ export async function startedProblems(
 }
 
 /**
- * Refuses steps of a campaign whose author may not do what the automations do that they start.
+ * Refuses steps of a campaign that do what their author may not do: by themselves in the CRM, or by an automation that they start.
  * @throws AppError forbidden, naming what is lacking
  */
-export async function assertMayStart(
+export async function assertMayWriteSteps(
   org: OrgScope,
   actor: Actor,
   steps: readonly { action?: { type: string; automation_id?: string } | null | undefined; path: string }[],
 ): Promise<void> {
+  const rights = authorRights(actor);
+  const own = steps.flatMap(({ action, path }) =>
+    action && OWN_ACTIONS.has(action.type)
+      ? ACTION_RIGHTS[`sendsets.${action.type as 'create_task'}`]
+          .filter((right) => !rights.includes(right))
+          .map((right) => ({ path: `${path}.action.type`, message: `${action.type} needs ${neededBy(actor, right)}` }))
+      : [],
+  );
   const starts = steps.flatMap(({ action, path }) =>
     action?.type === 'run_automation' && action.automation_id
       ? [{ automationId: action.automation_id, path: `${path}.action.automation_id`, says: 'starts' }]
       : [],
   );
-  const problems = await startedProblems(org, actor, starts);
-  if (problems.length > 0)
-    throw new AppError('forbidden', 'A step starts an automation that does what you may not do yourself', {
-      problems,
-      fix: 'Let somebody who may do all of it save the step.',
-    });
+  const started = await startedProblems(org, actor, starts);
+  if (own.length + started.length > 0)
+    throw new AppError(
+      'forbidden',
+      started.length > 0
+        ? 'A step starts an automation that does what you may not do yourself'
+        : 'A step does what you may not do yourself',
+      { problems: [...own, ...started], fix: 'Let somebody who may do all of it save the step.' },
+    );
 }
+
+/** Steps that ask of their author what the same action of an automation does. */
+const OWN_ACTIONS: ReadonlySet<string> = new Set(['create_task', 'create_deal', 'move_deal_stage']);

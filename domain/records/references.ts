@@ -21,9 +21,12 @@ type ReferenceTable =
   | 'mailboxes'
   | 'app_connections'
   | 'contacts'
-  | 'segments';
+  | 'segments'
+  | 'crm_pipelines'
+  | 'crm_stages'
+  | 'memberships';
 
-/** Which of the ids name rows of the organization. */
+/** Which of the ids name rows of the organization; of memberships, their users. */
 export async function existingIds(
   org: OrgScope,
   table: ReferenceTable,
@@ -33,8 +36,9 @@ export async function existingIds(
   const uuids = [...new Set(ids.filter(isUuid))];
   if (uuids.length === 0) return new Set();
   const registry = where.registry === undefined ? '' : ' and registry = :registry';
+  const column = table === 'memberships' ? 'user_id' : 'id';
   const rows = await org.sql<{ id: string }>(
-    `select id from ${table} where organization_id = :org and id = any(:ids::uuid[])${registry}` as `${string}:org${string}`,
+    `select ${column} as id from ${table} where organization_id = :org and ${column} = any(:ids::uuid[])${registry}` as `${string}:org${string}`,
     { ids: uuids, ...where },
   );
   return new Set(rows.map((row) => row.id));

@@ -3,6 +3,7 @@ import { deliverToIntegrations } from './deliver-to-integrations.ts';
 import { followCampaign } from './follow-campaign.ts';
 import { matchGoals } from './match-goals.ts';
 import { keepFacts } from './keep-facts.ts';
+import { performStepActions } from './perform-step-actions.ts';
 import { pauseOnSpike } from './pause-on-spike.ts';
 import { promoteWinner } from './promote-winner.ts';
 import { runAutomations } from './run-automations.ts';
@@ -16,6 +17,7 @@ export const SUBSCRIBERS: readonly Subscriber[] = [
   keepFacts,
   matchGoals,
   taskForReply,
+  performStepActions,
   runAutomations,
   deliverToIntegrations,
 ];

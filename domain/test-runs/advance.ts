@@ -254,6 +254,9 @@ function notDone(type: keyof typeof RECORD_CHANGES): string {
 const RECORD_CHANGES = {
   add_tag: 'gets the category',
   remove_tag: 'loses the category',
+  create_task: 'gets a task',
+  create_deal: 'gets a deal',
+  move_deal_stage: 'has its newest open deal moved to the stage',
   run_automation: 'starts the automation',
   notify: 'is announced by campaign.action',
   unsubscribe: 'is unsubscribed, and ends here',

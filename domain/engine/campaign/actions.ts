@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dealFields, rowId, taskFields, taskTypeName } from '../../records/crm-actions.ts';
 
 const OUTPUT_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const EVENT_NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
@@ -18,6 +19,8 @@ export const appPath = z
 
 /** Name of a product event. */
 export const eventName = z.string().max(120).regex(EVENT_NAME, 'must be dot-separated segments of a-z, 0-9, _ and -');
+
+const MERGE_FIELDS = 'May use the merge fields of emails';
 
 /**
  * What a step that is not an email does. `app_action` asks the customer's app, the waits take time, the rest act at
@@ -47,6 +50,16 @@ export const stepActionSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('remove_tag'), category_id: z.uuid() }),
   z.strictObject({ type: z.literal('unsubscribe') }),
   z.strictObject({ type: z.literal('notify'), message: z.string().max(2000).default('') }),
+  z.strictObject({
+    type: z.literal('create_task'),
+    ...taskFields(MERGE_FIELDS),
+    task_type: taskTypeName
+      .optional()
+      .meta({ description: 'Name of a task type of the workspace; the first one without it' }),
+  }),
+  z.strictObject({ type: z.literal('create_deal'), ...dealFields(MERGE_FIELDS) }),
+  /** Of the newest open deal of the contact. */
+  z.strictObject({ type: z.literal('move_deal_stage'), stage_id: rowId }),
   z.strictObject({ type: z.literal('run_automation'), automation_id: z.uuid() }),
   z.strictObject({ type: z.literal('end') }),
 ]);

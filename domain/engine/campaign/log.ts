@@ -30,6 +30,7 @@ export type CampaignLogType =
   | 'send_uncertain'
   | 'send_settled'
   | 'step_retried'
+  | 'step_without_effect'
   | 'run_blocked'
   | 'tracking_domain_verified'
   | 'mailbox_refused'

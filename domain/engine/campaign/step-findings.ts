@@ -4,7 +4,9 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import { formatMessageError } from '../../mail/messages/preview.ts';
 import { inspectSource } from '../../mail/messages/render-source.ts';
+import { parseTemplate } from '../../mail/messages/template.ts';
 import { mergeValues, SAMPLE_CONTACT } from '../../mail/messages/values.ts';
+import { dealProblems } from '../../records/crm-actions.ts';
 import { existingIds } from '../../records/references.ts';
 import type { StepAction } from './actions.ts';
 import {
@@ -216,8 +218,7 @@ export interface CheckedStep {
 }
 
 /**
- * Faults of step kinds and actions: kind and action must agree, connections and categories must be the organization's
- * own.
+ * Faults of step kinds and actions: kind and action must agree, what an action names must be the organization's own.
  */
 export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
   const problems: Problem[] = [];
@@ -271,6 +272,44 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
     if (!labels.has(id.toLowerCase()))
       problems.push({ path: `${path}.action.category_id`, message: 'is not a category of this workspace' });
   }
+  problems.push(...(await crmProblems(org, steps)));
+  return problems;
+}
+
+/** Where steps name rows of the CRM: the field, and what is said of an id of nothing. */
+const CRM_NAMES = [
+  { field: 'pipeline_id', table: 'crm_pipelines', message: 'is not a pipeline of this workspace' },
+  { field: 'stage_id', table: 'crm_stages', message: 'is not a stage of this workspace' },
+  { field: 'assigned_to', table: 'memberships', message: 'is not a member of this workspace' },
+] as const;
+
+/** Faults of steps that make tasks and deals: ids of nothing, deals that could never be made, templates that cannot be read. */
+async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
+  const actions = steps.flatMap(({ action, path }) =>
+    action?.type === 'create_task' || action?.type === 'create_deal' || action?.type === 'move_deal_stage'
+      ? [{ action, fields: action as Readonly<Record<string, unknown>>, path: `${path}.action` }]
+      : [],
+  );
+  const problems: Problem[] = [];
+  for (const { field, table, message } of CRM_NAMES) {
+    const named = actions.flatMap(({ fields, path }) =>
+      typeof fields[field] === 'string' ? [{ id: fields[field], path: `${path}.${field}` }] : [],
+    );
+    const known = await existingIds(
+      org,
+      table,
+      named.map(({ id }) => id),
+    );
+    for (const { id, path } of named) if (!known.has(id.toLowerCase())) problems.push({ path, message });
+  }
+  const deals = actions.flatMap(({ action, path }) => (action.type === 'create_deal' ? [{ ...action, path }] : []));
+  problems.push(...(await dealProblems(org, deals)));
+  for (const { fields, path } of actions)
+    for (const field of ['title', 'description', 'name'])
+      if (typeof fields[field] === 'string')
+        problems.push(
+          ...parseTemplate(fields[field]).errors.map(({ message }) => ({ path: `${path}.${field}`, message })),
+        );
   return problems;
 }
 

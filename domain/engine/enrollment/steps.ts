@@ -215,6 +215,18 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
         step_id: step.id,
       });
       return { kind: 'passed', outcome: 'done' };
+    case 'create_task':
+    case 'create_deal':
+    case 'move_deal_stage':
+      // Done by a reaction, once for each run of the step.
+      tx.emit('step.crm_requested', {
+        step_run_id: run!.id,
+        campaign_id: campaign.id,
+        step_id: step.id,
+        contact_id: contact.id,
+        action,
+      });
+      return { kind: 'passed', outcome: 'done' };
     case 'notify':
       tx.emit('campaign.action', {
         campaign_id: campaign.id,

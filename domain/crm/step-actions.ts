@@ -1,0 +1,123 @@
+import type { Columns } from '../../db/rows.ts';
+import { json } from '../../db/connection.ts';
+import { isRefusedRow } from '../../db/errors.ts';
+import { AppError } from '../../lib/errors.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import type { Ctx } from '../kernel/context.ts';
+import type { EventData } from '../kernel/event-payloads.ts';
+import { apart, transact, type Tx } from '../kernel/transact.ts';
+import { parseTemplate, renderTemplate, WorkBudget } from '../mail/messages/template.ts';
+import { mergeValues } from '../mail/messages/values.ts';
+import { configuredDeal, configuredTask, optional, text } from './configured.ts';
+import { createDeal, openDealOf, updateDeal } from './deals.ts';
+import { createTask } from './tasks.ts';
+
+/** Fields of such an action that are templates. */
+const TEXTS = ['title', 'description', 'name'] as const;
+
+type Contact = Columns<'contacts', 'id' | 'email' | 'first_name' | 'last_name' | 'company' | 'phone' | 'custom_fields'>;
+
+interface StepRun {
+  step_name: string | null;
+  app_values: Record<string, unknown>;
+}
+
+/**
+ * Does what a step of a campaign asks of the CRM, about its contact as it is now; once for each run of the step, however often it is applied: what was made
+ * stands in the run. What cannot be made (its stage is gone, there is no open deal) is said by the run and by the campaign's log; the contact goes on.
+ * @param hops reactions in a row that led to the request
+ */
+export async function performStepAction(
+  tx: Tx,
+  ctx: Ctx,
+  request: EventData<'step.crm_requested'>,
+  hops: number,
+): Promise<void> {
+  const { step_run_id: runId, contact_id: contactId, campaign_id: campaignId, step_id: stepId, action } = request;
+  // Before the run: whoever deletes a contact comes to its runs after it.
+  const [contact] = await tx.org.sql<Contact>(
+    `select id, email, first_name, last_name, company, phone, custom_fields from contacts
+     where organization_id = :org and id = :id for key share`,
+    { id: contactId },
+  );
+  const [run] = await tx.org.sql<StepRun>(
+    `select s.name as step_name, e.app_values from step_runs r join enrollments e on e.id = r.enrollment_id
+     left join campaign_steps s on s.id = r.step_id
+     where r.organization_id = :org and r.id = :run and r.output is null and r.detail is null for no key update of r`,
+    { run: runId },
+  );
+  if (!contact || !run) return;
+  const store = (columns: { output: string } | { detail: string }) =>
+    tx.org.table('step_runs').where({ id: runId }).update(columns);
+  // What the verbs emit counts one reaction more than what asked for it.
+  await transact({ ...ctx, trx: tx.trx, hops: hops + 1 }, async (outer) => {
+    try {
+      const made = await apart(outer, (own) =>
+        perform({ ...ctx, trx: own.trx, joined: own, hops: own.hops }, own, {
+          config: filled(action, contact, run.app_values),
+          about: { contact_id: contact.id, campaign_id: campaignId },
+        }),
+      );
+      await store({ output: json(made) });
+    } catch (error) {
+      const why = reasonOf(error);
+      await store({ detail: why });
+      await logCampaign(tx, campaignId, 'step_without_effect', `Step "${run.step_name ?? ''}" did nothing: ${why}`, {
+        step_id: stepId,
+        step_run_id: runId,
+        contact_id: contact.id,
+      });
+    }
+  });
+}
+
+interface Wanted {
+  config: Record<string, unknown>;
+  about: { contact_id: string; campaign_id: string };
+}
+
+async function perform(ctx: Ctx, tx: Tx, { config, about }: Wanted): Promise<Record<string, string>> {
+  const contact = { contact_id: about.contact_id };
+  switch (config.type) {
+    case 'create_task': {
+      const task = { ...configuredTask(config, tx.now), type: optional(config.task_type), ...contact };
+      return { task_id: (await createTask(ctx, task)).id };
+    }
+    case 'create_deal':
+      return { deal_id: (await createDeal(ctx, { ...configuredDeal(config), ...about })).id };
+    default: {
+      const dealId = await openDealOf(tx.org, about.contact_id);
+      await updateDeal(ctx, dealId, { stage_id: text(config.stage_id) });
+      return { deal_id: dealId };
+    }
+  }
+}
+
+/** An action with its texts filled in, which together may take as much work as one email. @throws AppError conflict */
+function filled(
+  action: Readonly<Record<string, unknown>>,
+  contact: Contact,
+  app: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const values = mergeValues(contact, app);
+  const budget = new WorkBudget();
+  const texts = TEXTS.flatMap((field) => {
+    const source = action[field];
+    if (typeof source !== 'string') return [];
+    const rendered = renderTemplate(parseTemplate(source), values, { budget });
+    if (rendered.exceeded)
+      throw new AppError('conflict', 'The texts of the step are too large once their fields are filled in');
+    return [[field, rendered.text] as const];
+  });
+  return { ...action, ...Object.fromEntries(texts) };
+}
+
+/** Why nothing was made, in a sentence. @throws what is no fault of the action: it is tried again */
+function reasonOf(error: unknown): string {
+  if (error instanceof AppError) {
+    const problems = error.problems?.map(({ path, message }) => `${path.replace('body.', '')}: ${message}`) ?? [];
+    return [error.message, ...problems].join('; ').slice(0, 1000);
+  }
+  if (isRefusedRow(error)) return 'the database refused what the step writes';
+  throw error;
+}

@@ -1,0 +1,10 @@
+import { performStepAction } from '../crm/step-actions.ts';
+import { declareSubscriber } from '../reactions/subscriber.ts';
+
+/** Makes the tasks and deals that steps of campaigns ask for, and moves deals; once for each run of a step. */
+export const performStepActions = declareSubscriber({
+  name: 'perform_step_actions',
+  types: ['step.crm_requested'],
+  startsFrom: 'now',
+  apply: (tx, { data, hops }, ctx) => performStepAction(tx, ctx, data, hops),
+});
