@@ -10032,6 +10032,41 @@ export interface operations {
                             message?: string;
                         } | {
                             /** @constant */
+                            type: "create_task";
+                            /** @description May use the merge fields of emails */
+                            title: string;
+                            /** @description May use the merge fields of emails */
+                            description?: string;
+                            /**
+                             * @default medium
+                             * @enum {string}
+                             */
+                            priority?: "low" | "medium" | "high" | "urgent";
+                            due_in_days?: number;
+                            /** Format: uuid */
+                            assigned_to?: string;
+                            /** @description Name of a task type of the workspace; the first one without it */
+                            task_type?: string;
+                        } | {
+                            /** @constant */
+                            type: "create_deal";
+                            /** @description May use the merge fields of emails */
+                            name: string;
+                            /** Format: uuid */
+                            pipeline_id: string;
+                            /** Format: uuid */
+                            stage_id: string;
+                            value?: number;
+                            currency?: string;
+                            /** Format: uuid */
+                            assigned_to?: string;
+                        } | {
+                            /** @constant */
+                            type: "move_deal_stage";
+                            /** Format: uuid */
+                            stage_id: string;
+                        } | {
+                            /** @constant */
                             type: "run_automation";
                             /** Format: uuid */
                             automation_id: string;
@@ -11497,6 +11532,41 @@ export interface operations {
                         message?: string;
                     } | {
                         /** @constant */
+                        type: "create_task";
+                        /** @description May use the merge fields of emails */
+                        title: string;
+                        /** @description May use the merge fields of emails */
+                        description?: string;
+                        /**
+                         * @default medium
+                         * @enum {string}
+                         */
+                        priority?: "low" | "medium" | "high" | "urgent";
+                        due_in_days?: number;
+                        /** Format: uuid */
+                        assigned_to?: string;
+                        /** @description Name of a task type of the workspace; the first one without it */
+                        task_type?: string;
+                    } | {
+                        /** @constant */
+                        type: "create_deal";
+                        /** @description May use the merge fields of emails */
+                        name: string;
+                        /** Format: uuid */
+                        pipeline_id: string;
+                        /** Format: uuid */
+                        stage_id: string;
+                        value?: number;
+                        currency?: string;
+                        /** Format: uuid */
+                        assigned_to?: string;
+                    } | {
+                        /** @constant */
+                        type: "move_deal_stage";
+                        /** Format: uuid */
+                        stage_id: string;
+                    } | {
+                        /** @constant */
                         type: "run_automation";
                         /** Format: uuid */
                         automation_id: string;
@@ -11698,6 +11768,41 @@ export interface operations {
                         type: "notify";
                         /** @default  */
                         message?: string;
+                    } | {
+                        /** @constant */
+                        type: "create_task";
+                        /** @description May use the merge fields of emails */
+                        title: string;
+                        /** @description May use the merge fields of emails */
+                        description?: string;
+                        /**
+                         * @default medium
+                         * @enum {string}
+                         */
+                        priority?: "low" | "medium" | "high" | "urgent";
+                        due_in_days?: number;
+                        /** Format: uuid */
+                        assigned_to?: string;
+                        /** @description Name of a task type of the workspace; the first one without it */
+                        task_type?: string;
+                    } | {
+                        /** @constant */
+                        type: "create_deal";
+                        /** @description May use the merge fields of emails */
+                        name: string;
+                        /** Format: uuid */
+                        pipeline_id: string;
+                        /** Format: uuid */
+                        stage_id: string;
+                        value?: number;
+                        currency?: string;
+                        /** Format: uuid */
+                        assigned_to?: string;
+                    } | {
+                        /** @constant */
+                        type: "move_deal_stage";
+                        /** Format: uuid */
+                        stage_id: string;
                     } | {
                         /** @constant */
                         type: "run_automation";

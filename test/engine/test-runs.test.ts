@@ -263,6 +263,7 @@ test.serial(
     const ending = await build([
       action('add_tag', { category_id: wanted }),
       action('remove_tag', { category_id: had }),
+      action('create_task', { title: 'Call {{.FirstName}}' }),
       action('notify', { message: 'look' }),
       { kind: 'wait', action: { type: 'wait', wait_minutes: 600 } },
       email,
@@ -287,6 +288,7 @@ test.serial(
     t.deepEqual(first.steps, [
       ['add_tag', 'completed', 'done', 'not carried out in a test: a lead gets the category'],
       ['remove_tag', 'completed', 'done', 'not carried out in a test: a lead loses the category'],
+      ['create_task', 'completed', 'done', 'not carried out in a test: a lead gets a task'],
       ['notify', 'completed', 'done', 'not carried out in a test: a lead is announced by campaign.action'],
       ['wait', 'completed', 'elapsed', undefined],
       ['email', 'completed', 'sent', undefined],
