@@ -74,6 +74,12 @@ browserTest(
     await page.getByRole('menuitem', { name: 'Wait', exact: true }).click();
     await page.getByRole('button', { name: 'Add the step' }).click();
     await stepOf(page, 'one day').waitFor();
+    await page.getByRole('button', { name: 'Add a step' }).click();
+    await page.getByRole('menuitem', { name: 'Create a task' }).click();
+    await page.getByLabel('What to do').fill('Call {{.FirstName}}');
+    await page.getByLabel('Due after (days)').fill('3');
+    await page.getByRole('button', { name: 'Add the step' }).click();
+    await stepOf(page, 'Create a task').waitFor();
     await page.getByRole('button', { name: 'Close the step' }).click();
 
     const id = new URL(page.url()).pathname.split('/').at(-1)!;

@@ -21,3 +21,20 @@ export async function askTags(): Promise<Choice[]> {
 export async function askAutomations(): Promise<Choice[]> {
   return choicesOf((await dataOf(heron.GET('/v1/automations', {}))).automations);
 }
+
+/** The pipelines of the workspace, and their stages, whose names begin with that of their pipeline. */
+export async function askPlaces(): Promise<{ pipeline: Choice[]; stage: Choice[] }> {
+  const pipelines = await dataOf(heron.GET('/v1/crm/pipelines'));
+  return {
+    pipeline: choicesOf(pipelines),
+    stage: pipelines.flatMap(({ name, stages }) =>
+      stages.map((stage) => ({ value: stage.id, label: `${name}: ${stage.name}` })),
+    ),
+  };
+}
+
+/** The people of the workspace. */
+export async function askMembers(): Promise<Choice[]> {
+  const { data } = await dataOf(heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } }));
+  return data.map(({ user_id, email }) => ({ value: user_id, label: email }));
+}

@@ -1,21 +1,4 @@
-/** What a field of an action is asked with. */
-export type FieldKind =
-  | 'text'
-  | 'long'
-  | 'number'
-  | 'tag'
-  | 'campaign'
-  | 'stage'
-  | 'pipeline'
-  | 'member'
-  | 'automation'
-  | 'priority';
-
-export interface ActionField {
-  name: string;
-  kind: FieldKind;
-  isNeeded?: boolean;
-}
+import { CRM_FIELDS, type ActionField } from '../../parts/action-field.tsx';
 
 const TAG: ActionField = { name: 'category_id', kind: 'tag', isNeeded: true };
 
@@ -25,22 +8,9 @@ export const ACTIONS: Readonly<Record<string, readonly ActionField[] | undefined
   'sendsets.remove_tag': [TAG],
   'sendsets.set_category': [TAG],
   'sendsets.label_email': [TAG],
-  'sendsets.create_task': [
-    { name: 'title', kind: 'text', isNeeded: true },
-    { name: 'description', kind: 'long' },
-    { name: 'priority', kind: 'priority' },
-    { name: 'due_in_days', kind: 'number' },
-    { name: 'assigned_to', kind: 'member' },
-  ],
-  'sendsets.create_deal': [
-    { name: 'name', kind: 'text', isNeeded: true },
-    { name: 'pipeline_id', kind: 'pipeline', isNeeded: true },
-    { name: 'stage_id', kind: 'stage', isNeeded: true },
-    { name: 'value', kind: 'number' },
-    { name: 'currency', kind: 'text' },
-    { name: 'assigned_to', kind: 'member' },
-  ],
-  'sendsets.move_deal_stage': [{ name: 'stage_id', kind: 'stage', isNeeded: true }],
+  'sendsets.create_task': CRM_FIELDS.create_task,
+  'sendsets.create_deal': CRM_FIELDS.create_deal,
+  'sendsets.move_deal_stage': CRM_FIELDS.move_deal_stage,
   'sendsets.add_to_campaign': [{ name: 'campaign_id', kind: 'campaign', isNeeded: true }],
   'sendsets.remove_from_campaign': [{ name: 'campaign_id', kind: 'campaign' }],
   'sendsets.suppress': [{ name: 'reason', kind: 'text' }],

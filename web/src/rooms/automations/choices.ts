@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
-import { askAutomations, askTags, choicesOf, type Choice } from '../../parts/choices.ts';
-import type { FieldKind } from './actions.ts';
+import type { FieldKind } from '../../parts/action-field.tsx';
+import { askAutomations, askMembers, askPlaces, askTags, choicesOf, type Choice } from '../../parts/choices.ts';
 
 /** What can be named, by the kind of the field; nothing until it is known. */
 export type Choices = Partial<Record<FieldKind, Choice[]>> & {
@@ -16,19 +16,15 @@ export function useChoices(): Choices {
     staleTime: 60_000,
     queryFn: async () => {
       const orNone = <T>(asked: Promise<T[]>) => asked.catch((): T[] => []);
-      const [tag, campaign, pipelines, member, automation, connected, catalog] = await Promise.all([
+      const [tag, campaign, places, member, automation, connected, catalog] = await Promise.all([
         orNone(askTags()),
         orNone(
           dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })).then(({ data: rows }) =>
             choicesOf(rows),
           ),
         ),
-        orNone(dataOf(heron.GET('/v1/crm/pipelines'))),
-        orNone(
-          dataOf(heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } })).then(
-            ({ data: rows }) => rows.map(({ user_id, email }) => ({ value: user_id, label: email })),
-          ),
-        ),
+        askPlaces().catch(() => ({})),
+        orNone(askMembers()),
         orNone(askAutomations()),
         orNone(
           dataOf(heron.GET('/v1/integrations/connections')).then(({ connections }) =>
@@ -44,10 +40,7 @@ export function useChoices(): Choices {
       return {
         tag,
         campaign,
-        pipeline: choicesOf(pipelines),
-        stage: pipelines.flatMap(({ name, stages }) =>
-          stages.map((stage) => ({ value: stage.id, label: `${name}: ${stage.name}` })),
-        ),
+        ...places,
         member,
         automation,
         connections: connected,

@@ -5,7 +5,6 @@ import {
   Group,
   JsonInput,
   MultiSelect,
-  NumberInput,
   Select,
   Stack,
   Text,
@@ -13,11 +12,12 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
+import { ActionInput } from '../../parts/action-field.tsx';
 import { OPERATORS } from '../../parts/operators.ts';
 import { toTriggerChoice } from '../../parts/trigger-names.ts';
 import { TRIGGERS } from '../../parts/triggers.ts';
 import { saidPlainly, textOf, useText } from '../../text/index.ts';
-import { ACTIONS, fieldsOf, type ActionField } from './actions.ts';
+import { ACTIONS, fieldsOf } from './actions.ts';
 import { useChoices } from './choices.ts';
 import { insertAfter, leadTo, remove, targets, waysOut, type Draft, type FlowNode, type Result } from './flow.ts';
 import { shown, summaryOf } from './summary.ts';
@@ -33,7 +33,6 @@ const KEYS = [
   'contact.phone',
   'contact.subscribed',
 ];
-const PRIORITIES = ['low', 'medium', 'high', 'urgent'];
 
 /** One node: what it does, what comes after it, and what became of it. */
 export function NodePanel({
@@ -318,9 +317,11 @@ function ActionFields({ node, change, isFixed }: FieldsOf) {
       ) : null}
       {fields ? (
         fields.map((field) => (
-          <Field
+          <ActionInput
             key={field.name}
             field={field}
+            choices={choices}
+            why={t('automations.template.why')}
             value={node.config?.[field.name]}
             set={(value) => {
               const { [field.name]: _, ...rest } = node.config ?? {};
@@ -348,60 +349,5 @@ function ActionFields({ node, change, isFixed }: FieldsOf) {
         />
       )}
     </>
-  );
-}
-
-function Field({
-  field: { name, kind, isNeeded },
-  value,
-  set,
-  isFixed,
-}: {
-  field: ActionField;
-  value: unknown;
-  set: (value: unknown) => void;
-  isFixed: boolean;
-}) {
-  const t = useText();
-  const choices = useChoices();
-  const shared = { label: textOf('automations.field', name), required: isNeeded ?? false, readOnly: isFixed };
-  const written = typeof value === 'string' ? value : '';
-  if (kind === 'number')
-    return (
-      <NumberInput
-        {...shared}
-        min={0}
-        placeholder={textOf('automations.without', name, '')}
-        value={typeof value === 'number' ? value : ''}
-        onChange={(number) => set(number === '' ? undefined : Number(number))}
-      />
-    );
-  if (kind === 'text')
-    return <TextInput {...shared} value={written} onChange={(event) => set(event.currentTarget.value)} />;
-  if (kind === 'long')
-    return (
-      <Textarea
-        {...shared}
-        description={t('automations.template.why')}
-        autosize
-        minRows={2}
-        value={written}
-        onChange={(event) => set(event.currentTarget.value)}
-      />
-    );
-  const data =
-    kind === 'priority'
-      ? PRIORITIES.map((one) => ({ value: one, label: textOf('automations.priority', one) }))
-      : (choices[kind] ?? []);
-  return (
-    <Select
-      {...shared}
-      data={data}
-      placeholder={textOf('automations.without', name, '')}
-      value={written || null}
-      onChange={(id) => set(id ?? undefined)}
-      searchable
-      clearable={!isNeeded}
-    />
   );
 }

@@ -1,6 +1,7 @@
+import type { ActionField } from '../../parts/action-field.tsx';
 import { triggerName } from '../../parts/trigger-names.ts';
 import { text, textOf } from '../../text/index.ts';
-import { fieldsOf, type ActionField } from './actions.ts';
+import { fieldsOf } from './actions.ts';
 import type { Choices } from './choices.ts';
 import type { Draft, FlowNode } from './flow.ts';
 
@@ -45,11 +46,11 @@ export function summaryOf(
 /** What one field of an action is set to; that it is missing where it must not be. */
 function settingOf({ name, kind, isNeeded }: ActionField, value: unknown, choices: Choices): string {
   if (value === undefined || value === null || value === '')
-    return isNeeded ? text('automations.missing', { field: textOf('automations.field', name) }) : '';
+    return isNeeded ? text('automations.missing', { field: textOf('action.field', name) }) : '';
   if (name === 'wait_minutes') return toSpan(Number(value));
   if (name === 'due_in_days') return text('automations.dueIn', { count: Number(value) });
   if (typeof value !== 'string' && typeof value !== 'number') return shown(value);
-  if (kind === 'priority') return textOf('automations.priority', `${value}`);
+  if (kind === 'priority') return textOf('action.priority', `${value}`);
   // The name of a stage begins with that of its pipeline.
   if (kind === 'pipeline') return '';
   if (kind === 'text' || kind === 'long' || kind === 'number') return shown(value);

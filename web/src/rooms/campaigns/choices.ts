@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
-import { askAutomations, askTags, choicesOf, type Choice } from '../../parts/choices.ts';
+import { askAutomations, askMembers, askPlaces, askTags, choicesOf, type Choice } from '../../parts/choices.ts';
 import { text } from '../../text/index.ts';
 import { textIn, typeOf, type Action, type Step } from './flow.ts';
 
@@ -8,6 +8,9 @@ import { textIn, typeOf, type Action, type Step } from './flow.ts';
 const ASK = {
   tags: askTags,
   automations: askAutomations,
+  pipelines: async () => (await askPlaces()).pipeline,
+  stages: async () => (await askPlaces()).stage,
+  members: askMembers,
   apps: async () => choicesOf((await dataOf(heron.GET('/v1/app-connections', {}))).data),
 } satisfies Record<string, () => Promise<Choice[]>>;
 export type Choices = keyof typeof ASK;
@@ -16,6 +19,8 @@ export type Choices = keyof typeof ASK;
 const NAMED: Partial<Record<string, [Choices, string]>> = {
   add_tag: ['tags', 'category_id'],
   remove_tag: ['tags', 'category_id'],
+  create_deal: ['stages', 'stage_id'],
+  move_deal_stage: ['stages', 'stage_id'],
   run_automation: ['automations', 'automation_id'],
   app_action: ['apps', 'app_connection_id'],
 };

@@ -81,6 +81,10 @@ export function summaryOf(step: Step, isFirst: boolean): string {
     }
     case 'app_action':
       return textIn(action, 'path');
+    case 'create_task':
+      return textIn(action, 'title');
+    case 'create_deal':
+      return textIn(action, 'name');
     case 'notify':
       return textIn(action, 'message') || text('sequence.noMessage');
     default:

@@ -1,7 +1,10 @@
 import { Badge, Group, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import IconArrowRight from '@tabler/icons-react/dist/esm/icons/IconArrowRight.mjs';
 import IconBell from '@tabler/icons-react/dist/esm/icons/IconBell.mjs';
 import IconBolt from '@tabler/icons-react/dist/esm/icons/IconBolt.mjs';
+import IconChecklist from '@tabler/icons-react/dist/esm/icons/IconChecklist.mjs';
 import IconClock from '@tabler/icons-react/dist/esm/icons/IconClock.mjs';
+import IconCoin from '@tabler/icons-react/dist/esm/icons/IconCoin.mjs';
 import IconFlag from '@tabler/icons-react/dist/esm/icons/IconFlag.mjs';
 import IconHourglass from '@tabler/icons-react/dist/esm/icons/IconHourglass.mjs';
 import IconMail from '@tabler/icons-react/dist/esm/icons/IconMail.mjs';
@@ -21,6 +24,9 @@ const ICONS = {
   remove_tag: IconTag,
   unsubscribe: IconUserOff,
   notify: IconBell,
+  create_task: IconChecklist,
+  create_deal: IconCoin,
+  move_deal_stage: IconArrowRight,
   run_automation: IconBolt,
   end: IconFlag,
 };

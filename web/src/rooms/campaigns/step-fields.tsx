@@ -1,5 +1,6 @@
 import { JsonInput, NumberInput, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { ActionInput, CRM_FIELDS, type ActionField } from '../../parts/action-field.tsx';
 import { useText } from '../../text/index.ts';
 import { useChoices, type Choices } from './choices.ts';
 import { textIn, type Action, type FieldsProps } from './flow.ts';
@@ -13,6 +14,9 @@ export const NEW_STEPS: Record<string, Action> = {
   add_tag: { type: 'add_tag', category_id: '' },
   remove_tag: { type: 'remove_tag', category_id: '' },
   notify: { type: 'notify', message: '' },
+  create_task: { type: 'create_task', title: '' },
+  create_deal: { type: 'create_deal', name: '', pipeline_id: '', stage_id: '' },
+  move_deal_stage: { type: 'move_deal_stage', stage_id: '' },
   run_automation: { type: 'run_automation', automation_id: '' },
   unsubscribe: { type: 'unsubscribe' },
   end: { type: 'end' },
@@ -62,6 +66,10 @@ export function StepFields(props: FieldsProps) {
           disabled={!mayWrite}
         />
       );
+    case 'create_task':
+    case 'create_deal':
+    case 'move_deal_stage':
+      return <CrmFields of={action.type} action={action} set={set} mayWrite={mayWrite} />;
     case 'notify':
       return (
         <Textarea
@@ -88,6 +96,34 @@ interface ActionFields {
   action: Action;
   set: (fields: Record<string, unknown>) => void;
   mayWrite: boolean;
+}
+
+/** What a task or a deal is to be, or where a deal moves to. */
+function CrmFields({ of, action, set, mayWrite }: ActionFields & { of: keyof typeof CRM_FIELDS }) {
+  const t = useText();
+  const choices = {
+    pipeline: useChoices('pipelines', of === 'create_deal').data ?? [],
+    stage: useChoices('stages', of !== 'create_task').data ?? [],
+    member: useChoices('members', of !== 'move_deal_stage').data ?? [],
+  };
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        {t(of === 'move_deal_stage' ? 'step.action.move.why' : 'step.action.fields.why')}
+      </Text>
+      {CRM_FIELDS[of].map((field: ActionField) => (
+        <ActionInput
+          key={field.name}
+          field={field}
+          choices={choices}
+          why=""
+          value={action[field.name]}
+          set={(value) => set({ [field.name]: value === '' && !field.isNeeded ? undefined : value })}
+          isFixed={!mayWrite}
+        />
+      ))}
+    </Stack>
+  );
 }
 
 function EventFields({ action, set, mayWrite }: ActionFields) {
