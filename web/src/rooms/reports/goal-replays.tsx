@@ -219,7 +219,7 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
           <Text size="sm">
             {t('goals.replay.passedOver', { count: replay.passed_over.length })}{' '}
             {maySend ? (
-              <To to="/operations/stuck" size="sm">
+              <To to="/operations/stuck" inherit c="inherit" underline="always">
                 {t('goals.replay.passedOver.again')}
               </To>
             ) : null}
