@@ -143,6 +143,7 @@ export const errors: Readonly<Record<string, string>> = {
     'Die Tracking-Domain wurde inzwischen geändert; noch einmal bestätigen',
   'Another workspace of this installation uses this tracking domain':
     'Ein anderer Arbeitsbereich dieser Installation verwendet diese Tracking-Domain',
+  'A step does what you may not do yourself': 'Ein Schritt tut, was du selbst nicht darfst',
   'A step starts an automation that does what you may not do yourself':
     'Ein Schritt startet eine Automatisierung, die tut, was du selbst nicht darfst',
   'Let somebody who may do all of it save the step.': 'Jemand, der das alles darf, muss den Schritt speichern.',
