@@ -189,7 +189,7 @@ export const common: Record<keyof typeof en, string> = {
   'action.field.priority': 'Dringlichkeit',
   'action.field.due_in_days': 'Fällig nach (Tagen)',
   'action.field.assigned_to': 'Zuständig',
-  'action.field.name': 'Name',
+  'action.field.name': 'Name des Geschäfts',
   'action.field.pipeline_id': 'Pipeline',
   'action.field.stage_id': 'Stufe',
   'action.field.value': 'Wert',

@@ -186,7 +186,7 @@ export const common = {
   'action.field.priority': 'Priority',
   'action.field.due_in_days': 'Due after (days)',
   'action.field.assigned_to': 'In charge',
-  'action.field.name': 'Name',
+  'action.field.name': 'Name of the deal',
   'action.field.pipeline_id': 'Pipeline',
   'action.field.stage_id': 'Stage',
   'action.field.value': 'Value',
