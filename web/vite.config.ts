@@ -30,6 +30,7 @@ export default defineConfig({
             { name: 'parts', test: PARTS, priority: 1 },
             { name: 'icons', test: /icons-react/, minShareCount: 2, priority: 1 },
             { name: 'controls', test: /@mantine|@floating-ui|src\/parts\//, minShareCount: 3 },
+            { name: 'report', test: /rooms\/reports\/(behind|nothing|period)\./, minShareCount: 2 },
           ],
         },
       },
