@@ -51,6 +51,8 @@ export interface OrderedSearch {
   fixed: Readonly<Record<string, string>>;
   /** Whether few rows can match, so that the walk would be in vain. */
   isRare: boolean;
+  /** Whether so many filters beside `fixed` hold that hardly any row of a long walk would match, and the indexes find few. */
+  isNarrow: boolean;
   /** After this position, in the columns of the order. */
   after: readonly (string | number)[] | undefined;
   limit: number;
@@ -65,7 +67,7 @@ export interface OrderedSearch {
  */
 export async function searchInOrder<Row>(
   deps: Pick<Deps, 'catalogue' | 'log'>,
-  { table, order, columns, where, lookup, fixed, isRare, after, limit, total }: OrderedSearch,
+  { table, order, columns, where, lookup, fixed, isRare, isNarrow, after, limit, total }: OrderedSearch,
 ): Promise<Row[]> {
   const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit };
   // A column that is the same in every row is no part of the order: with it, the planner sorts the whole walk anew before the first row of the page.
@@ -77,7 +79,8 @@ export async function searchInOrder<Row>(
   const by = free.map(({ column }) => column).join(', ');
   const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
   const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
-  bindings.walk_rows = walkLength(fixed, limit, total, deps.catalogue?.shortestWalk ?? 0);
+  const shortest = deps.catalogue?.shortestWalk ?? 0;
+  bindings.walk_rows = isNarrow ? shortest : walkLength(fixed, limit, total, shortest);
   let walked: Row[] = [];
   if (!isRare) {
     // Nothing is pushed below a limit, so the walk ends after its rows, whatever matches.

@@ -2,7 +2,7 @@ import { decodeBodyCursor, encodeCursor, pageOf, type Page, type PageRequest } f
 import type { Ctx } from '../kernel/context.ts';
 import type { Conditions } from '../records/conditions.ts';
 import { askCatalogue, searchInOrder } from './ask.ts';
-import { compileFilters, givenFilters, refuseSearch, type CompanyFilters } from './filters.ts';
+import { compileFilters, givenFilters, isNarrow, refuseSearch, type CompanyFilters } from './filters.ts';
 import { catalogueMetadata } from './metadata.ts';
 import { isCatalogueId } from './records.ts';
 
@@ -55,6 +55,7 @@ export async function searchCatalogueCompanies(
     lookup,
     fixed: fixedPlaces(filters, where),
     isRare: filters.domain !== undefined || filters.company_id !== undefined,
+    isNarrow: isNarrow(filters),
     after: at,
     limit: page.limit + 1,
     total: (await catalogueMetadata(ctx)).companies,

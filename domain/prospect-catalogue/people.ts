@@ -2,7 +2,7 @@ import { decodeBodyCursor, encodeCursor, pageOf, type Page, type PageRequest } f
 import type { Ctx } from '../kernel/context.ts';
 import { askCatalogue, searchInOrder } from './ask.ts';
 import { companiesById, fixedPlaces, isKey, type CatalogueCompany } from './companies.ts';
-import { compileFilters, givenFilters, refuseSearch, type PeopleFilters } from './filters.ts';
+import { compileFilters, givenFilters, isNarrow, refuseSearch, type PeopleFilters } from './filters.ts';
 import { catalogueMetadata } from './metadata.ts';
 import { isCatalogueId } from './records.ts';
 
@@ -57,6 +57,7 @@ export async function searchCataloguePeople(
     lookup,
     fixed,
     isRare: filters.domain !== undefined || filters.company_id !== undefined || (filters.q?.includes('@') ?? false),
+    isNarrow: isNarrow(filters),
     after: at,
     limit: page.limit + 1,
     total: (await catalogueMetadata(ctx)).people,
