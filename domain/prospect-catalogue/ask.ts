@@ -80,7 +80,9 @@ export async function searchInOrder<Row>(
   const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
   const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
   const shortest = deps.catalogue?.shortestWalk ?? 0;
-  bindings.walk_rows = isNarrow ? shortest : walkLength(fixed, limit, total, shortest);
+  // Rows of a town or a region stand far from each other, and each costs as much as one that an index finds.
+  const isShort = isNarrow || 'city_key' in fixed || 'state_key' in fixed;
+  bindings.walk_rows = isShort ? shortest : Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
   let walked: Row[] = [];
   if (!isRare) {
     // Nothing is pushed below a limit, so the walk ends after its rows, whatever matches.
@@ -106,10 +108,4 @@ export async function searchInOrder<Row>(
     bindings,
   );
   return found.length === 0 ? walked : found;
-}
-
-/** Rows of a town or a region stand far from each other, and each costs as much as one that an index finds: they get the shortest walk. */
-function walkLength(fixed: OrderedSearch['fixed'], limit: number, total: number, shortest: number): number {
-  if ('city_key' in fixed || 'state_key' in fixed) return shortest;
-  return Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
 }
