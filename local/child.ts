@@ -2,11 +2,10 @@ import { mkdirSync, openSync, closeSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { spawnServer } from './servers.ts';
 import type { Incarnation } from './managed.ts';
 import type { ProcessName, ReadyMessage } from '../deploy/processes.ts';
-import { TYPESCRIPT } from './typescript.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const READY_MS = 120_000;
@@ -22,17 +21,23 @@ export interface ChildOptions {
   onLine?: ((line: string) => void) | undefined;
   /** How long (ms) it may take to stop. */
   graceMs: number;
+  /** The sources that it runs: those of this process unless said. */
+  root?: string | undefined;
 }
 
 /**
- * Runs one of Heron's processes as a child, from the same sources as this one, and resolves once it serves.
+ * Runs one of Heron's processes as a child, and resolves once it serves.
  * @throws Error with the reason it gave when it ends before that
  */
-export async function startChild(name: ProcessName, options: ChildOptions): Promise<Incarnation & ReadyMessage> {
+export async function startChild(
+  name: ProcessName,
+  { root = ROOT, ...options }: ChildOptions,
+): Promise<Incarnation & ReadyMessage> {
   mkdirSync(dirname(options.logFile), { recursive: true });
   const file = openSync(options.logFile, 'a', 0o600);
-  const server = await spawnServer(process.execPath, [...TYPESCRIPT, join(ROOT, 'deploy', 'heron.ts'), name], {
-    cwd: ROOT,
+  const loader = pathToFileURL(join(root, 'local', 'loader', 'register.mjs')).href;
+  const server = await spawnServer(process.execPath, ['--import', loader, join(root, 'deploy', 'heron.ts'), name], {
+    cwd: root,
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     stopSignal: 'SIGTERM',

@@ -4,7 +4,7 @@ import type { Deps } from '../domain/kernel/context.ts';
 import { POSITIONS_CHANNEL } from '../domain/kernel/events.ts';
 import { applyNextEvents } from '../domain/reactions/apply-events.ts';
 import { enterEvents, findDueStreams, type DueStream } from '../domain/reactions/enter-events.ts';
-import { confirmSubscribers, registerSubscribers } from '../domain/reactions/register.ts';
+import { CONFIRM_MS, confirmSubscribers, registerSubscribers } from '../domain/reactions/register.ts';
 import { reactionStatus } from '../domain/reactions/status.ts';
 import type { Subscriber } from '../domain/reactions/subscriber.ts';
 import { every } from '../lib/every.ts';
@@ -19,7 +19,6 @@ const FAILED_MS = 500;
 /** Organizations that one process works for at once, per subscriber: a slow one delays no other subscriber. */
 const LANES = 2;
 const STATUS_MS = 10_000;
-const CONFIRM_MS = 600_000;
 
 export interface Reactions {
   /** Stops after the transactions that are open. */

@@ -74,6 +74,7 @@ import * as tasksDue from './0142_tasks_due.ts';
 import * as automationAuthors from './0143_automation_authors.ts';
 import * as eventsByMonth from './0146_events_by_month.ts';
 import * as repliesIndex from './0147_replies_index.ts';
+import * as upgrades from './0148_upgrades.ts';
 
 export interface Migration {
   name: string;
@@ -156,6 +157,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0143_automation_authors', ...automationAuthors },
   { name: '0146_events_by_month', ...eventsByMonth },
   { name: '0147_replies_index', ...repliesIndex },
+  { name: '0148_upgrades', ...upgrades },
 ];
 
 /**

@@ -6,6 +6,7 @@ export interface ReactionSubscribersRow {
   position: number;
   seen_at: Date;
   created_at: Date;
+  build: number;
 }
 
 export interface ReactionSubscribersInsert {
@@ -14,4 +15,5 @@ export interface ReactionSubscribersInsert {
   position: number;
   seen_at: Date;
   created_at: Date;
+  build?: number;
 }

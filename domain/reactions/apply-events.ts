@@ -1,4 +1,4 @@
-import { isConnectionLost } from '../../db/errors.ts';
+import { isDatabaseAway } from '../../db/errors.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { OrgScope } from '../../db/tenancy.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -70,7 +70,7 @@ export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organi
       });
     } catch (error) {
       if (error instanceof StaleClaim) return BUSY;
-      if (!claim || isConnectionLost(error)) throw error;
+      if (!claim || isDatabaseAway(error)) throw error;
       const { events } = claim;
       const isFirst = subscriber.apply !== undefined && begun === 0;
       if (events.length > 1 && !isFirst) {

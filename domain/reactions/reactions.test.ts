@@ -10,7 +10,7 @@ import { readiness } from '../system/readiness.ts';
 import { sweepExpired } from '../system/sweep.ts';
 import { MAX_HOPS } from './apply-events.ts';
 import { discardParkedEvent, listParkedEvents, replayParkedEvent } from './parked.ts';
-import { registerSubscribers } from './register.ts';
+import { CONFIRM_MS, confirmSubscribers, registerSubscribers } from './register.ts';
 import { reactionStatus } from './status.ts';
 import { declareSubscriber, type ReactionEvent, type Subscriber } from './subscriber.ts';
 
@@ -338,6 +338,43 @@ test.serial(
     t.deepEqual(await effects(old, organizationId), [first]);
     await react(world.deps, [wider]);
     t.deepEqual(await effects(old, organizationId), [first, ...second]);
+  },
+);
+
+test.serial(
+  'a process of the last release that starts in the middle of a roll-out takes nothing back, and after one of a release that is gone others go on',
+  async (t) => {
+    const { organizationId } = await world.tenant();
+    const old = keeper({ name: 'rolled' });
+    const wider = keeper({ name: 'rolled', types: ['role.created', 'role.deleted'] });
+    const pass = (ms: number) => clock.set(new Date(clock.now().getTime() + ms));
+    await registerSubscribers(world.deps, [old], 1);
+    await registerSubscribers(world.deps, [wider], 2);
+    await registerSubscribers(world.deps, [old], 1);
+    await confirmSubscribers(world.deps, [old], 1);
+    const added = await emit(organizationId, 1, 'role.deleted');
+    await react(world.deps, [old]);
+    await react(world.deps, [wider]);
+    t.deepEqual(await effects(wider, organizationId), added);
+
+    // Back to the last release: its processes go on once nobody has said for three minutes that the newer one is alive.
+    pass(2 * CONFIRM_MS);
+    await confirmSubscribers(world.deps, [wider], 2);
+    pass(3 * CONFIRM_MS + 1);
+    await confirmSubscribers(world.deps, [old], 1);
+    const back = await emit(organizationId, 1);
+    await react(world.deps, [wider]);
+    t.deepEqual(await effects(wider, organizationId), added, 'the newer release is skipped now');
+    await react(world.deps, [old]);
+    t.deepEqual(await effects(old, organizationId), [...added, ...back]);
+
+    // A release that knows no order of builds takes over whenever it starts; when it is gone, a newer process that never ended goes on.
+    await world.deps.db('reaction_subscribers').where({ name: 'rolled' }).update({ build: 2 });
+    pass(3 * CONFIRM_MS + 1);
+    await confirmSubscribers(world.deps, [wider], 2);
+    const again = await emit(organizationId, 1, 'role.deleted');
+    await react(world.deps, [wider]);
+    t.deepEqual(await effects(wider, organizationId), [...added, ...back, ...again]);
   },
 );
 

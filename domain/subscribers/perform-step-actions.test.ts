@@ -144,6 +144,23 @@ test.serial('what cannot be made is said by the run and the log, and the contact
   t.deepEqual(await s.log(), log, 'it is said once');
 });
 
+test.serial('what was asked for before the first process that does it had started is done', async (t) => {
+  const s = await scene({ type: 'create_task', title: 'x', priority: 'low' });
+  await world.deps.db('reaction_subscribers').where({ name: 'perform_step_actions' }).delete();
+  const [enrollmentId] = await enroll(world.deps, s.tenant.organizationId, s.campaignId, [s.contactId]);
+  await advanceEnrollment(s.ctx, enrollmentId!);
+  await registerSubscribers(world.deps, SUBSCRIBERS);
+  await react(world.deps, SUBSCRIBERS);
+  t.is((await s.rows('crm_tasks')).length, 1);
+});
+
+test.serial('a contact waits at a step of a kind that only a newer build knows', async (t) => {
+  const s = await scene({ type: 'teleport' });
+  t.like(await s.pass(), { kind: 'hold', state: 'held', until: clock.now().getTime() + 60_000 });
+  const [enrollment] = await s.rows('enrollments');
+  t.regex(enrollment.waiting_for, /waiting for a worker that knows steps of kind teleport$/);
+});
+
 test.serial('a contact that is deleted before its turn leaves nothing to make', async (t) => {
   const s = await scene({ type: 'create_task', title: 'x', priority: 'low' });
   const [enrollmentId] = await enroll(world.deps, s.tenant.organizationId, s.campaignId, [s.contactId]);

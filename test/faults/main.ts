@@ -7,7 +7,7 @@
  * With `--integrations` workers and Temporal are killed while events go to providers and start automations, and the doubles of the providers are compared with what was emitted.
  * With `--orders` orders of mailboxes are played under faults of their provider and of Stripe, and the books compared with both; `--rounds N` plays N seeds.
  * With `--restore` an installation is backed up and restored in the middle of a campaign, twice. With
- * `--rolling` every process of every role is replaced under load. These two are not part of `npm test`.
+ * `--rolling` every process of every role is replaced under load, with `--from <folder>` those of an earlier build by this one. These two are not part of `npm test`.
  */
 import { parseArgs } from 'node:util';
 import { startBacking } from '../../local/backing.ts';
@@ -34,6 +34,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     restore: { type: 'boolean', default: false },
     rolling: { type: 'boolean', default: false },
+    from: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     seed: { type: 'string' },
     kills: { type: 'string' },
@@ -148,7 +149,7 @@ if (values.rolling) {
     : await startBacking({ persistent: false, headless: true, log });
   if (backing)
     Object.assign(process.env, { HERON_TEST_PG: backing.databaseUrl, HERON_TEST_TEMPORAL: backing.temporalAddress });
-  const { checks, folder } = await runRollingRestart({ contacts, mailboxes: 5, replicas: 2, log });
+  const { checks, folder } = await runRollingRestart({ contacts, mailboxes: 5, replicas: 2, from: values.from, log });
   await backing?.stop();
   printChecks(checks);
   if (folder) console.log(`\nLogs of all processes: ${folder}`);

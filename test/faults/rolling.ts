@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assemble } from '../../deploy/assemble.ts';
 import type { ProcessName } from '../../deploy/processes.ts';
+import { verifyFacts } from '../../domain/facts/verify.ts';
 import { EVENT_TYPES } from '../../domain/kernel/events.ts';
 import { trackingToken } from '../../domain/mail/messages/tracking-token.ts';
 import { openPixelUrl } from '../../domain/mail/messages/tracking-urls.ts';
@@ -35,6 +36,8 @@ export interface RollingOptions {
   mailboxes: number;
   /** Processes of each role, of which one at a time is replaced. */
   replicas: number;
+  /** The folder of an earlier build, whose processes are replaced by those of this one; this one's, where not given. */
+  from?: string | undefined;
   log: (line: string) => void;
 }
 
@@ -57,7 +60,13 @@ const SETTLE_MS = 120_000;
 /** Processes of one role behind a balancer, which sends no new request to one that is about to be stopped. */
 interface Role {
   name: ProcessName;
-  processes: { url: string; child: Incarnation; start: () => Promise<Incarnation>; inRotation: boolean }[];
+  processes: {
+    url: string;
+    child: Incarnation;
+    /** @param root of the build; this one where not given */
+    start: (root?: string) => Promise<Incarnation>;
+    inRotation: boolean;
+  }[];
   /** The address of a process that takes requests. */
   pick(): string;
 }
@@ -72,8 +81,9 @@ interface Stage {
 }
 
 /**
- * Replaces every process of every role, one after the other, while a campaign sends, the API writes, pixels are fetched and a client listens to
- * the stream: with SIGTERM, as a supervisor does. Nothing may fail, be lost or be done twice, and each process ends with 0.
+ * Replaces every process of every role, one after the other, while a campaign sends and makes tasks, the API writes, pixels are fetched and a client listens to
+ * the stream: with SIGTERM, as a supervisor does. Nothing may fail, be lost or be done twice, and each process ends with 0. With `from` it is a release: the database is
+ * migrated already, the processes of the earlier build go on beside those of this one, and one of the earlier workers is started again in the middle.
  */
 export async function runRollingRestart(options: RollingOptions): Promise<RollingReport> {
   const [mail, database, folder] = await Promise.all([
@@ -114,18 +124,19 @@ async function startRole(
   name: ProcessName,
   env: Record<string, string>,
   folder: string,
-  { replicas }: RollingOptions,
+  { replicas, from }: RollingOptions,
 ): Promise<Role> {
   const processes = await Promise.all(
     Array.from({ length: replicas }, async (_, index) => {
       const port = await freePort();
-      const start = () =>
+      const start = (root?: string) =>
         startChild(name, {
           env: { ...process.env, ...env, [PORTS[name]]: String(port) },
           logFile: join(folder, `${name}-${index}.log`),
           graceMs: 25_000,
+          root,
         });
-      return { url: `http://127.0.0.1:${port}`, child: await start(), start, inRotation: true };
+      return { url: `http://127.0.0.1:${port}`, child: await start(from), start, inRotation: true };
     }),
   );
   let turn = 0;
@@ -149,6 +160,7 @@ async function play(stage: Stage): Promise<Check[]> {
   }
   const { campaignId } = await createCampaign(deps, organizationId, [
     { name: 'Opening', subject: 'Hello', body_plain: 'Hi' },
+    { name: 'Call', kind: 'action', action: { type: 'create_task', title: 'Call {{.Email}}', priority: 'medium' } },
   ]);
   const contacts: string[] = [];
   for (let index = 0; index < options.contacts; index += 1) {
@@ -173,8 +185,10 @@ async function play(stage: Stage): Promise<Check[]> {
     end,
     await compareWrites(stage, written),
     await compareMail(stage, campaignId),
+    await compareTasks(stage),
     await comparePixels(stage, opened),
     await compareStream(stage, stream),
+    await compareCounts(stage),
   ];
 }
 
@@ -182,6 +196,8 @@ async function play(stage: Stage): Promise<Check[]> {
 async function replaceAll({ roles, options }: Stage): Promise<Check> {
   const faults: string[] = [];
   let replaced = 0;
+  const workers = roles.get('worker')!.processes;
+  const late = workers.at(-1)!;
   const roleEnds = [...roles.values()].map(async ({ name, processes }) => {
     for (const process_ of processes) {
       process_.inRotation = false;
@@ -193,6 +209,12 @@ async function replaceAll({ roles, options }: Stage): Promise<Check> {
       process_.inRotation = true;
       replaced += 1;
       options.log(`${name} replaced`);
+      // As when its machine is drained in the middle of the release.
+      if (options.from && process_ === workers[0] && late !== process_) {
+        await late.child.stop();
+        late.child = await late.start(options.from);
+        options.log('a worker of the earlier build was started again');
+      }
     }
   });
   await Promise.all(roleEnds);
@@ -273,6 +295,22 @@ async function compareMail({ assembly, mail, options }: Stage, campaignId: strin
   if (new Set(ids).size !== ids.length) faults.push('a message is on the server twice');
   if (ids.length !== options.contacts) faults.push(`${ids.length} messages for ${options.contacts} contacts`);
   return { name: 'every contact has exactly one email, none is uncertain', seen: `${ids.length} messages`, faults };
+}
+
+/** A step of a kind that earlier builds may not know is done by a reaction: once for each contact, whoever came by. */
+async function compareTasks({ assembly, tenant, options }: Stage): Promise<Check> {
+  const made = async () =>
+    (await assembly.deps.db('crm_tasks').where({ organization_id: tenant.organizationId }).pluck('title')) as string[];
+  await eventually(async () => (await made()).length >= options.contacts, SETTLE_MS).catch(() => {});
+  const titles = await made();
+  const isEach = titles.length === options.contacts && new Set(titles).size === titles.length;
+  return {
+    name: 'every contact has exactly one task',
+    seen: `${titles.length} tasks`,
+    faults: isEach
+      ? []
+      : [`${titles.length} tasks, ${new Set(titles).size} different ones, for ${options.contacts} contacts`],
+  };
 }
 
 interface Pixels {
@@ -369,5 +407,17 @@ async function compareStream(
       ...((await isEqual()) ? [] : [`${ids.length} events heard, ${wanted.length} stored since the first`]),
       ...(reconnects() > 0 ? [] : ['no gateway was replaced under a socket: nothing is shown']),
     ],
+  };
+}
+
+/** Reports count what happened. After a release that counts something else, differences are what `heron facts rebuild` is for. */
+async function compareCounts({ assembly, tenant }: Stage): Promise<Check> {
+  const differences = async () => verifyFacts(assembly.deps, tenant.organizationId);
+  await eventually(async () => (await differences()).every(({ total }) => total === 0), 20_000).catch(() => {});
+  const found = await differences();
+  return {
+    name: 'the counts of reports are those of the rows',
+    seen: `${found.length} workspace`,
+    faults: found.flatMap((report) => (report.total === 0 ? [] : [JSON.stringify(report).slice(0, 300)])),
   };
 }

@@ -27,6 +27,8 @@ export type Verdict =
 
 /** How often (ms) a contact without a usable mailbox asks again, in case the signal of a mailbox that is back was lost. */
 export const NO_MAILBOX_MS = 15 * MINUTE_MS;
+/** How often (ms) a contact asks again whose step a newer build has made, in the middle of a roll-out. */
+const UNKNOWN_STEP_MS = MINUTE_MS;
 
 /** Does what the step a contact stands at asks for, as far as PostgreSQL alone can. */
 export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
@@ -247,6 +249,13 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
       return { kind: 'finished', state: 'unsubscribed', reason: 'an unsubscribe step' };
     case 'end':
       return { kind: 'finished', state: 'completed', reason: 'an end step' };
+    default:
+      return {
+        kind: 'hold',
+        until: new Date(tx.now.getTime() + UNKNOWN_STEP_MS),
+        why: `waiting for a worker that knows steps of kind ${(action satisfies never as StepAction).type}`,
+        state: 'held',
+      };
   }
 }
 
