@@ -15114,7 +15114,7 @@ export interface operations {
                             id: string;
                             /** Format: uuid */
                             task_id: string;
-                            /** @description campaign_email: an email given up after its last attempt. uncertain_email: one that may have left; replaying it sends it again. goal_replay_event: an event that the replay of a goal went on without; replaying it replays the goal at its moment. Others: a run that kept failing. */
+                            /** @description campaign_email: an email given up after its last attempt. uncertain_email: one that may have left; replaying it sends it again. goal_replay_event: an event that the replay of a goal went on without; replaying it replays the goal at its moment. integration_backlog: what waited too long for an account that has to be connected again, and was dropped; replaying it does nothing but settle it. Others: a run that kept failing. */
                             task_type: string;
                             /** @description Ids that lead to the task */
                             payload: {

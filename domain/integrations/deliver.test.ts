@@ -2,6 +2,7 @@ import test from 'ava';
 import { startN8n, type N8nDouble } from '../../test/doubles/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { cutConnectionOnce } from '../../test/harness/cut-connection.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import { createContact } from '../../test/harness/factories.ts';
 import { connect, deliverNow } from '../../test/harness/integrations.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
@@ -13,9 +14,11 @@ import { SUBSCRIBERS } from '../subscribers/index.ts';
 import { noteReauth } from './account.ts';
 import { openCall } from './call.ts';
 import { claimDeliveries, leaseMs } from './claim.ts';
+import { dropOverdue, MOST_WAITING } from './drop-overdue.ts';
 import { enqueueProviderAction } from './enqueue.ts';
 import { failureSentence } from './failure.ts';
 import { Refused, Unavailable } from './providers/provider.ts';
+import { replayTask } from '../tasks/dead-letters.ts';
 import { findProvider } from './registry.ts';
 import { retryDelivery } from './retry.ts';
 import { settleDelivery, type Outcome } from './settle.ts';
@@ -156,6 +159,56 @@ test.serial('a refusal of credentials that were replaced meanwhile says nothing 
   t.like(await row(), { status: 'reauth_required', last_error: 'refused' });
   t.true(await noteReauth(ctx, await row(), 'once more'));
 });
+
+test.serial(
+  'what waits for an account that has to be connected again has an end, in days and in number, and is told',
+  async (t) => {
+    const { org, id, add } = await desk();
+    const { db } = world.deps;
+    const connection = () => db('integration_connections').where({ id }).first();
+    const days = (count: number) => clock.set(new Date(clock.now().getTime() + count * DAY_MS));
+    const told = async () => {
+      const [letter, ...others] = await db('dead_letters').where({ organization_id: org });
+      t.deepEqual(others, []);
+      return letter;
+    };
+    await add(0, 0, { kind: 'test', id: 'first' });
+    days(31);
+    await add(0, 1);
+    t.is(await dropOverdue(world.deps), 0, 'nothing is dropped while the account is connected');
+    await noteReauth(world.system(org), await connection(), 'refused');
+    t.is(await dropOverdue(world.deps), 1);
+    t.like(await told(), {
+      task_type: 'integration_backlog',
+      task_id: id,
+      payload: { connection_id: id, dropped: '1' },
+    });
+    const [settled] = await db('domain_events').where({ organization_id: org, type: 'integration.action_settled' });
+    t.like(settled.data, { ok: false, source: { kind: 'test', id: 'first' } });
+    t.regex(settled.data.error, /^Dropped: the account has to be connected again/);
+
+    await db.raw(
+      `insert into integration_deliveries (id, organization_id, connection_id, lane_id, action, config, data, occurred_at, state, created_at)
+       select gen_random_uuid(), ?, ?, ?, 'n8n.send_webhook', '{}', '{}', ?, 'pending', ? from generate_series(1, ?)`,
+      [org, id, id, clock.now(), clock.now(), MOST_WAITING + 1_200],
+    );
+    t.is(await dropOverdue(world.deps), 1_201, 'the oldest, with the one before them');
+    t.is(await dropOverdue(world.deps), 0);
+    const letter = await told();
+    t.is(letter.payload.dropped, '1202');
+    t.regex(letter.last_error, /^1202 actions for .* were dropped/);
+    const log = await db('integration_runs')
+      .where({ connection_id: id, status: 'error' })
+      .orderBy('id')
+      .pluck('detail');
+    t.deepEqual(
+      log.map((detail) => Number.parseInt(detail, 10)),
+      [1, 1_000, 201],
+    );
+    await replayTask(world.system(org), letter.id);
+    t.is((await told()).status, 'replayed');
+  },
+);
 
 test.serial('a delivery that was given up and is tried again comes before what was added after it', async (t) => {
   const { org, contacts, add, turn, waiting } = await desk();

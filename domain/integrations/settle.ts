@@ -185,7 +185,7 @@ export async function takeBackActions(tx: Tx, automationRunIds: readonly string[
 }
 
 /** Says what became of an action to those who asked for it; `error` is null where it is done. */
-function emitSettled(
+export function emitSettled(
   tx: Tx,
   { id, connection_id, action, source }: Pick<Delivery, 'id' | 'connection_id' | 'action' | 'source'>,
   error: string | null,

@@ -18,6 +18,8 @@ export const UNDO_OF_ORDER = 'mailbox_order_undo';
 
 /** What a provider refused, or did not answer for too long. */
 export const INTEGRATION_DELIVERY = 'integration_delivery';
+/** What waited for an account that nobody connected again, and was dropped: a person who has read it settles it. */
+export const INTEGRATION_BACKLOG = 'integration_backlog';
 /** The deliveries of a connection, whose run kept failing. */
 export const INTEGRATION_RUN = 'integration_run';
 

@@ -29,6 +29,7 @@ import { retryRefund } from '../payments/request-refund.ts';
 import {
   AUTOMATION_LOOP,
   AUTOMATION_RUN,
+  INTEGRATION_BACKLOG,
   INTEGRATION_DELIVERY,
   INTEGRATION_RUN,
   REFUND,
@@ -85,6 +86,8 @@ export const BLOCKED_FAMILIES: readonly BlockedFamily[] = [
   notARun(AUTOMATION_LOOP, async () => true),
   // Not a run that is blocked, but what a provider refused: only a person has it tried again.
   notARun(INTEGRATION_DELIVERY, retryDelivery),
+  // Not a run either, but what was dropped: there is nothing to repeat, and a person who has read it settles it.
+  notARun(INTEGRATION_BACKLOG, async () => true),
   ofRow({
     taskType: INTEGRATION_RUN,
     contract: integrationDeliveryWorkflow,

@@ -1,6 +1,7 @@
 import { across } from '../../db/across.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { firstIdAt } from '../../lib/ids.ts';
+import { dropOverdue } from '../integrations/drop-overdue.ts';
 import type { Deps } from '../kernel/context.ts';
 import { eachByItself } from '../kernel/each-by-itself.ts';
 import { removeAbandoned } from '../reactions/register.ts';
@@ -99,7 +100,7 @@ interface Expiry {
  * @returns how many rows
  * @throws AggregateError when some tables failed, once the others had their turn
  */
-export async function sweepExpired(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<number> {
+export async function sweepExpired(deps: Deps): Promise<number> {
   let removed = 0;
   const work: Record<string, () => Promise<void>> = {
     subscribers: async () => {
@@ -108,6 +109,12 @@ export async function sweepExpired(deps: Pick<Deps, 'db' | 'clock' | 'config' | 
         deps.log.warn({ abandoned }, 'the cursors of subscribers that no build has any more were removed');
     },
     partitions: () => keepPartitions(deps),
+    accounts: async () => {
+      const dropped = await dropOverdue(deps);
+      if (dropped > 0)
+        deps.log.warn({ dropped }, 'actions that waited for accounts nobody connected again were dropped');
+      removed += dropped;
+    },
   };
   for (const expiry of expiriesAt(deps))
     work[expiry.table] = async () => {

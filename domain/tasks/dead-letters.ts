@@ -13,6 +13,7 @@ import {
   AUTOMATION_RUN,
   FAILED_DIRECT_EMAIL,
   FAILED_EMAIL,
+  INTEGRATION_BACKLOG,
   INTEGRATION_DELIVERY,
   INTEGRATION_RUN,
   REFUND,
@@ -45,6 +46,7 @@ const UNREAD = ['mailbox_order', UNDO_OF_ORDER, REFUND, RENEWAL, 'webhook_delive
 /** Kinds of tasks that such keys may not set going: they may not write in their areas. */
 const UNTOUCHED: readonly string[] = [
   ...UNREAD,
+  INTEGRATION_BACKLOG,
   INTEGRATION_DELIVERY,
   INTEGRATION_RUN,
   AUTOMATION_LOOP,

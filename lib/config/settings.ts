@@ -353,6 +353,8 @@ export const settingsSchema = z.object({
   INTEGRATION_MAX_ATTEMPTS: count.min(1).default(15),
   /** Wait (ms) after the first failed attempt; it doubles from attempt to attempt, up to six hours. */
   INTEGRATION_RETRY_BASE_MS: count.min(1).default(30_000),
+  /** How many days what is to be done at a provider waits for a person who connects its account again; then it is dropped, and a dead letter says how much. */
+  INTEGRATION_REAUTH_DAYS: count.min(1).default(30),
   /** Deliveries to providers that one worker has under way at once, over all connections. */
   WORKER_INTEGRATIONS_SLOTS: count.min(1).default(100),
   /** Where the provider of managed mailboxes answers (docs/mailbox-orders.md). Without it none can be ordered. */

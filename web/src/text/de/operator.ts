@@ -84,6 +84,7 @@ export const operator: Record<keyof typeof en, string> = {
   'operator.task.order_refund': 'Eine Rückzahlung',
   'operator.task.domain_renewal': 'Die Verlängerung einer Domain',
   'operator.task.integration_delivery': 'Eine Übergabe an eine Integration',
+  'operator.task.integration_backlog': 'Was zu lange darauf gewartet hat, dass ein Konto neu verbunden wird',
   'operator.task.integration_run': 'Die Übergaben einer Integration',
   'operator.task.goal_replay': 'Das Nachzählen eines Ziels',
   'operator.task.goal_replay_event': 'Ein Ereignis, ohne das der Nachlauf eines Ziels weiterging',

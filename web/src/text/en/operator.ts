@@ -81,6 +81,7 @@ export const operator = {
   'operator.task.order_refund': 'A refund',
   'operator.task.domain_renewal': 'The renewal of a domain',
   'operator.task.integration_delivery': 'A delivery to an integration',
+  'operator.task.integration_backlog': 'What waited too long for an account to be connected again',
   'operator.task.integration_run': 'The deliveries of an integration',
   'operator.task.goal_replay': 'The replay of a goal',
   'operator.task.goal_replay_event': 'An event that the replay of a goal went on without',
