@@ -354,6 +354,14 @@ test.serial('ids are the same in capitals, and a deal that could never be made i
   const of = (field: string) => `body.graph.nodes.1.config.${field}`;
   t.deepEqual(await faults({ stage_id: other.stages[0].id, value: 1.999 }), [of('stage_id'), of('value')]);
   t.deepEqual(await faults({ stage_id: one.stages[0].id, currency: 'ZZZ' }), [of('currency')]);
+  const task = write(
+    [trigger, action('task', 'sendsets.create_task', { title: 'x', type: 'None of ours' })],
+    [edge('trigger', 'task')],
+  );
+  const unknown = (await ask(tenant, 'POST', '', task)).body.problems;
+  t.deepEqual(unknown, [
+    { path: of('type'), message: 'Node "task": is none of To-do, Call, Email, Meeting, Follow-up' },
+  ]);
   const capitals = { pipeline_id: one.id.toUpperCase(), stage_id: one.stages[0].id.toUpperCase(), currency: 'JPY' };
   const { body, status } = await ask(tenant, 'POST', '', dealing({ ...capitals, value: 20 }));
   t.is(status, 201);

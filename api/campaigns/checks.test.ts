@@ -277,7 +277,7 @@ test('steps that make tasks and deals name what is there, and are written by who
   t.deepEqual(
     problemPaths(
       await write(
-        { type: 'create_task', title: '{{.FirstName', assigned_to: newId() },
+        { type: 'create_task', title: '{{.FirstName', assigned_to: newId(), task_type: 'None of ours' },
         { ...deal, stage_id: elsewhere.stageIds[0], value: 1.5, currency: 'JPY' },
         { ...deal, pipeline_id: foreign.id, stage_id: foreign.stageIds[0], name: '{{nope .Email}}' },
         { type: 'move_deal_stage', stage_id: newId() },
@@ -285,6 +285,7 @@ test('steps that make tasks and deals name what is there, and are written by who
     ),
     [
       'body.steps.0.action.assigned_to',
+      'body.steps.0.action.task_type',
       'body.steps.0.action.title',
       'body.steps.1.action.stage_id',
       'body.steps.1.action.value',
@@ -309,7 +310,7 @@ test('steps that make tasks and deals name what is there, and are written by who
       'body.steps.1.action.value',
     ],
   );
-  const task = { type: 'create_task', title: 'Call', assigned_to: desk.tenant.userId.toUpperCase(), task_type: 'Call' };
+  const task = { type: 'create_task', title: 'Call', assigned_to: desk.tenant.userId.toUpperCase(), task_type: 'call' };
   const written = await write(
     task,
     { ...deal, stage_id: stage!.toUpperCase() },

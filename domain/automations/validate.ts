@@ -1,6 +1,6 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
-import { dealProblems as problemsOfDeals, type DealToMake } from '../records/crm-actions.ts';
+import { dealProblems as problemsOfDeals, taskTypeProblems, type DealToMake } from '../records/crm-actions.ts';
 import { REPLY_INTENTS } from '../records/outreach-settings.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
 import { parseTemplate } from '../mail/messages/template.ts';
@@ -55,6 +55,7 @@ export async function automationProblems(
     problems.push(
       ...(await referenceProblems(org, graph, id?.toLowerCase())),
       ...(await dealProblems(org, graph)),
+      ...(await taskProblems(org, graph)),
       ...(await connectionProblems(org, graph)),
     );
   }
@@ -259,8 +260,22 @@ async function dealProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<
     const deal = NATIVE_ACTIONS[action].config.safeParse(config);
     return deal.success ? [{ ...(deal.data as unknown as DealToMake), path: `body.graph.nodes.${index}.config` }] : [];
   });
-  const found = await problemsOfDeals(org, deals);
-  return found.map(({ path, message }) => {
+  return named(nodes, await problemsOfDeals(org, deals));
+}
+
+/** Kinds of tasks that the workspace does not have, with the nodes that name them. */
+async function taskProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<Problem[]> {
+  const kinds = nodes.flatMap(({ action, config = {} }, index) =>
+    action === 'sendsets.create_task' && typeof config.type === 'string'
+      ? [{ name: config.type, path: `body.graph.nodes.${index}.config.type` }]
+      : [],
+  );
+  return named(nodes, await taskTypeProblems(org, kinds));
+}
+
+/** Problems whose path leads into a node, with its id. */
+function named(nodes: readonly AutomationNode[], problems: readonly Problem[]): Problem[] {
+  return problems.map(({ path, message }) => {
     const node = nodes[Number(path.split('.')[3])]!;
     return { path, message: `Node "${node.id}": ${message}` };
   });

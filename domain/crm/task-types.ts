@@ -1,22 +1,14 @@
 import type { Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { notFound, type Problem } from '../../lib/errors.ts';
+import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { FIRST_TASK_TYPES, isTaskTypeNamed, readTaskTypes, taskTypeProblems } from '../records/crm-actions.ts';
 import { assertNotFull } from '../records/full-list.ts';
 import { movedTo, storePositions } from '../records/positions.ts';
 
 export type TaskTypeRow = Row<'crm_task_types'>;
-
-/** What every workspace starts with; the first is the type of a task that names none. */
-const FIRST_TASK_TYPES = [
-  { name: 'To-do', color: '#64748b' },
-  { name: 'Call', color: '#0ea5e9' },
-  { name: 'Email', color: '#8b5cf6' },
-  { name: 'Meeting', color: '#16a34a' },
-  { name: 'Follow-up', color: '#f59e0b' },
-] as const;
 
 const NEUTRAL = '#94a3b8';
 const MAX_TYPES = 100;
@@ -96,34 +88,16 @@ export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** A problem for a name that no task type of the workspace has, in any case. */
-export async function taskTypeProblems(org: OrgScope, name: string | undefined): Promise<Problem[]> {
-  if (name === undefined) return [];
-  const types = await typesToChooseFrom(org);
-  if (types.some((type) => isNamed(type, name))) return [];
-  const known = types.map((type) => type.name).join(', ');
-  return [{ path: 'body.type', message: known === '' ? 'There are no task types' : `One of ${known}` }];
-}
-
 /** Whether a task type of the workspace has the name, in any case. */
 export async function isTaskType(org: OrgScope, name: string): Promise<boolean> {
-  return (await taskTypeProblems(org, name)).length === 0;
+  return (await taskTypeProblems(org, [{ path: '', name }])).length === 0;
 }
 
 /** The name of a task type as it is written in the list; without a name the first one's. A name that is unknown stays as it is. */
 export async function taskTypeNamed(tx: Tx, name: string | undefined): Promise<string> {
-  const types = await typesToChooseFrom(tx.org);
+  const types = await readTaskTypes(tx.org);
   if (name === undefined) return types[0]?.name ?? FIRST_TASK_TYPES[0].name;
-  return types.find((type) => isNamed(type, name))?.name ?? name;
-}
-
-/** The types in their order; before anybody has listed them, those that they will be. */
-async function typesToChooseFrom(org: OrgScope): Promise<readonly { name: string }[]> {
-  return (await isSeeded(org)) ? orderedTypes(org) : FIRST_TASK_TYPES;
-}
-
-function isNamed(type: { name: string }, name: string): boolean {
-  return type.name.toLowerCase() === name.toLowerCase();
+  return types.find((type) => isTaskTypeNamed(type, name))?.name ?? name;
 }
 
 /** The types in their order, locked: of two who change the list at once, the second waits. Makes the first ones where there were never any. */

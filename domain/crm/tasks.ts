@@ -5,9 +5,9 @@ import type { Ctx } from '../kernel/context.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { recordActivities, type Activity } from './activities.ts';
-import type { TASK_PRIORITIES } from '../records/crm-actions.ts';
+import { taskTypeProblems, type TASK_PRIORITIES } from '../records/crm-actions.ts';
 import { referenceProblems, type References } from './references.ts';
-import { taskTypeNamed, taskTypeProblems } from './task-types.ts';
+import { taskTypeNamed } from './task-types.ts';
 
 /** A task without what its index and its origin need. */
 export type TaskRow = Omit<Row<'crm_tasks'>, 'source' | 'priority_rank'>;
@@ -45,7 +45,11 @@ export async function readTask(ctx: Ctx, id: string): Promise<TaskRow> {
 /** Faults of a task, or of a change of one, that its schema cannot see: ids of nothing, a type that is not in the list. */
 export async function taskProblems(ctx: Ctx, task: References & Pick<TaskEdit, 'type'>): Promise<Problem[]> {
   const org = reader(ctx);
-  return [...(await referenceProblems(org, task)), ...(await taskTypeProblems(org, task.type))];
+  return [...(await referenceProblems(org, task)), ...(await taskTypeProblems(org, namedType(task)))];
+}
+
+function namedType({ type }: Pick<TaskEdit, 'type'>): { path: string; name: string }[] {
+  return type === undefined ? [] : [{ path: 'body.type', name: type }];
 }
 
 /**
@@ -55,7 +59,7 @@ export async function taskProblems(ctx: Ctx, task: References & Pick<TaskEdit, '
 export async function createTask(ctx: Ctx, input: NewTask): Promise<TaskRow> {
   return transact(ctx, async (tx) => {
     const references = await referenceProblems(tx.org, input, { lock: true });
-    refuseProblems([...references, ...(await taskTypeProblems(tx.org, input.type))]);
+    refuseProblems([...references, ...(await taskTypeProblems(tx.org, namedType(input)))]);
     return (await insertTask(tx, input, null))!;
   });
 }
@@ -101,7 +105,7 @@ export async function updateTask(ctx: Ctx, id: string, edit: TaskEdit): Promise<
   return transact(ctx, async (tx) => {
     const references = await referenceProblems(tx.org, edit, { lock: true });
     const before = await lockTask(tx, id);
-    refuseProblems([...references, ...(await taskTypeProblems(tx.org, edit.type))]);
+    refuseProblems([...references, ...(await taskTypeProblems(tx.org, namedType(edit)))]);
     const type = edit.type === undefined ? {} : { type: await taskTypeNamed(tx, edit.type) };
     const changes = differing(before, { ...edit, ...type });
     const fields = Object.keys(changes);

@@ -46,6 +46,43 @@ function template(max: number, values: string) {
   return z.string().min(1).max(max).meta({ description: values });
 }
 
+/** What every workspace starts with; the first is the type of a task that names none. */
+export const FIRST_TASK_TYPES = [
+  { name: 'To-do', color: '#64748b' },
+  { name: 'Call', color: '#0ea5e9' },
+  { name: 'Email', color: '#8b5cf6' },
+  { name: 'Meeting', color: '#16a34a' },
+  { name: 'Follow-up', color: '#f59e0b' },
+] as const;
+
+/** The task types of a workspace in their order; before anybody has listed them, those that they will be. */
+export async function readTaskTypes(org: OrgScope): Promise<readonly { name: string }[]> {
+  const types = await org.sql<{ name: string | null }>(
+    `select t.name from crm_seeds s left join crm_task_types t on t.organization_id = s.organization_id
+     where s.organization_id = :org order by t.position, t.id`,
+  );
+  return types.length === 0 ? FIRST_TASK_TYPES : types.flatMap(({ name }) => (name === null ? [] : [{ name }]));
+}
+
+/** Whether a name is that of a task type: in any case. */
+export function isTaskTypeNamed(type: { name: string }, name: string): boolean {
+  return type.name.toLowerCase() === name.toLowerCase();
+}
+
+/** Problems of names that no task type of the workspace has. */
+export async function taskTypeProblems(
+  org: OrgScope,
+  named: readonly { path: string; name: string }[],
+): Promise<Problem[]> {
+  if (named.length === 0) return [];
+  const types = await readTaskTypes(org);
+  const known = types.map((type) => type.name).join(', ');
+  const message = known === '' ? 'There are no task types' : `is none of ${known}`;
+  return named
+    .filter(({ name }) => !types.some((type) => isTaskTypeNamed(type, name)))
+    .map(({ path }) => ({ path, message }));
+}
+
 /** A deal that is to be made, with the path under which its problems are named. */
 export interface DealToMake {
   path: string;

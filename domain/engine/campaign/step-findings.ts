@@ -6,7 +6,7 @@ import { formatMessageError } from '../../mail/messages/preview.ts';
 import { inspectSource } from '../../mail/messages/render-source.ts';
 import { parseTemplate } from '../../mail/messages/template.ts';
 import { mergeValues, SAMPLE_CONTACT } from '../../mail/messages/values.ts';
-import { dealProblems } from '../../records/crm-actions.ts';
+import { dealProblems, taskTypeProblems } from '../../records/crm-actions.ts';
 import { existingIds } from '../../records/references.ts';
 import type { StepAction } from './actions.ts';
 import {
@@ -283,7 +283,7 @@ const CRM_NAMES = [
   { field: 'assigned_to', table: 'memberships', message: 'is not a member of this workspace' },
 ] as const;
 
-/** Faults of steps that make tasks and deals: ids of nothing, deals that could never be made, templates that cannot be read. */
+/** Faults of steps that make tasks and deals: ids and kinds of tasks that there are not, deals that could never be made, templates that cannot be read. */
 async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
   const actions = steps.flatMap(({ action, path }) =>
     action?.type === 'create_task' || action?.type === 'create_deal' || action?.type === 'move_deal_stage'
@@ -304,6 +304,12 @@ async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promis
   }
   const deals = actions.flatMap(({ action, path }) => (action.type === 'create_deal' ? [{ ...action, path }] : []));
   problems.push(...(await dealProblems(org, deals)));
+  const kinds = actions.flatMap(({ action, path }) =>
+    action.type === 'create_task' && action.task_type !== undefined
+      ? [{ name: action.task_type, path: `${path}.task_type` }]
+      : [],
+  );
+  problems.push(...(await taskTypeProblems(org, kinds)));
   for (const { fields, path } of actions)
     for (const field of ['title', 'description', 'name'])
       if (typeof fields[field] === 'string')
