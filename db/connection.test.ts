@@ -1,5 +1,6 @@
 import test from 'ava';
 import { connectRaw } from './connection.ts';
+import { isDatabaseAway } from './errors.ts';
 import { OrgScope } from './tenancy.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 
@@ -50,6 +51,18 @@ test('PostgreSQL ends what takes longer than a process may wait, and a shorter w
     undefined,
     'an idle transaction is ended',
   );
+});
+
+test('a connection to a server that has become a standby is given up, and the failure counts as a database that is away', async (t) => {
+  const db = connectRaw({ url: database.url, max: 1 });
+  t.teardown(() => db.destroy());
+  await db.raw('create table written (n int)');
+  // What the session has is what a standby says of every transaction.
+  await db.raw('set default_transaction_read_only = on');
+  const refused = await t.throwsAsync(db.transaction((trx) => trx.raw('insert into written values (1)')));
+  t.true(isDatabaseAway(refused));
+  await db.raw('insert into written values (2)');
+  t.deepEqual(await db('written').pluck('n'), [2]);
 });
 
 test('what is read behind a lock is read when the lock is held', async (t) => {

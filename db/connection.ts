@@ -79,9 +79,11 @@ export function connectRaw(options: ConnectOptions): Knex {
     pool: {
       min: 0,
       max: options.max ?? 20,
-      ...(rowSecurity
-        ? { afterCreate: (client: pg.Client, done: () => void) => switchRoles(client, prepared, done) }
-        : {}),
+      afterCreate(connection: pg.Client, done: (error: Error | null) => void) {
+        leaveStandby(connection);
+        if (rowSecurity) switchRoles(connection, prepared, done);
+        else done(null);
+      },
     },
     userParams: { prepared, rowSecurity },
     acquireConnectionTimeout: 10_000,
@@ -97,6 +99,26 @@ export function connectRaw(options: ConnectOptions): Knex {
     Object.assign(error, { statement: sql });
   });
   return knex;
+}
+
+/** What {@link leaveStandby} knows of a connection of the pool, beyond its declared types. */
+interface Pooled {
+  connection: { on(event: 'errorMessage', listener: (error: { code?: string }) => void): void };
+  /** Why knex does not use it again. */
+  __knex__disposed?: string;
+}
+
+const READ_ONLY = '25006';
+
+/**
+ * Has the pool give a connection up whose server takes no writes: it has become a standby, and the next connection is made to the one that is primary by now. A connection
+ * that is never idle would stay there for ever.
+ */
+function leaveStandby(connection: pg.Client): void {
+  const pooled = connection as unknown as Pooled;
+  pooled.connection.on('errorMessage', ({ code }) => {
+    if (code === READ_ONLY) pooled.__knex__disposed = 'the server is read-only';
+  });
 }
 
 /** What {@link sendBeginWithFirst} knows of knex's transactions. */

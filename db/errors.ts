@@ -88,15 +88,20 @@ export function isOverTime(error: unknown): boolean {
 
 /** PostgreSQL's classes for connections that fail (08), a server without room for another (53300) and one that goes down or is not up yet (57P). */
 const CONNECTION_LOST = /^(08|57P|53300)/;
+/**
+ * PostgreSQL's codes of a server that can store nothing for now: its disk is full (53100) or fails (58), or it has become a standby (25006). It is as good as away: the same
+ * statement succeeds once that is over.
+ */
+const CANNOT_WRITE = /^(53100|58|25006)/;
 /** What the network says. */
 const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/;
 /** What the driver says of a connection that broke without a word from PostgreSQL. */
 const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered)/;
 
-/** Whether any statement failed because the database could not be reached or the connection broke. */
-export function isConnectionLost(error: unknown): boolean {
+/** Whether any statement failed because the database could not be reached, the connection broke, or the server can store nothing for now. */
+export function isDatabaseAway(error: unknown): boolean {
   const { code, name, message } = (databaseFault(error) ?? error ?? {}) as Partial<Error & { code: unknown }>;
-  if (typeof code === 'string') return CONNECTION_LOST.test(code) || UNREACHABLE.test(code);
+  if (typeof code === 'string') return CONNECTION_LOST.test(code) || CANNOT_WRITE.test(code) || UNREACHABLE.test(code);
   return name === 'KnexTimeoutError' || BROKEN_OFF.test(message ?? '');
 }
 

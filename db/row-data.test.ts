@@ -7,7 +7,7 @@ import { newId } from '../lib/ids.ts';
 import { createLogger } from '../lib/log.ts';
 import { createTestDatabase, type RawDb, type TestDatabase } from '../test/harness/database.ts';
 import { connectRaw } from './connection.ts';
-import { isConnectionLost } from './errors.ts';
+import { isDatabaseAway } from './errors.ts';
 import { Campaigns } from './models/campaign.ts';
 import { OrgScope } from './tenancy.ts';
 
@@ -127,7 +127,7 @@ test('a connection that breaks in the middle of a statement is known as such, an
   const broken = t.throwsAsync(async () => db.raw('select pg_sleep(60), cast(? as text)', [SECRET]));
   setTimeout(() => sockets.forEach((socket) => socket.destroy()), 100);
   const error = (await broken) as Error;
-  t.true(isConnectionLost(error), error.message);
+  t.true(isDatabaseAway(error), error.message);
   const lines: string[] = [];
   createLogger({ level: 'info', service: 'test', destination: { write: (line) => void lines.push(line) } }).error(
     { err: error },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Trx } from '../../db/connection.ts';
-import { isConnectionLost, isForeignKeyViolation, isOverTime } from '../../db/errors.ts';
+import { isDatabaseAway, isForeignKeyViolation, isOverTime } from '../../db/errors.ts';
 import type { Config } from '../../lib/config/index.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { start, writeIntents, type Intent } from '../../temporal/dispatch.ts';
@@ -67,7 +67,7 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
     try {
       await settleTogether(group, { bare: false });
     } catch (error) {
-      if (isConnectionLost(error)) for (const { reject } of group) reject(error);
+      if (isDatabaseAway(error)) for (const { reject } of group) reject(error);
       // Each part of a group that ran out of time would wait as long.
       else if (group.length > 1 && !isOverTime(error)) for (const part of halves(group)) await settleAll(part);
       else await settleBare(group, error);

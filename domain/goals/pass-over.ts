@@ -1,4 +1,4 @@
-import { isConnectionLost } from '../../db/errors.ts';
+import { isDatabaseAway } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ReplayTurn } from '../../workflows/goal-replay/contract.ts';
@@ -52,7 +52,7 @@ async function attempt<T>(work: () => Promise<T>): Promise<{ turn: T } | { error
   try {
     return { turn: await work() };
   } catch (error) {
-    if (isConnectionLost(error)) throw error;
+    if (isDatabaseAway(error)) throw error;
     return { error };
   }
 }

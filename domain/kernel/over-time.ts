@@ -1,4 +1,4 @@
-import { isConnectionLost, isOverTime } from '../../db/errors.ts';
+import { isDatabaseAway, isOverTime } from '../../db/errors.ts';
 import { unavailable, type AppError } from '../../lib/errors.ts';
 
 /** How long (ms) a client is asked to wait when the database gave its request up. */
@@ -10,6 +10,6 @@ const RETRY_AFTER_MS = 5_000;
  */
 export function asUnavailable(error: unknown): AppError | undefined {
   if (isOverTime(error)) return unavailable('The database took too long for this request', RETRY_AFTER_MS, error);
-  if (isConnectionLost(error)) return unavailable('The database cannot be reached', RETRY_AFTER_MS, error);
+  if (isDatabaseAway(error)) return unavailable('The database cannot be used at the moment', RETRY_AFTER_MS, error);
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isConnectionLost } from '../../db/errors.ts';
+import { isDatabaseAway } from '../../db/errors.ts';
 import type { Deps } from './context.ts';
 
 const AGAIN_MS = 500;
@@ -15,7 +15,7 @@ const AGAIN_MS = 500;
 export async function untilStored<T>(
   { log }: Pick<Deps, 'log'>,
   write: () => Promise<T>,
-  { forMs, after = isConnectionLost }: { forMs: number; after?: (error: unknown) => boolean },
+  { forMs, after = isDatabaseAway }: { forMs: number; after?: (error: unknown) => boolean },
 ): Promise<T> {
   const endsAt = performance.now() + forMs;
   for (;;) {

@@ -1,5 +1,5 @@
 import { across } from '../../db/across.ts';
-import { isConnectionLost } from '../../db/errors.ts';
+import { isDatabaseAway } from '../../db/errors.ts';
 import type { Columns } from '../../db/rows.ts';
 import { AppError } from '../../lib/errors.ts';
 import { ZERO_UUID } from '../../lib/ids.ts';
@@ -46,7 +46,7 @@ async function followInBulk({ db, log }: Deps): Promise<number> {
       if (rowCount < EVENTS_PER_PAGE) return done;
     }
   } catch (error) {
-    if (isConnectionLost(error)) throw error;
+    if (isDatabaseAway(error)) throw error;
     log.warn({ err: error }, 'product events could not follow their people together; each contact has its turn');
     return done;
   }

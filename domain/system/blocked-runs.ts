@@ -1,5 +1,5 @@
 import { across } from '../../db/across.ts';
-import { isConnectionLost } from '../../db/errors.ts';
+import { isDatabaseAway } from '../../db/errors.ts';
 import type { Columns } from '../../db/rows.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
@@ -16,7 +16,7 @@ const PAGE = 500;
 
 /** Whether a failure is not about the work: PostgreSQL could not be reached. Such work continues without help. */
 export function isPassing(error: unknown): boolean {
-  return isConnectionLost(error);
+  return isDatabaseAway(error);
 }
 
 /**

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { connectRaw, json } from '../../db/connection.ts';
-import { isConnectionLost } from '../../db/errors.ts';
+import { isDatabaseAway } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { retryDueRuns, retryRun } from '../../domain/system/blocked-runs.ts';
 import { newId } from '../../lib/ids.ts';
@@ -293,18 +293,16 @@ test.serial("an endpoint's own batch that keeps failing lets its deliveries go a
 
 test('an absent database is distinguished from a failing statement, and kinds of failure hold no values', async (t) => {
   const nowhere = connectRaw({ url: 'postgres://nobody:x@127.0.0.1:1/none', max: 1 });
-  t.true(isConnectionLost(await t.throwsAsync(async () => nowhere.raw('select 1'))));
+  t.true(isDatabaseAway(await t.throwsAsync(async () => nowhere.raw('select 1'))));
   await nowhere.destroy();
   const { db } = world.deps;
   const killed = connectRaw({ url: world.deps.config.PRIMARY_DB, max: 1 });
-  t.true(
-    isConnectionLost(await t.throwsAsync(async () => killed.raw('select pg_terminate_backend(pg_backend_pid())'))),
-  );
+  t.true(isDatabaseAway(await t.throwsAsync(async () => killed.raw('select pg_terminate_backend(pg_backend_pid())'))));
   await killed.destroy();
   const broken = await t.throwsAsync(async () =>
     db('labels').insert({ id: '00000000-0000-4000-8000-000000000000', name: 'person@secret.example' }),
   );
-  t.false(isConnectionLost(broken));
+  t.false(isDatabaseAway(broken));
   t.regex(errorKind(broken), /^PostgreSQL [0-9A-Z]{5}/);
   t.is(errorKind(new TypeError('person@secret.example')), 'TypeError');
 });

@@ -69,7 +69,7 @@ export const errors: Readonly<Record<string, string>> = {
   'The request has {count} problems': 'An der Anfrage stimmt {count} Mal etwas nicht',
   'The request has {count} problem': 'An der Anfrage stimmt etwas nicht',
   'The database took too long for this request': 'Die Datenbank brauchte für diese Anfrage zu lange',
-  'The database cannot be reached': 'Die Datenbank ist nicht zu erreichen',
+  'The database cannot be used at the moment': 'Die Datenbank ist im Moment nicht zu benutzen',
   'Try again in {seconds} s.': 'In {seconds} s noch einmal versuchen.',
   'Try again in a minute.': 'In einer Minute noch einmal versuchen.',
   'Try again later.': 'Später noch einmal versuchen.',
