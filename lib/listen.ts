@@ -8,8 +8,11 @@ export interface Listening {
   server: Server;
   url: string;
   port: number;
-  /** Refuses new connections, lets open requests finish, closes idle keep-alive connections. */
-  close(): Promise<void>;
+  /**
+   * Refuses new connections, lets open requests finish, closes idle keep-alive connections.
+   * @param withinMs how long requests may take; then their connections are cut, as for a client that does not read its answer. Without end where not given
+   */
+  close(withinMs?: number): Promise<void>;
 }
 
 /** Starts an HTTP server; port 0 picks a free one. The handler answers its own errors: it never rejects. */
@@ -30,12 +33,14 @@ export function listenHttp(
         server,
         port: actual,
         url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
-        close: () =>
+        close: (withinMs) =>
           new Promise((done) => {
+            const cut = withinMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), withinMs);
             // A connection whose request has just been answered is idle from then on, and would be kept alive.
             const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
             server.close(() => {
               clearInterval(sweep);
+              clearTimeout(cut);
               done();
             });
             server.closeIdleConnections();

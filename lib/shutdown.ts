@@ -1,7 +1,16 @@
+import type { Config } from './config/index.ts';
 import type { Logger } from './log.ts';
 
 /** A terminal's Ctrl-C reaches a process twice when its parent passes signals on: a second signal within this many ms is ignored. */
 const ECHO_MS = 1_000;
+
+/** Share of SHUTDOWN_GRACE_MS that open requests and activities may take; the rest is for what is written when they are over. */
+const OPEN_WORK_SHARE = 0.8;
+
+/** How long (ms) a process that stops waits for its open requests and activities. */
+export function openWorkMayTakeMs({ SHUTDOWN_GRACE_MS: graceMs }: Pick<Config, 'SHUTDOWN_GRACE_MS'>): number {
+  return graceMs * OPEN_WORK_SHARE;
+}
 
 /**
  * Runs `stop` once on SIGTERM or SIGINT, then exits; a second signal, or `graceMs` (ms) without an end, exits at once.

@@ -21,6 +21,7 @@ import type { Deps } from '../domain/kernel/context.ts';
 import type { Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { openWorkMayTakeMs } from '../lib/shutdown.ts';
 import { inSpan } from '../lib/trace.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
@@ -38,7 +39,7 @@ const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 /** The Temporal workers of this process. */
 export interface RunningQueues {
   queues: readonly Queue[];
-  /** Stops polling on every queue, waits for running activities (up to SHUTDOWN_GRACE_MS), then closes what they used. */
+  /** Stops polling on every queue, waits for running activities (for most of SHUTDOWN_GRACE_MS), then closes what they used. */
   stop(): Promise<void>;
 }
 
@@ -81,7 +82,7 @@ export async function startQueues(
         activityTaskPollerBehavior: { type: 'autoscaling' },
         ...versioning(config),
         shutdownGraceTime: '10s',
-        shutdownForceTime: config.SHUTDOWN_GRACE_MS,
+        shutdownForceTime: openWorkMayTakeMs(config),
         ...(queue === 'workflows'
           ? {
               workflowBundle: await workflowBundle(log),

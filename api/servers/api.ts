@@ -4,6 +4,7 @@ import { openRateLimiter } from '../../domain/identity/rate-limiter.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
 import { createApp, type AppOptions } from '../http/app.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import { onlyPost } from '../mcp/methods.ts';
@@ -50,7 +51,7 @@ export async function startApi(
   return {
     ...listening,
     async close() {
-      await listening.close();
+      await listening.close(openWorkMayTakeMs(deps.config));
       await limiter.close();
       await actors.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'last use of API keys not written'));
       await usage.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'usage of API keys not written'));

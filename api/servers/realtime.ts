@@ -9,6 +9,7 @@ import { listenHttp, type Listening } from '../../lib/listen.ts';
 import { inRequest } from '../../lib/request-span.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { sendError } from '../http/errors.ts';
+import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
 import { createGateway } from '../realtime/gateway.ts';
 import { GATEWAY_TIMES, type GatewayTimes } from '../realtime/gateway-parts.ts';
 import { metricsEndpoint } from '../system/documents.ts';
@@ -45,7 +46,7 @@ export async function startRealtime(deps: Deps, metrics: Metrics, options: Realt
     return {
       ...listening,
       async close() {
-        await Promise.all([listening.close(), close()]);
+        await Promise.all([listening.close(openWorkMayTakeMs(deps.config)), close()]);
       },
     };
   } catch (error) {

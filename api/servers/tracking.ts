@@ -4,6 +4,7 @@ import { every } from '../../lib/every.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
 import { createTrackingApp } from '../tracking/app.ts';
 
 /** How often (ms) clicks that were judged are announced as events. */
@@ -24,7 +25,7 @@ export async function startTracking(deps: Deps, metrics: Metrics, options: { por
   return {
     ...listening,
     async close() {
-      await Promise.all([listening.close(), announcing.stop()]);
+      await Promise.all([listening.close(openWorkMayTakeMs(deps.config)), announcing.stop()]);
     },
   };
 }
