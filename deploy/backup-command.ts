@@ -44,11 +44,28 @@ export async function restore(
   await withDatabase(config, async () => {});
   const manifest = await orRefuse(() => restoreRows({ config, keyring: keyringOf(config) }, folder, lineOf(say)));
   const migrated = await withDatabase(config, migrateDatabase);
+  const { takenAt } = manifest;
+  const held = await hold(config, { takenAt, stoppedAt: stoppedAt ?? takenAt });
+  return { takenAt, rows: rowsOf(manifest), migrated, ...held };
+}
+
+/**
+ * `heron restored`: holds what may have left since, in a database that another program has restored.
+ * @param times.takenAt the moment that the database is of
+ * @param times.stoppedAt when the last process of the old installation ended
+ * @throws OperatorError
+ */
+export async function holdElsewhereRestored(config: Config, times: { takenAt: Date; stoppedAt: Date }): Promise<Held> {
+  if (times.takenAt > times.stoppedAt)
+    throw new OperatorError('the database cannot be of a moment after the installation stopped');
+  await withDatabase(config, requireCurrentSchema);
+  return hold(config, times);
+}
+
+async function hold(config: Config, times: { takenAt: Date; stoppedAt: Date }): Promise<Held> {
   const assembly = assemble(config, 'heron', { log: silentLogger });
   try {
-    const { takenAt } = manifest;
-    const held = await holdRestored(assembly.deps, { takenAt, stoppedAt: stoppedAt ?? takenAt });
-    return { takenAt, rows: rowsOf(manifest), migrated, ...held };
+    return await holdRestored(assembly.deps, times);
   } finally {
     await assembly.close();
   }
@@ -77,6 +94,13 @@ export function backupLines(manifest: Manifest, folder: string): string[] {
 export function restoreLines(report: RestoreReport): string[] {
   return [
     `${report.rows} rows, as of ${report.takenAt.toISOString()}; ${report.migrated.length} migrations applied`,
+    ...heldLines(report),
+  ];
+}
+
+/** What `heron restored` prints: what is held, and what is left to do. */
+export function heldLines(report: Held): string[] {
+  return [
     ...(report.emailsInDoubt > 0
       ? [
           `${report.emailsInDoubt} emails may have left since: workers look for them in the Sent folders, \`heron uncertain\` lists the rest`,

@@ -94,6 +94,27 @@ program
   });
 
 program
+  .command('restored')
+  .description(
+    'hold what may have left since, in a database that another program restored (pg_restore, a snapshot, point-in-time recovery), as `heron restore` does by itself; before ' +
+      'workers start',
+  )
+  .requiredOption('--as-of <moment>', 'the moment that the database is of (RFC 3339)', moment)
+  .option(
+    '--stopped-at <moment>',
+    'when the last process of the old installation ended (RFC 3339); now, where not given',
+    moment,
+  )
+  .option('--json', 'as JSON')
+  .action(async (options: { asOf: Date; stoppedAt?: Date; json?: boolean }) => {
+    const { heldLines, holdElsewhereRestored } = await import('./backup-command.ts');
+    const times = { takenAt: options.asOf, stoppedAt: options.stoppedAt ?? new Date() };
+    const held = await holdElsewhereRestored(loadConfig(), times);
+    if (options.json) printJson(held);
+    else printLines(heldLines(held));
+  });
+
+program
   .command('bootstrap')
   .description('make a first person and organization (where missing), a session and a full-access API key')
   .requiredOption('--email <address>', 'the person', emailAddress)

@@ -145,6 +145,12 @@ test('what runs on after a backup is held: campaigns stand, emails and warmup th
   t.is(campaign.status, 'paused');
   const [line] = await into.db('campaign_logs').where({ campaign_id: campaignId, event_type: 'campaign_paused' });
   t.regex(line.message, /Restored from a backup of .* Compare with the Sent folders/);
+
+  // The same for a database that another program has restored: here the one that was backed up.
+  const asOf = new Date(manifest.takenAt).toISOString();
+  const elsewhere = await heron(['restored', '--as-of', asOf, '--json'], settings(world.databaseUrl));
+  t.is(elsewhere.code, 0, elsewhere.stderr);
+  t.deepEqual(JSON.parse(elsewhere.stdout), { emailsInDoubt: 2, warmupInDoubt: 2, campaignsPaused: 1 });
 });
 
 function settings(url: string): Record<string, string> {

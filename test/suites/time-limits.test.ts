@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { across } from '../../db/across.ts';
-import { isConnectionLost } from '../../db/errors.ts';
+import { isDatabaseAway } from '../../db/errors.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { assemble } from '../../deploy/assemble.ts';
 import { silentLogger } from '../../lib/log.ts';
@@ -101,7 +101,7 @@ test('a transaction that stands idle is ended, and what it had locked is free', 
       await sql('select 1');
     }),
   );
-  t.true(isConnectionLost(ended), String(ended));
+  t.true(isDatabaseAway(ended), String(ended));
   const [one] = await across(assembly.deps.db, 'operator').sql<{ one: number }>('select 1 as one');
   t.is(one!.one, 1, 'the pool goes on with another connection');
 });
