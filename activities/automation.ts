@@ -4,10 +4,8 @@ import type { Deps } from '../domain/kernel/context.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TargetLimits } from '../lib/target-limits.ts';
 import type { AutomationActivities } from '../workflows/automation/contract.ts';
-import { orBlock } from './blocking.ts';
-import { contextOf } from './context.ts';
+import { callVerb } from './call-verb.ts';
 import { assertNotBusy } from './not-yet.ts';
-import { withPulse } from './pulse.ts';
 
 /**
  * The activities of runs of automations.
@@ -17,14 +15,11 @@ export function createAutomationActivities(
   deps: Deps,
   { metrics, appCalls }: { metrics: Metrics; appCalls: TargetLimits },
 ): AutomationActivities {
-  const ctxOf = (organizationId: string) => contextOf(deps, organizationId);
   return {
-    advanceAutomation: ({ organizationId, runId }) =>
-      orBlock(deps, organizationId, () => advanceAutomation(ctxOf(organizationId), runId)),
+    advanceAutomation: (args) => callVerb(deps, args, (ctx) => advanceAutomation(ctx, args.runId)),
+
     async callAutomationApp({ organizationId, ...node }) {
-      const result = await orBlock(deps, organizationId, () =>
-        withPulse(() => callAutomationApp(ctxOf(organizationId), node, appCalls)),
-      );
+      const result = await callVerb(deps, { organizationId }, (ctx) => callAutomationApp(ctx, node, appCalls));
       assertNotBusy(metrics, result);
       return { outcome: result.outcome };
     },

@@ -2,9 +2,17 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { AppBusy } from '../domain/app-connections/call.ts';
 import type { Metrics } from '../lib/metrics.ts';
 
+/** The shortest retry delay (ms); zero would mean the retry policy's own delay. */
+const MIN_DELAY_MS = 10;
+
 /** A failure that asks Temporal to retry after `delayMs`; it is not counted as a failure. */
 export function notYet(type: string, message: string, delayMs: number): ApplicationFailure {
-  return ApplicationFailure.create({ type, message, category: 'BENIGN', nextRetryDelay: delayMs });
+  return ApplicationFailure.create({
+    type,
+    message,
+    category: 'BENIGN',
+    nextRetryDelay: Math.max(MIN_DELAY_MS, delayMs),
+  });
 }
 
 /** Has a call of an app that has as many calls under way as it may made again later. @throws ApplicationFailure */

@@ -4,18 +4,12 @@ import { launchRun } from '../domain/runs/launch.ts';
 import { beginRun, preflightRun } from '../domain/runs/preflight.ts';
 import { toReport, type RunRow } from '../domain/runs/states.ts';
 import type { RunActivities, RunArgs } from '../workflows/run/contract.ts';
-import { orBlock } from './blocking.ts';
-import { contextOf } from './context.ts';
-import { withPulse } from './pulse.ts';
+import { callVerb } from './call-verb.ts';
 
 /** Activities of an agent's run: each does what the state of the run asks for, and says what that led to. */
 export function createRunActivities(deps: Deps): RunActivities {
-  const step =
-    (verb: (ctx: Ctx, runId: string) => Promise<RunRow>) =>
-    ({ organizationId, runId }: RunArgs) =>
-      orBlock(deps, organizationId, async () =>
-        toReport(await withPulse(() => verb(contextOf(deps, organizationId), runId))),
-      );
+  const step = (verb: (ctx: Ctx, runId: string) => Promise<RunRow>) => (args: RunArgs) =>
+    callVerb(deps, args, async (ctx) => toReport(await verb(ctx, args.runId)));
   return {
     beginRun: step(beginRun),
     preflightRun: step(preflightRun),

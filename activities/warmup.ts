@@ -1,20 +1,14 @@
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Deps } from '../domain/kernel/context.ts';
 import { warmupTurn } from '../domain/warmup/turn.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
 import type { WarmupActivities, WarmupArgs } from '../workflows/warmup/contract.ts';
-import { orBlock } from './blocking.ts';
-import { contextOf } from './context.ts';
-import { withPulse } from './pulse.ts';
+import { callVerb } from './call-verb.ts';
+import { notYet } from './not-yet.ts';
 
-/** The retry delay (ms) of a turn that is due already; zero would mean the retry policy's own delay. */
-const MIN_WAIT_MS = 10;
-
-/** Activities of the warmup of mailboxes. */
+/** Activities of the warmup of mailboxes: each failure of a turn that was taken carries the time of the next one as its retry delay. */
 export function createWarmupActivities(deps: Deps, { smtp }: { smtp: SmtpSender }): WarmupActivities {
-  const takeTurn = ({ organizationId, mailboxId }: WarmupArgs) =>
-    orBlock(deps, organizationId, () => withPulse(() => warmupTurn(contextOf(deps, organizationId), smtp, mailboxId)));
+  const takeTurn = (args: WarmupArgs) => callVerb(deps, args, (ctx) => warmupTurn(ctx, smtp, args.mailboxId));
   return {
     async keepWarm(args) {
       const report = await takeTurn(args);
@@ -22,12 +16,8 @@ export function createWarmupActivities(deps: Deps, { smtp }: { smtp: SmtpSender 
       if (report.wakeAt === null) return { kind: 'rest', why: report.why };
       // A turn that was taken ends a series of failures, which the next attempt would otherwise read here.
       Context.current().heartbeat();
-      throw ApplicationFailure.create({
-        message: `${report.why}: ${new Date(report.wakeAt).toISOString()}`,
-        type: 'warmup_waits',
-        category: ApplicationFailureCategory.BENIGN,
-        nextRetryDelay: Math.max(MIN_WAIT_MS, report.wakeAt - Date.now()),
-      });
+      const message = `${report.why}: ${new Date(report.wakeAt).toISOString()}`;
+      throw notYet('warmup_waits', message, report.wakeAt - Date.now());
     },
 
     warmupTurn: takeTurn,

@@ -1,16 +1,12 @@
 import type { Deps } from '../domain/kernel/context.ts';
 import { challengeManagedEndpoint } from '../domain/webhooks/verify.ts';
 import type { WebhookVerifyActivities } from '../workflows/webhook-verify/contract.ts';
-import { orBlock } from './blocking.ts';
-import { contextOf } from './context.ts';
+import { callVerb } from './call-verb.ts';
 
 /** Activities that verify endpoints of applications. A wrong answer of a receiver is a result, not an error; what keeps failing blocks the run. */
 export function createWebhookVerifyActivities(deps: Deps): WebhookVerifyActivities {
   return {
-    challengeEndpoint({ organizationId, endpointId }, attempt) {
-      return orBlock(deps, organizationId, () =>
-        challengeManagedEndpoint(contextOf(deps, organizationId), endpointId, attempt),
-      );
-    },
+    challengeEndpoint: (args, attempt) =>
+      callVerb(deps, args, (ctx) => challengeManagedEndpoint(ctx, args.endpointId, attempt)),
   };
 }

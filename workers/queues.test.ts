@@ -8,7 +8,8 @@ import { startProbes, type Probes } from '../test/harness/probe/index.ts';
 import { eventually } from '../test/harness/engine.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { RESOURCES } from '../workflows/queues.ts';
-import { queuesOfRoles, taskQueueOf, type Queue } from './queues.ts';
+import type { Queue } from './activities.ts';
+import { queuesOfRoles, taskQueueOf } from './queues.ts';
 import { startWorker, type RunningWorker } from './worker.ts';
 
 let world: World;

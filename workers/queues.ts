@@ -1,38 +1,17 @@
 import type { Info as ActivityInfo } from '@temporalio/activity';
 import { NativeConnection, Worker, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
-import { createApprovalMailActivities } from '../activities/approval-mail.ts';
-import { createAutomationActivities } from '../activities/automation.ts';
-import { createContactImportActivities } from '../activities/contact-import.ts';
-import { createEngineActivities } from '../activities/engine.ts';
-import { createGoalReplayActivities } from '../activities/goal-replay.ts';
-import { createIntegrationActivities } from '../activities/integrations.ts';
-import { createMailboxActivities } from '../activities/mailbox.ts';
-import { createMailboxOrderActivities } from '../activities/mailbox-orders.ts';
-import { createMaintenanceActivities } from '../activities/maintenance.ts';
-import { createPaymentActivities } from '../activities/payments.ts';
-import { createRunActivities } from '../activities/run.ts';
-import { createTestRunActivities } from '../activities/test-runs.ts';
-import { createWarmupActivities } from '../activities/warmup.ts';
-import { createWeeklyReportActivities } from '../activities/weekly-report.ts';
-import { createWebhookActivities } from '../activities/webhooks.ts';
-import { createWebhookVerifyActivities } from '../activities/webhook-verify.ts';
-import { createDeliveryEngine } from '../domain/delivery/engine.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import type { Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { openWorkMayTakeMs } from '../lib/shutdown.ts';
 import { inSpan } from '../lib/trace.ts';
-import { createSmtpSender } from '../lib/smtp/index.ts';
-import { TargetLimits } from '../lib/target-limits.ts';
 import { connectionOptions } from '../temporal/client.ts';
 import { dataConverter } from '../temporal/codec.ts';
 import { causeOf } from '../temporal/trace-headers.ts';
-import { RESOURCES, resourceQueue, type Resource } from '../workflows/queues.ts';
+import { RESOURCES, resourceQueue } from '../workflows/queues.ts';
+import { createActivities, type Queue } from './activities.ts';
 import { workflowBundle } from './bundle.ts';
-
-/** A queue that a worker process can serve: that of the workflows, or that of one resource. */
-export type Queue = 'workflows' | Resource;
 
 const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 
@@ -174,75 +153,4 @@ function slots(config: Config, queue: Queue): number {
     case 'interactive':
       return config.WORKER_INTERACTIVE_SLOTS;
   }
-}
-
-/** The activities of each queue. All queues of a process share one SMTP sender and one delivery engine. */
-async function createActivities(
-  deps: Deps,
-  metrics: Metrics,
-): Promise<{ activities: Record<Queue, NonNullable<WorkerOptions['activities']>>; close(): Promise<void> }> {
-  const { config } = deps;
-  const mail = { total: config.WORKER_MAIL_SLOTS, perTarget: config.SMTP_HOST_SESSIONS, shared: true };
-  const smtp = createSmtpSender({
-    allowPrivate: config.ALLOW_PRIVATE_MAIL_HOSTS,
-    limits: new TargetLimits(mail),
-    maxHostSessions: config.SMTP_HOST_SESSIONS,
-  });
-  const deliveries = await createDeliveryEngine(deps, metrics);
-  const apps = { total: config.WORKER_APPS_SLOTS, perTarget: config.APP_CONNECTION_CONCURRENCY };
-  const appCalls = new TargetLimits(apps);
-  const engine = createEngineActivities(deps, {
-    smtp,
-    metrics,
-    appCalls,
-    copies: new TargetLimits(mail),
-  });
-  const tests = createTestRunActivities(deps, { metrics, appCalls });
-  const automations = createAutomationActivities(deps, { metrics, appCalls });
-  const imports = createContactImportActivities(deps);
-  const mailboxes = createMailboxActivities(deps, { smtp });
-  const orders = createMailboxOrderActivities(deps);
-  const maintenance = createMaintenanceActivities(deps);
-  const warmup = createWarmupActivities(deps, { smtp });
-  const approvalMails = createApprovalMailActivities(deps);
-  const weeklyReports = createWeeklyReportActivities(deps);
-  const payments = createPaymentActivities(deps);
-  const replays = createGoalReplayActivities(deps);
-  const runs = createRunActivities(deps);
-  const verify = createWebhookVerifyActivities(deps);
-  const webhooks = createWebhookActivities(deliveries);
-  const providers = {
-    total: config.WORKER_INTEGRATIONS_SLOTS,
-    perTarget: config.WORKER_INTEGRATIONS_SLOTS,
-    shared: true,
-  };
-  const integrations = createIntegrationActivities(deps, { limits: new TargetLimits(providers) });
-  const activities = {
-    // Runs of earlier releases have tasks of every kind on this queue, so all activities are served here too.
-    workflows: {
-      ...engine,
-      ...automations,
-      ...tests,
-      ...imports,
-      ...mailboxes,
-      ...orders,
-      ...maintenance,
-      ...runs,
-      ...verify,
-      ...webhooks,
-    },
-    mail: { ...warmup, ...approvalMails, ...weeklyReports, deliverSend: engine.deliverSend },
-    apps: { ...automations, callApp: engine.callApp, callAppForTest: tests.callAppForTest, ...orders, ...verify },
-    webhooks,
-    integrations,
-    batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...payments, ...replays, ...runs },
-    interactive: mailboxes,
-  };
-  return {
-    activities,
-    async close() {
-      await deliveries.close();
-      await smtp.close();
-    },
-  };
 }

@@ -19,7 +19,7 @@ const families = readdirSync(WORKFLOWS, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/workflow.ts`, WORKFLOWS)))
   .map((entry) => entry.name);
 
-test('every family has a contract, stands in the barrel under its type, and keeps a recorded history', async (t) => {
+test('every family has a contract, stands in the barrel under its type, has activities under its name, and keeps a recorded history', async (t) => {
   t.true(families.length >= 3);
   for (const family of families) {
     const contracts = Object.values(await import(new URL(`${family}/contract.ts`, WORKFLOWS).href)).filter(
@@ -34,6 +34,12 @@ test('every family has a contract, stands in the barrel under its type, and keep
         `${contract.type} is not in the barrel`,
       );
     t.true(histories(family).length > 0, `${family} has no recorded history`);
+    // The batch of one endpoint has the activity of all batches.
+    const activities = family === 'webhook-endpoint' ? 'webhook-batch' : family;
+    t.true(
+      existsSync(new URL(`../activities/${activities}.ts`, WORKFLOWS)),
+      `${family} has no activities/${activities}.ts`,
+    );
   }
 });
 

@@ -7,7 +7,7 @@ import type { MailboxCheckActivities } from '../workflows/mailbox-check/contract
 import { contextOf } from './context.ts';
 
 /** Activities of mailbox checks. When the request is gone, the check is not retried. */
-export function createMailboxActivities(deps: Deps, { smtp }: { smtp: SmtpSender }): MailboxCheckActivities {
+export function createMailboxCheckActivities(deps: Deps, { smtp }: { smtp: SmtpSender }): MailboxCheckActivities {
   return {
     async checkMailbox({ organizationId, checkId }) {
       try {

@@ -3,33 +3,26 @@ import { advanceMailboxOrder } from '../domain/mailbox-orders/advance.ts';
 import { closeOrderCheckout, openOrderCheckout } from '../domain/mailbox-orders/checkout.ts';
 import { performOrderStep, type StepOutcome } from '../domain/mailbox-orders/perform.ts';
 import { undoOrderStep } from '../domain/mailbox-orders/undo.ts';
-import type { MailboxOrderActivities, MailboxOrderArgs, OrderStepArgs } from '../workflows/mailbox-order/contract.ts';
-import { orBlock } from './blocking.ts';
-import { contextOf } from './context.ts';
+import type { MailboxOrderActivities, OrderStepArgs } from '../workflows/mailbox-order/contract.ts';
+import { callVerb } from './call-verb.ts';
 import { notYet } from './not-yet.ts';
-import { withPulse } from './pulse.ts';
 
 /** How soon (ms) a payment provider is asked again that has taken a payment and not told yet. */
 const PAID_SOON_MS = 5_000;
 
 /** Activities of orders of managed mailboxes: each calls one verb and says when Temporal tries again. */
 export function createMailboxOrderActivities(deps: Deps): MailboxOrderActivities {
-  const ctxOf = (organizationId: string) => contextOf(deps, organizationId);
-  /** A verb that waits for the network. */
-  const calling = <T>({ organizationId }: MailboxOrderArgs, verb: (ctx: Ctx) => Promise<T>): Promise<T> =>
-    orBlock(deps, organizationId, () => withPulse(() => verb(ctxOf(organizationId))));
   const step =
     (verb: (ctx: Ctx, orderId: string, step: string) => Promise<StepOutcome>) => async (args: OrderStepArgs) => {
-      const done = await calling(args, (ctx) => verb(ctx, args.orderId, args.step));
+      const done = await callVerb(deps, args, (ctx) => verb(ctx, args.orderId, args.step));
       if (done.outcome === 'retry') throw notYet('provider_unreachable', 'the provider has not answered', done.inMs);
       return { outcome: done.outcome };
     };
   return {
-    advanceMailboxOrder: ({ organizationId, orderId }) =>
-      orBlock(deps, organizationId, () => advanceMailboxOrder(ctxOf(organizationId), orderId)),
-    openCheckout: (args) => calling(args, (ctx) => openOrderCheckout(ctx, args.orderId)),
+    advanceMailboxOrder: (args) => callVerb(deps, args, (ctx) => advanceMailboxOrder(ctx, args.orderId)),
+    openCheckout: (args) => callVerb(deps, args, (ctx) => openOrderCheckout(ctx, args.orderId)),
     async closeCheckout(args) {
-      if (!(await calling(args, (ctx) => closeOrderCheckout(ctx, args.orderId))))
+      if (!(await callVerb(deps, args, (ctx) => closeOrderCheckout(ctx, args.orderId))))
         throw notYet('payment_under_way', 'a payment was made and is not known yet', PAID_SOON_MS);
     },
     performOrderStep: step(performOrderStep),

@@ -8,7 +8,7 @@ import { contextOf } from './context.ts';
 import { withPulse } from './pulse.ts';
 
 /** Activities of deliveries to providers. Each delivery is settled by itself, so an attempt whose worker died is repeated for what it had under way. */
-export function createIntegrationActivities(
+export function createIntegrationDeliveryActivities(
   deps: Deps,
   { limits }: { limits: TargetLimits },
 ): IntegrationDeliveryActivities {

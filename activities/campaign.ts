@@ -1,0 +1,57 @@
+import { Context } from '@temporalio/activity';
+import { launchTurn, type Turn } from '../domain/engine/enrollment/launch.ts';
+import type { Ctx, Deps } from '../domain/kernel/context.ts';
+import type { CampaignActivities, FirstLook, LaunchReport } from '../workflows/campaign/contract.ts';
+import { orBlock } from './blocking.ts';
+import { contextOf } from './context.ts';
+
+/** How long (ms) one launcher activity works while there is work, before it returns. */
+const LAUNCHER_TURN_MS = 20_000;
+/** Turns of a launcher's first look, and how long (ms) it may have taken for another one to begin. */
+const FIRST_LOOK_TURNS = 3;
+const FIRST_LOOK_MS = 500;
+
+/** Activities of the launcher of a campaign. */
+export function createCampaignActivities(deps: Deps): CampaignActivities {
+  return {
+    beginLauncher: ({ organizationId, campaignId }) => firstLook(contextOf(deps, organizationId), campaignId),
+
+    runLauncher({ organizationId, campaignId }) {
+      const ctx = contextOf(deps, organizationId);
+      return launchWhileDue(() => orBlock(deps, organizationId, () => launchTurn(ctx, campaignId)));
+    },
+  };
+}
+
+/** The first look of a launcher: a few turns, and no wait between them. */
+async function firstLook(ctx: Ctx, campaignId: string): Promise<FirstLook> {
+  const until = Date.now() + FIRST_LOOK_MS;
+  let launched = 0;
+  for (let turns = 0; turns < FIRST_LOOK_TURNS && Date.now() < until; turns += 1) {
+    const turn = await launchTurn(ctx, campaignId);
+    if ('report' in turn) return withLaunched(turn.report, launched);
+    launched += turn.launched;
+    if (turn.inMs > 0) break;
+  }
+  return { kind: 'more' };
+}
+
+/** Turns of a launcher, with short waits between them, for as long as there is something to do. */
+async function launchWhileDue(takeTurn: () => Promise<Turn>): Promise<LaunchReport> {
+  const context = Context.current();
+  const until = Date.now() + LAUNCHER_TURN_MS;
+  let launched = 0;
+  for (;;) {
+    const turn = await takeTurn();
+    if ('report' in turn) return withLaunched(turn.report, launched);
+    launched += turn.launched;
+    context.heartbeat(launched);
+    if (Date.now() >= until) return { kind: 'wait', wakeAt: Date.now() + turn.inMs, launched, why: 'launching leads' };
+    await context.sleep(turn.inMs);
+  }
+}
+
+/** The report of a last turn, with the leads that the turns before it launched. */
+function withLaunched(report: LaunchReport, launched: number): LaunchReport {
+  return report.kind === 'wait' ? { ...report, launched: launched + report.launched } : report;
+}

@@ -1,0 +1,28 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { dissolveBatch } from '../domain/delivery/dissolve-batch.ts';
+import type { DeliveryEngine } from '../domain/delivery/engine.ts';
+import { runBatch } from '../domain/delivery/run-batch.ts';
+import type { WebhookBatchActivities } from '../workflows/webhook-batch/contract.ts';
+import { orGiveUp } from './blocking.ts';
+import { withPulse } from './pulse.ts';
+
+/**
+ * The activity of first attempts, and of the batch of one endpoint. A batch serves many organizations and cannot be blocked: where it keeps failing,
+ * each of its deliveries gets a run of its own.
+ */
+export function createWebhookBatchActivities(engine: DeliveryEngine): WebhookBatchActivities {
+  return {
+    async deliverBatch({ batchId, lane = false }) {
+      const context = Context.current();
+      const report = await orGiveUp(
+        engine.deps,
+        () => withPulse(() => runBatch(engine, batchId, { lane, signal: context.cancellationSignal })),
+        (error) => withPulse(() => dissolveBatch(engine.deps, batchId, error)),
+      );
+      if (context.cancellationSignal.aborted)
+        throw ApplicationFailure.create({ message: 'the worker stops; another one goes on', type: 'worker_stops' });
+      return report;
+    },
+  };
+}
