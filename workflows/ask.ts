@@ -1,11 +1,5 @@
 import { isCancellation, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import { blockedReason } from './blocked.ts';
-
-/** The answer of a question that kept failing: PostgreSQL shows the run as blocked. */
-export interface Blocked {
-  kind: 'blocked';
-  where: string;
-}
+import { asBlocked, type Blocked } from './blocked.ts';
 
 const local = proxyLocalActivities({
   startToCloseTimeout: '30s',
@@ -35,6 +29,6 @@ export async function ask<Activities, Answer>(
   try {
     return await question(patient as Activities);
   } catch (error) {
-    return { kind: 'blocked', where: blockedReason(error) };
+    return asBlocked(error);
   }
 }

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { Blocked } from './ask.ts';
+import type { Blocked } from './blocked.ts';
 
 const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 

@@ -1,5 +1,6 @@
-import { allHandlersFinished, condition, continueAsNew, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails } from '@temporalio/workflow';
 import { blockedReason } from './blocked.ts';
+import { continueWhenLong } from './continue.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 
@@ -38,10 +39,7 @@ export async function takeTurns<Args extends object>(
       setCurrentDetails(turn.why + (wakeAt === null ? '' : ` until ${new Date(wakeAt).toISOString()}`));
       await waitUntil(wakeAt, hints.any, turn.why);
     }
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew(args);
-    }
+    await continueWhenLong(args);
   }
 }
 

@@ -1,13 +1,7 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { ask } from '../ask.ts';
-import { blockedReason } from '../blocked.ts';
+import { orBlocked } from '../blocked.ts';
+import { continueWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
@@ -33,13 +27,7 @@ export async function automationRun(args: AutomationArgs): Promise<string> {
         await waitAsTold(decision.until, hints.any, decision.where);
         break;
       case 'call':
-        try {
-          await call(args, decision);
-        } catch (error) {
-          const blocked = { kind: 'blocked', where: blockedReason(error) } as const;
-          show(blocked);
-          await waitUntil(null, hints.any, blocked.where);
-        }
+        await orBlocked(() => call(args, decision), hints, show);
         break;
       case 'blocked':
         await waitUntil(null, hints.any, decision.where);
@@ -47,10 +35,7 @@ export async function automationRun(args: AutomationArgs): Promise<string> {
       case 'done':
         return decision.outcome;
     }
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof automationRun>(args);
-    }
+    await continueWhenLong(args);
   }
 }
 

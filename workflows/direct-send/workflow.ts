@@ -1,13 +1,7 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  continueAsNew,
-  defineSignal,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { ask, type Blocked } from '../ask.ts';
-import { blockedReason } from '../blocked.ts';
+import { CancellationScope, defineSignal } from '@temporalio/workflow';
+import { ask } from '../ask.ts';
+import { orBlocked, type Blocked } from '../blocked.ts';
+import { continueWhenLong } from '../continue.ts';
 import { deliver } from '../deliver.ts';
 import { listenForHints, type Hints } from '../hints.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
@@ -43,10 +37,7 @@ export async function directSend(args: DirectSendArgs): Promise<string> {
         // A person may have had it sent again meanwhile.
         if (!hints.any()) return decision.outcome;
     }
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof directSend>(args);
-    }
+    await continueWhenLong(args);
   }
 }
 
@@ -59,11 +50,6 @@ async function sendAt(
 ): Promise<void> {
   await waitUntil(at, hints.any, where);
   if (hints.any()) return;
-  try {
-    await CancellationScope.nonCancellable(() => deliver({ organizationId, sendId: directSendId }, where));
-  } catch (error) {
-    const blocked = { kind: 'blocked', where: blockedReason(error) } as const;
-    show(blocked);
-    await waitUntil(null, hints.any, blocked.where);
-  }
+  const send = () => CancellationScope.nonCancellable(() => deliver({ organizationId, sendId: directSendId }, where));
+  await orBlocked(send, hints, show);
 }

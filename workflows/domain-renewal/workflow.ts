@@ -1,13 +1,6 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { Blocked } from '../ask.ts';
-import { blockedReason } from '../blocked.ts';
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { asBlocked } from '../blocked.ts';
+import { continueAnew, continueWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
@@ -45,13 +38,7 @@ export async function domainRenewal(args: DomainRenewalArgs): Promise<string> {
       case 'done':
         if (!hints.any()) return turn.outcome;
     }
-    if (turn.kind === 'renewed' || workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof domainRenewal>(args);
-    }
+    if (turn.kind === 'renewed') await continueAnew(args);
+    await continueWhenLong(args);
   }
-}
-
-function asBlocked(error: unknown): Blocked {
-  return { kind: 'blocked', where: blockedReason(error) };
 }

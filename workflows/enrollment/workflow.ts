@@ -1,13 +1,7 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  continueAsNew,
-  proxyActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { ask } from '../ask.ts';
 import { blockedReason } from '../blocked.ts';
+import { continueWhenLong } from '../continue.ts';
 import { deliver } from '../deliver.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
@@ -73,10 +67,7 @@ export async function enrollment(args: EnrollmentArgs & ArgsOfEarlierReleases): 
         // A lead that was removed may have been added again meanwhile; the signal of its launch shows it.
         if (run.earlier || !run.hints.any()) return decision.outcome;
     }
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof enrollment>(run.args);
-    }
+    await continueWhenLong(run.args);
   }
 }
 

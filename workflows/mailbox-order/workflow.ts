@@ -1,16 +1,14 @@
 import {
-  allHandlersFinished,
   CancellationScope,
-  condition,
-  continueAsNew,
   defineSignal,
   proxyActivities,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import { ask, type Blocked } from '../ask.ts';
-import { blockedReason } from '../blocked.ts';
-import { listenForHints, type Hints } from '../hints.ts';
+import { ask } from '../ask.ts';
+import { orBlocked, type Blocked } from '../blocked.ts';
+import { continueWhenLong } from '../continue.ts';
+import { listenForHints } from '../hints.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import { showState } from '../show.ts';
@@ -45,27 +43,19 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
         break;
       case 'undo':
         // Cancelling the run must not leave behind what the order has made.
-        await CancellationScope.nonCancellable(() => act(args, decision, hints, show));
+        await CancellationScope.nonCancellable(() => orBlocked(() => act(args, decision), hints, show));
         break;
       default:
-        await act(args, decision, hints, show);
+        await orBlocked(() => act(args, decision), hints, show);
     }
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof mailboxOrder>(args);
-    }
+    await continueWhenLong(args);
   }
 }
 
 type Act = Extract<OrderDecision, { kind: 'checkout' | 'close' | 'step' | 'undo' }>;
 
-/** Does what was decided. When it keeps failing, PostgreSQL shows the run as blocked: it waits until it is retried. */
-async function act(
-  args: MailboxOrderArgs,
-  decision: Act,
-  hints: Hints,
-  show: (decision: Blocked) => void,
-): Promise<void> {
+/** Does what was decided. */
+async function act(args: MailboxOrderArgs, decision: Act): Promise<void> {
   const { openCheckout, closeCheckout, performOrderStep, undoOrderStep } = proxyActivities<MailboxOrderActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
     summary: decision.where,
@@ -73,22 +63,16 @@ async function act(
     heartbeatTimeout: '15s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  try {
-    switch (decision.kind) {
-      case 'checkout':
-        return await openCheckout(args);
-      case 'close':
-        return await closeCheckout(args);
-      case 'step':
-        await performOrderStep({ ...args, step: decision.step });
-        return;
-      case 'undo':
-        await undoOrderStep({ ...args, step: decision.step });
-    }
-  } catch (error) {
-    const blocked = { kind: 'blocked', where: blockedReason(error) } as const;
-    show(blocked);
-    await waitUntil(null, hints.any, blocked.where);
+  switch (decision.kind) {
+    case 'checkout':
+      return await openCheckout(args);
+    case 'close':
+      return await closeCheckout(args);
+    case 'step':
+      await performOrderStep({ ...args, step: decision.step });
+      return;
+    case 'undo':
+      await undoOrderStep({ ...args, step: decision.step });
   }
 }
 

@@ -1,8 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import {
-  allHandlersFinished,
   condition,
-  continueAsNew,
   defineSignal,
   patched,
   proxyActivities,
@@ -13,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { blockedReason } from '../blocked.ts';
+import { continueWhenLong } from '../continue.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import type { RunActivities, RunArgs, RunReport, RunSignals } from './contract.ts';
@@ -78,10 +77,7 @@ export async function run(args: RunArgs): Promise<string> {
       default:
         return report.state;
     }
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof run>(args);
-    }
+    await continueWhenLong(args);
   }
 }
 

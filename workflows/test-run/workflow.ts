@@ -1,14 +1,7 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { ask, type Blocked } from '../ask.ts';
-import { blockedReason } from '../blocked.ts';
+import { CancellationScope, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { ask } from '../ask.ts';
+import { orBlocked, type Blocked } from '../blocked.ts';
+import { continueWhenLong } from '../continue.ts';
 import { deliver } from '../deliver.ts';
 import { listenForHints, type Hints } from '../hints.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
@@ -53,10 +46,7 @@ export async function testRun(args: TestRunArgs): Promise<string> {
       case 'done':
         return decision.outcome;
     }
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof testRun>(args);
-    }
+    await continueWhenLong(args);
   }
 }
 
@@ -65,7 +55,9 @@ async function send(run: Run, { sendId, at, where }: Extract<TestDecision, { kin
   await waitUntil(at, run.hints.any, where);
   if (run.hints.any()) return;
   const { organizationId } = run.args;
-  await CancellationScope.nonCancellable(() => orBlocked(run, () => deliver({ organizationId, sendId }, where)));
+  await CancellationScope.nonCancellable(() =>
+    orBlocked(() => deliver({ organizationId, sendId }, where), run.hints, run.show),
+  );
 }
 
 /** Calls the customer's app; its answer is stored with the step. */
@@ -77,16 +69,6 @@ async function call(run: Run, { stepRunId, where }: Extract<TestDecision, { kind
     heartbeatTimeout: '15s',
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '5m' },
   });
-  await orBlocked(run, () => callAppForTest({ organizationId: run.args.organizationId, stepRunId }));
-}
-
-/** When the work keeps failing, PostgreSQL shows the run as blocked: it waits until it is retried. */
-async function orBlocked(run: Run, work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    const blocked = { kind: 'blocked', where: blockedReason(error) } as const;
-    run.show(blocked);
-    await waitUntil(null, run.hints.any, blocked.where);
-  }
+  const { organizationId } = run.args;
+  await orBlocked(() => callAppForTest({ organizationId, stepRunId }), run.hints, run.show);
 }

@@ -1,24 +1,18 @@
-import {
-  allHandlersFinished,
-  condition,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-  type SignalDefinition,
-} from '@temporalio/workflow';
+import { setCurrentDetails, setHandler, type SignalDefinition } from '@temporalio/workflow';
+import { continueWhenLong } from '../continue.ts';
 import type { BatchReport } from './contract.ts';
 
 /**
  * Takes turns at the deliveries of a batch until none is left and no signal says that there are more.
+ * @param args those of the run
  * @param more the signal
  * @param takeTurn attempts what waits now
- * @param continueAnew continues the run as a new one; it does not return
  * @returns the sum of all turns of this run
  */
 export async function attemptAll(
+  args: object,
   more: SignalDefinition<any>,
   takeTurn: () => Promise<BatchReport>,
-  continueAnew: () => Promise<never>,
 ): Promise<BatchReport> {
   let again = true;
   setHandler(more, () => {
@@ -33,10 +27,7 @@ export async function attemptAll(
     total.diverted += turn.diverted;
     setCurrentDetails(`${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to other runs`);
     if (turn.more) again = true;
-    if (again && workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAnew();
-    }
+    if (again) await continueWhenLong(args);
   }
   return total;
 }

@@ -1,4 +1,4 @@
-import { continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { resourceQueue } from '../queues.ts';
 import { attemptAll } from './attempts.ts';
 import { MORE, type BatchReport, type WebhookBatchActivities, type WebhookBatchArgs } from './contract.ts';
@@ -26,9 +26,5 @@ export async function webhookBatch(args: WebhookBatchArgs & { lane?: true }): Pr
         }
       : { ...OPTIONS, summary: 'first attempts, side by side' },
   );
-  return attemptAll(
-    more,
-    () => deliverBatch(args),
-    () => continueAsNew<typeof webhookBatch>(args),
-  );
+  return attemptAll(args, more, () => deliverBatch(args));
 }

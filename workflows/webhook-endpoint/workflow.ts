@@ -1,4 +1,4 @@
-import { continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { resourceQueue } from '../queues.ts';
 import { attemptAll } from '../webhook-batch/attempts.ts';
 import type { BatchReport, WebhookBatchActivities } from '../webhook-batch/contract.ts';
@@ -15,9 +15,5 @@ export async function webhookEndpoint({ endpointId }: WebhookEndpointArgs): Prom
     heartbeatTimeout: '10s',
     retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
   });
-  return attemptAll(
-    more,
-    () => deliverBatch({ batchId: endpointId, lane: true }),
-    () => continueAsNew<typeof webhookEndpoint>({ endpointId }),
-  );
+  return attemptAll({ endpointId }, more, () => deliverBatch({ batchId: endpointId, lane: true }));
 }

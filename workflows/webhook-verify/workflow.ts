@@ -1,7 +1,5 @@
 import {
-  allHandlersFinished,
   condition,
-  continueAsNew,
   defineSignal,
   proxyActivities,
   setCurrentDetails,
@@ -9,6 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { blockedReason } from '../blocked.ts';
+import { continueWhenLong } from '../continue.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import type { ChallengeStep, WebhookVerifyActivities, WebhookVerifyArgs, WebhookVerifySignals } from './contract.ts';
@@ -62,9 +61,6 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
     }
     // The verification was reset during the challenge or the wait: the endpoint may have another URL now.
     attempt = arms === seen ? attempt + 1 : 1;
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof webhookVerify>(args);
-    }
+    await continueWhenLong(args);
   }
 }
