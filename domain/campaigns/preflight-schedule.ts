@@ -40,12 +40,12 @@ export function volumeFindings(campaign: CampaignRow, mailboxes: readonly Projec
  * Whether the first emails of the leads who wait leave within the campaign's windows and dates, by the projection of
  * POST /campaigns-estimate.
  */
-export function scheduleFindings(
+export async function scheduleFindings(
   campaign: CampaignRow,
   mailboxes: readonly ProjectedMailbox[],
   waiting: number,
   now: Date,
-): WeighedFinding[] {
+): Promise<WeighedFinding[]> {
   const schedule = scheduleOf(campaign);
   // That an end has passed is said by what a start checks.
   if (campaign.end_date !== null && campaign.end_date <= now) return [];
@@ -59,7 +59,7 @@ export function scheduleFindings(
       ),
     ];
   if (waiting === 0 || mailboxes.length === 0) return [];
-  const projected = estimateSending({
+  const projected = await estimateSending({
     recipients: waiting,
     mailboxes,
     dailyLimit: campaign.daily_limit,

@@ -110,7 +110,7 @@ async function lookAt(
     variables: variableFindings(leads),
     list: listFindings(leads),
     daily_limit: volumeFindings(campaign, mailboxes),
-    schedule: wanted.schedule ? scheduleFindings(campaign, mailboxes, leads.waiting, now) : [],
+    schedule: wanted.schedule ? await scheduleFindings(campaign, mailboxes, leads.waiting, now) : [],
     ab_variants: variantFindings(copy),
   };
   const looked = (Object.keys(PREFLIGHT_CHECKS) as PreflightCheckKey[]).filter((key) => wanted[key]);

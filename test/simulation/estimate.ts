@@ -18,7 +18,7 @@ const LATE_MS = 2 * MINUTE;
  */
 export async function compareEstimate(base: TestDeps, spec: WorldSpec): Promise<{ letters: number; faults: string[] }> {
   const [rules] = spec.campaigns;
-  let estimate: ((recipients: number) => Estimate) | undefined;
+  let estimate: ((recipients: number) => Promise<Estimate>) | undefined;
   const { letters, faults } = await playWorld(base, spec, async (ctx, { campaigns }) => {
     const org = reader(ctx);
     const [campaign] = (await org.sql(`select * from campaigns where organization_id = :org and id = :id`, {
@@ -38,7 +38,7 @@ export async function compareEstimate(base: TestDeps, spec: WorldSpec): Promise<
   const days = emailsByDay(spec, letters);
   const today = dayOf(rules!, spec.from);
   const lastDay = dayOf(rules!, spec.until);
-  const whole = estimate!(spec.leads.length);
+  const whole = await estimate!(spec.leads.length);
   const finished = letters.length === spec.leads.length;
   if (!finished || [...days.keys()].some((day) => day !== today) || letters.length === 0)
     differs('emails of the present day', Math.min(whole.remaining_today, spec.leads.length), days.get(today) ?? 0);
@@ -48,9 +48,9 @@ export async function compareEstimate(base: TestDeps, spec: WorldSpec): Promise<
     sent += emails;
     count += 1;
     if (emails > whole.daily_capacity) found.push(`${day}: ${emails} emails, more than a whole day's capacity`);
-    differs(`days for ${sent} emails`, estimate!(sent).sending_days, count);
+    differs(`days for ${sent} emails`, (await estimate!(sent)).sending_days, count);
     // Who comes next comes on another day, unless the world ended first.
-    if (day !== lastDay && sent < spec.leads.length && estimate!(sent + 1).sending_days !== count + 1)
+    if (day !== lastDay && sent < spec.leads.length && (await estimate!(sent + 1)).sending_days !== count + 1)
       found.push(`${day}: the estimate has more than ${emails} emails on it`);
   }
   if (finished) found.push(...finishFaults(spec, letters, whole.estimated_finish_at));

@@ -1,3 +1,4 @@
+import { createSlices } from '../../../lib/slices.ts';
 import { afterDay, capacityOf, kindsOf, momentOf, openDay } from './projected-day.ts';
 import type { Kind, OpenTime, Piece, ProjectedMailbox } from './projected-day.ts';
 import type { Span } from './pattern.ts';
@@ -44,9 +45,10 @@ export interface Estimate {
  * recipient, no capacity, no sending day, an end date too soon, or more than two years of sending.
  *
  * Mailboxes that are in the same state count as one, and days that begin in the same state and have the same hours are played once: after the first weeks
- * a week is like the one before it, so two years cost little more than these weeks, however many mailboxes of unlike caps there are.
+ * a week is like the one before it, so two years cost little more than these weeks, however many mailboxes of unlike caps there are. These weeks may take
+ * a second or two with ten thousand mailboxes whose warmup plans are all different, so others get the event loop between days.
  */
-export function estimateSending(input: EstimateInput): Estimate {
+export async function estimateSending(input: EstimateInput): Promise<Estimate> {
   const { recipients, mailboxes, dailyLimit, schedule, now } = input;
   const plan = compileSchedule(schedule);
   const begin = Math.max(now.getTime(), plan.from);
@@ -66,6 +68,7 @@ export function estimateSending(input: EstimateInput): Estimate {
   let sendingDays = 0;
   let index = 0;
   let finish: Date | null = null;
+  const letOthers = createSlices();
   for (const day of daysOf(plan, begin, deadline.getTime())) {
     opening ??= days.open(kindsOf(mailboxes, day.midnight), day.pieces[0]!.from);
     const level = Math.min(highest, levelOn(input, index));
@@ -82,6 +85,7 @@ export function estimateSending(input: EstimateInput): Estimate {
     if (day.next === Infinity) break;
     left -= played.capacity;
     opening = played.next();
+    await letOthers();
   }
   return {
     recipients,
