@@ -247,3 +247,22 @@ test('every text without a code is still said by the API, or by the types of its
     t.deepEqual(unknown, [], english);
   }
 });
+
+test('what is kept under one key is the same answer wherever it is asked for', async (t) => {
+  const asked = new Map<string, Set<string>>();
+  for (const { source } of await sources())
+    for (const part of source.split(/(?=queryKey: \[)/)) {
+      const [, key] = /^queryKey: (\[[^\]]*\])/.exec(part) ?? [];
+      const [, how] = /queryFn: ([^]*)/.exec(part) ?? [];
+      if (!key || !how) continue;
+      // An answer as the API gives it is known by its address; one that is made of it, by how that begins.
+      const [, address] = /^\(\) =>\s*dataOf\(\s*(heron\.\w+\(\s*'[^']+')/.exec(how) ?? [];
+      const name = key.replaceAll(/[\s!]/g, '');
+      asked.set(name, (asked.get(name) ?? new Set()).add((address ?? how.slice(0, 80)).replaceAll(/\s/g, '')));
+    }
+  t.true(asked.size > 20);
+  t.deepEqual(
+    [...asked].filter(([, ways]) => ways.size > 1).map(([key, ways]) => `${key}: ${[...ways].join(' or ')}`),
+    [],
+  );
+});

@@ -26,6 +26,7 @@ import {
   type ComponentProps,
   type ComponentType,
   type ReactElement,
+  type RefObject,
 } from 'react';
 import { ListSkeleton } from '../parts/states.tsx';
 import { nameOf } from '../parts/name.ts';
@@ -71,43 +72,7 @@ export function Shell() {
         {t('shell.skip')}
       </a>
       <AppShell.Header>
-        <Group h="100%" px="md" gap="sm" wrap="nowrap">
-          <Burger
-            ref={burger}
-            opened={isMenuOpen}
-            onClick={menu.toggle}
-            hiddenFrom="sm"
-            size="sm"
-            aria-label={t('shell.menu')}
-            aria-expanded={isMenuOpen}
-            aria-controls="menu"
-          />
-          <Link to={'/' as never} className="brand" aria-label={t('shell.home')}>
-            <img src="/heron.svg" alt="" width={24} height={24} />
-            <Text fw={650} visibleFrom="xs">
-              Heron
-            </Text>
-          </Link>
-          <Box flex={1} />
-          <UnstyledButton aria-haspopup="dialog" onClick={palette.open} visibleFrom="sm">
-            <Group gap={8} px="sm" py={5} c="dimmed" bd="1px solid var(--app-line)" bdrs="md">
-              <IconSearch size={15} />
-              <Text size="sm">{t('palette.open')}</Text>
-              <Kbd size="xs">Ctrl K</Kbd>
-            </Group>
-          </UnstyledButton>
-          <ActionIcon
-            variant="default"
-            size="lg"
-            hiddenFrom="sm"
-            aria-haspopup="dialog"
-            onClick={palette.open}
-            aria-label={t('palette.open')}
-          >
-            <IconSearch size={17} />
-          </ActionIcon>
-          <AccountButton />
-        </Group>
+        <Header burger={burger} isMenuOpen={isMenuOpen} onMenu={menu.toggle} onPalette={palette.open} />
       </AppShell.Header>
       <AppShell.Navbar p="sm" id="menu" data-open={isMenuOpen || undefined}>
         <AppShell.Section mb="sm">
@@ -131,6 +96,60 @@ export function Shell() {
         </Suspense>
       ) : null}
     </AppShell>
+  );
+}
+
+/** @param burger opens the rooms on a phone; it gets the focus back when they close */
+function Header({
+  burger,
+  isMenuOpen,
+  onMenu,
+  onPalette,
+}: {
+  burger: RefObject<HTMLButtonElement | null>;
+  isMenuOpen: boolean;
+  onMenu: () => void;
+  onPalette: () => void;
+}) {
+  const t = useText();
+  return (
+    <Group h="100%" px="md" gap="sm" wrap="nowrap">
+      <Burger
+        ref={burger}
+        opened={isMenuOpen}
+        onClick={onMenu}
+        hiddenFrom="sm"
+        size="sm"
+        aria-label={t('shell.menu')}
+        aria-expanded={isMenuOpen}
+        aria-controls="menu"
+      />
+      <Link to={'/' as never} className="brand" aria-label={t('shell.home')}>
+        <img src="/heron.svg" alt="" width={24} height={24} />
+        <Text fw={650} visibleFrom="xs">
+          Heron
+        </Text>
+      </Link>
+      <Box flex={1} />
+      <UnstyledButton aria-haspopup="dialog" onClick={onPalette} visibleFrom="sm">
+        <Group gap={8} px="sm" py={5} c="dimmed" bd="1px solid var(--app-line)" bdrs="md">
+          <IconSearch size={15} />
+          <Text size="sm">{t('palette.open')}</Text>
+          <Kbd size="xs">Ctrl K</Kbd>
+        </Group>
+      </UnstyledButton>
+      <ActionIcon
+        variant="default"
+        size="lg"
+        hiddenFrom="sm"
+        aria-haspopup="dialog"
+        onClick={onPalette}
+        aria-label={t('palette.open')}
+      >
+        <IconSearch size={17} />
+      </ActionIcon>
+      <AccountButton />
+    </Group>
   );
 }
 

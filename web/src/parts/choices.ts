@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../app/api.ts';
+import { nameOf } from './name.ts';
 
 /** What can be chosen: an id, and what it is called. */
 export interface Choice {
@@ -33,8 +35,22 @@ export async function askPlaces(): Promise<{ pipeline: Choice[]; stage: Choice[]
   };
 }
 
-/** The people of the workspace. */
+/** The members of the workspace, by name. */
 export async function askMembers(): Promise<Choice[]> {
   const { data } = await dataOf(heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } }));
-  return data.map(({ user_id, email }) => ({ value: user_id, label: email }));
+  return data.map((member) => ({ value: member.user_id, label: nameOf(member) }));
+}
+
+/** The members of the workspace, by name, for as long as the page is open. */
+export function useMembers(isWanted = true) {
+  return useQuery({ queryKey: ['team', 'members'], queryFn: askMembers, enabled: isWanted, staleTime: 5 * 60_000 });
+}
+
+/** The names of the workspace's campaigns, with what they are. */
+export function useCampaigns(isWanted = true) {
+  return useQuery({
+    queryKey: ['campaigns', 'all'],
+    queryFn: () => dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })),
+    enabled: isWanted,
+  });
 }

@@ -5,6 +5,7 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { dataOf, heron, queryClient, type AnswerOf, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { useMembers } from '../../parts/choices.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { amountProps, CURRENCIES, toMoney } from '../../parts/money.ts';
@@ -19,7 +20,7 @@ import { Ago } from '../../parts/time.tsx';
 import { Theirs } from '../../parts/theirs.tsx';
 import { To, useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
-import { useMembers, usePipelines } from './deals.ts';
+import { usePipelines } from './deals.ts';
 import { NewTask } from './new-task.tsx';
 import { TaskList } from './task-list.tsx';
 

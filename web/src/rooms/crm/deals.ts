@@ -11,23 +11,6 @@ export function usePipelines() {
   return useQuery({ queryKey: ['deals', 'pipelines'], queryFn: () => dataOf(heron.GET('/v1/crm/pipelines')) });
 }
 
-/** The members of the workspace, to whom deals and tasks are given. */
-export function useMembers() {
-  return useQuery({
-    queryKey: ['team', 'members'],
-    queryFn: async () => {
-      const { data } = await dataOf(
-        heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } }),
-      );
-      return data.map(({ user_id: value, first_name, last_name, email }) => ({
-        value,
-        label: [first_name, last_name].filter(Boolean).join(' ') || email,
-      }));
-    },
-    staleTime: 5 * 60_000,
-  });
-}
-
 /** What deals are worth, for each currency; those without a value count nothing. */
 export function sums(deals: readonly Pick<Deal, 'value' | 'currency'>[]): [currency: string, value: number][] {
   const totals = new Map<string, number>();

@@ -1,6 +1,7 @@
 import { Badge, ColorSwatch, Group, Paper, Select, Text } from '@mantine/core';
 import IconBriefcase from '@tabler/icons-react/dist/esm/icons/IconBriefcase.mjs';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useMembers } from '../../parts/choices.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { hasNone, usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
@@ -11,7 +12,7 @@ import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { nameOf } from '../../parts/name.ts';
 import { toMoney } from '../../parts/money.ts';
 import { useText } from '../../text/index.ts';
-import { sums, useMembers, usePipelines, type Deal } from './deals.ts';
+import { sums, usePipelines, type Deal } from './deals.ts';
 import { CrmPage } from './pages.tsx';
 
 const STATUSES = ['open', 'won', 'lost'] as const;
@@ -20,12 +21,8 @@ const COLORS = { open: 'blue', won: 'teal', lost: 'gray' } as const;
 /** Deals of every pipeline, with what those that are shown are worth in each currency. */
 export default function DealsPage() {
   const t = useText();
-  const [q, setQ] = useFilter('q');
-  const [status, setStatus] = useFilter('status');
-  const [stage, setStage] = useFilter('stage');
-  const [assigned, setAssigned] = useFilter('assigned');
-  const pipelines = usePipelines();
-  const members = useMembers();
+  const filters = useFilters();
+  const { q, status, stage, assigned } = filters.values;
   const list = usePaged(['deals', 'list', q, status, stage, assigned], (cursor, signal) =>
     dataOf(
       heron.POST('/v1/crm/deals/search', {
@@ -55,39 +52,7 @@ export default function DealsPage() {
             </Empty>
           ) : (
             <>
-              <Group gap="xs">
-                <SearchField label={t('crm.search')} value={q} onChange={setQ} />
-                <Select
-                  value={status || null}
-                  onChange={(value) => setStatus(value ?? '')}
-                  data={STATUSES.map((value) => ({ value, label: t(`crm.status.${value}`) }))}
-                  placeholder={t('crm.anyStatus')}
-                  aria-label={t('crm.anyStatus')}
-                  clearable
-                  w={150}
-                />
-                <Select
-                  value={stage || null}
-                  onChange={(value) => setStage(value ?? '')}
-                  data={(pipelines.data ?? []).map(({ name, stages }) => ({
-                    group: name,
-                    items: stages.map(({ id, name: label }) => ({ value: id, label })),
-                  }))}
-                  placeholder={t('crm.anyStage')}
-                  aria-label={t('crm.anyStage')}
-                  clearable
-                  w={180}
-                />
-                <Select
-                  value={assigned || null}
-                  onChange={(value) => setAssigned(value ?? '')}
-                  data={members.data ?? []}
-                  placeholder={t('crm.anyone')}
-                  aria-label={t('crm.anyone')}
-                  clearable
-                  w={180}
-                />
-              </Group>
+              <Filters filters={filters} />
               <Totals deals={pages.flatMap(({ data }) => data)} total={pages[0]?.pagination.total ?? null} />
               <VirtualTable<Deal>
                 list={list}
@@ -109,6 +74,59 @@ export default function DealsPage() {
         }
       </Answered>
     </CrmPage>
+  );
+}
+
+/** The filters of the address, and the setter of each. */
+function useFilters() {
+  const [q, setQ] = useFilter('q');
+  const [status, setStatus] = useFilter('status');
+  const [stage, setStage] = useFilter('stage');
+  const [assigned, setAssigned] = useFilter('assigned');
+  return {
+    values: { q, status, stage, assigned },
+    set: { q: setQ, status: setStatus, stage: setStage, assigned: setAssigned },
+  };
+}
+
+function Filters({ filters: { values, set } }: { filters: ReturnType<typeof useFilters> }) {
+  const t = useText();
+  const pipelines = usePipelines();
+  const members = useMembers();
+  return (
+    <Group gap="xs">
+      <SearchField label={t('crm.search')} value={values.q} onChange={set.q} />
+      <Select
+        value={values.status || null}
+        onChange={(value) => set.status(value ?? '')}
+        data={STATUSES.map((value) => ({ value, label: t(`crm.status.${value}`) }))}
+        placeholder={t('crm.anyStatus')}
+        aria-label={t('crm.anyStatus')}
+        clearable
+        w={150}
+      />
+      <Select
+        value={values.stage || null}
+        onChange={(value) => set.stage(value ?? '')}
+        data={(pipelines.data ?? []).map(({ name, stages }) => ({
+          group: name,
+          items: stages.map(({ id, name: label }) => ({ value: id, label })),
+        }))}
+        placeholder={t('crm.anyStage')}
+        aria-label={t('crm.anyStage')}
+        clearable
+        w={180}
+      />
+      <Select
+        value={values.assigned || null}
+        onChange={(value) => set.assigned(value ?? '')}
+        data={members.data ?? []}
+        placeholder={t('crm.anyone')}
+        aria-label={t('crm.anyone')}
+        clearable
+        w={180}
+      />
+    </Group>
   );
 }
 

@@ -4,12 +4,13 @@ import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
+import { useMembers } from '../../parts/choices.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Form } from '../../parts/form.tsx';
 import { useText } from '../../text/index.ts';
-import { useMembers, type Task } from './deals.ts';
+import type { Task } from './deals.ts';
 
 const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 const stale = [['tasks'], ['contacts']];

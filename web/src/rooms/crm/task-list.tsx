@@ -24,8 +24,6 @@ type Pages = InfiniteData<Awaited<ReturnType<typeof ask>>>;
 
 /** Tasks that match filters; one is ticked off at once, and taken up again when that was a mistake. */
 export function TaskList({ filters, none }: { filters: TaskFilters; none: React.ReactNode }) {
-  const t = useText();
-  const mayWrite = useCan('manage_contacts');
   const [edited, edit] = useState<Task>();
   const queryKey = ['tasks', filters];
   const list = useInfiniteQuery({
@@ -34,6 +32,44 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
     initialPageParam: '',
     getNextPageParam: (last) => last.pagination.next_cursor ?? undefined,
   });
+  const toggle = useToggle(queryKey);
+  return (
+    <Answered query={list} skeleton={<ListSkeleton rows={4} />}>
+      {({ pages }) => {
+        const tasks = pages.flatMap(({ data }) => data);
+        if (tasks.length === 0)
+          return typeof none === 'string' ? (
+            <Text size="sm" c="dimmed">
+              {none}
+            </Text>
+          ) : (
+            none
+          );
+        return (
+          <>
+            <Stack component="ul" gap={0} p={0} m={0} className={classes.list}>
+              {tasks.map((task) => (
+                <TaskRow
+                  key={task.id}
+                  task={task}
+                  isOfDeal={Boolean(filters.deal_id)}
+                  onToggle={() => void toggle(task)}
+                  onEdit={() => edit(task)}
+                />
+              ))}
+            </Stack>
+            <More list={list} />
+            {edited ? <EditTask key={edited.id} task={edited} onClose={() => edit(undefined)} /> : null}
+          </>
+        );
+      }}
+    </Answered>
+  );
+}
+
+/** Ticks a task off, or takes it up again: at once in the list of `queryKey`, put back where the API refuses, with an offer to undo it. */
+function useToggle(queryKey: readonly unknown[]): (task: Task) => Promise<void> {
+  const t = useText();
   const settle = async (task: Task, status: Task['status']) => {
     await queryClient.cancelQueries({ queryKey: ['tasks'] });
     const before = queryClient.getQueryData<Pages>(queryKey);
@@ -57,7 +93,7 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
       void queryClient.invalidateQueries({ queryKey: ['tasks'] });
     }
   };
-  const toggle = async (task: Task) => {
+  return async (task) => {
     const status = isDone(task) ? 'pending' : 'completed';
     try {
       await settle(task, status);
@@ -68,78 +104,71 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
       showError(error);
     }
   };
+}
+
+/** @param isOfDeal the list is that of one deal, so neither it nor its contact is named */
+function TaskRow({
+  task,
+  isOfDeal,
+  onToggle,
+  onEdit,
+}: {
+  task: Task;
+  isOfDeal: boolean;
+  onToggle: () => void;
+  onEdit: () => void;
+}) {
+  const t = useText();
+  const mayWrite = useCan('manage_contacts');
   return (
-    <Answered query={list} skeleton={<ListSkeleton rows={4} />}>
-      {({ pages }) => {
-        const tasks = pages.flatMap(({ data }) => data);
-        if (tasks.length === 0)
-          return typeof none === 'string' ? (
-            <Text size="sm" c="dimmed">
-              {none}
+    <li className={classes.task}>
+      <Checkbox
+        mt={2}
+        checked={isDone(task)}
+        disabled={!mayWrite}
+        onChange={onToggle}
+        aria-label={t('tasks.tick', { title: task.title })}
+      />
+      <div className={classes.words}>
+        <UnstyledButton
+          className="wrap-anywhere"
+          fz="sm"
+          fw={500}
+          td={isDone(task) ? 'line-through' : undefined}
+          c={isDone(task) ? 'dimmed' : undefined}
+          disabled={!mayWrite}
+          aria-haspopup="dialog"
+          onClick={onEdit}
+        >
+          {task.title}
+        </UnstyledButton>
+        <Group gap={8}>
+          <Text size="xs" c="dimmed">
+            {task.type}
+          </Text>
+          {task.due_date ? (
+            <Text size="xs" c={isOverdue(task) ? 'red' : 'dimmed'} fw={isOverdue(task) ? 600 : undefined}>
+              {isOverdue(task) ? t('tasks.overdue') : t('tasks.due')} <Ago at={task.due_date} />
             </Text>
-          ) : (
-            none
-          );
-        return (
-          <>
-            <Stack component="ul" gap={0} p={0} m={0} className={classes.list}>
-              {tasks.map((task) => (
-                <li key={task.id} className={classes.task}>
-                  <Checkbox
-                    mt={2}
-                    checked={isDone(task)}
-                    disabled={!mayWrite}
-                    onChange={() => void toggle(task)}
-                    aria-label={t('tasks.tick', { title: task.title })}
-                  />
-                  <div className={classes.words}>
-                    <UnstyledButton
-                      className="wrap-anywhere"
-                      fz="sm"
-                      fw={500}
-                      td={isDone(task) ? 'line-through' : undefined}
-                      c={isDone(task) ? 'dimmed' : undefined}
-                      disabled={!mayWrite}
-                      aria-haspopup="dialog"
-                      onClick={() => edit(task)}
-                    >
-                      {task.title}
-                    </UnstyledButton>
-                    <Group gap={8}>
-                      <Text size="xs" c="dimmed">
-                        {task.type}
-                      </Text>
-                      {task.due_date ? (
-                        <Text size="xs" c={isOverdue(task) ? 'red' : 'dimmed'} fw={isOverdue(task) ? 600 : undefined}>
-                          {isOverdue(task) ? t('tasks.overdue') : t('tasks.due')} <Ago at={task.due_date} />
-                        </Text>
-                      ) : null}
-                      {task.contact_id && !filters.deal_id ? (
-                        <To to={`/leads/${task.contact_id}`} size="xs" display="inline-block" lh="24px">
-                          {t('crm.contact')}
-                        </To>
-                      ) : null}
-                      {task.deal_id && !filters.deal_id ? (
-                        <To to={`/crm/deals/${task.deal_id}`} size="xs" display="inline-block" lh="24px">
-                          {t('crm.deal')}
-                        </To>
-                      ) : null}
-                    </Group>
-                  </div>
-                  {task.priority === 'high' || task.priority === 'urgent' ? (
-                    <Badge variant="light" color={COLORS[task.priority]} tt="none">
-                      {t(`tasks.priority.${task.priority}`)}
-                    </Badge>
-                  ) : null}
-                </li>
-              ))}
-            </Stack>
-            <More list={list} />
-            {edited ? <EditTask key={edited.id} task={edited} onClose={() => edit(undefined)} /> : null}
-          </>
-        );
-      }}
-    </Answered>
+          ) : null}
+          {task.contact_id && !isOfDeal ? (
+            <To to={`/leads/${task.contact_id}`} size="xs" display="inline-block" lh="24px">
+              {t('crm.contact')}
+            </To>
+          ) : null}
+          {task.deal_id && !isOfDeal ? (
+            <To to={`/crm/deals/${task.deal_id}`} size="xs" display="inline-block" lh="24px">
+              {t('crm.deal')}
+            </To>
+          ) : null}
+        </Group>
+      </div>
+      {task.priority === 'high' || task.priority === 'urgent' ? (
+        <Badge variant="light" color={COLORS[task.priority]} tt="none">
+          {t(`tasks.priority.${task.priority}`)}
+        </Badge>
+      ) : null}
+    </li>
   );
 }
 

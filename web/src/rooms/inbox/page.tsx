@@ -4,7 +4,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import IconKeyboard from '@tabler/icons-react/dist/esm/icons/IconKeyboard.mjs';
 import IconPencil from '@tabler/icons-react/dist/esm/icons/IconPencilPlus.mjs';
 import IconMail from '@tabler/icons-react/dist/esm/icons/IconMailOpened.mjs';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { lazy, Suspense, useRef, useState, type RefObject } from 'react';
 import { useCan } from '../../app/person.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { undoLast } from '../../parts/undo.tsx';
@@ -25,7 +25,7 @@ const Compose = lazy(() => import('./compose.tsx'));
 export default function InboxPage() {
   const t = useText();
   const address = useAddress();
-  const { view, thread, q, show } = address;
+  const { view, thread, show } = address;
   const mayWrite = useCan('send_campaigns');
   const [panel, setPanel] = useState<Panel>();
   const [dialog, setDialog] = useState<'help' | { draft: Draft | undefined }>();
@@ -76,52 +76,7 @@ export default function InboxPage() {
       <VisuallyHidden component="h1">{t('nav.inbox')}</VisuallyHidden>
       <Folders />
       <section className="inbox-middle" aria-label={t(`inbox.view.${view}`)}>
-        <Group className="inbox-tools" gap={6} wrap="nowrap">
-          <FolderSelect />
-          {view === 'drafts' || view === 'scheduled' ? (
-            <Text flex={1} fw={600} size="sm" pl={6} className="inbox-title">
-              {t(`inbox.view.${view}`)}
-            </Text>
-          ) : (
-            <SearchField
-              label={t('inbox.search')}
-              value={q}
-              onChange={(words) => show({ q: words || undefined, thread: undefined }, true)}
-              ref={search}
-              w="auto"
-              flex={1}
-              miw={0}
-              // Then the keys of the list are those of what was found.
-              onKeyDown={(event) => {
-                if (event.key === 'Enter' || event.key === 'Escape') event.currentTarget.blur();
-              }}
-            />
-          )}
-          <Tooltip label={t('inbox.keys')}>
-            <ActionIcon
-              className="inbox-wide"
-              variant="subtle"
-              color="gray"
-              size="lg"
-              aria-label={t('inbox.keys')}
-              onClick={() => setDialog('help')}
-            >
-              <IconKeyboard size={17} />
-            </ActionIcon>
-          </Tooltip>
-          {mayWrite ? (
-            <Tooltip label={t('inbox.compose')}>
-              <ActionIcon
-                size="lg"
-                aria-label={t('inbox.compose')}
-                aria-haspopup="dialog"
-                onClick={() => setDialog({ draft: undefined })}
-              >
-                <IconPencil size={17} />
-              </ActionIcon>
-            </Tooltip>
-          ) : null}
-        </Group>
+        <Tools search={search} onHelp={() => setDialog('help')} onCompose={() => setDialog({ draft: undefined })} />
         {isConversations ? <ThreadList list={list} onOpen={(row) => open(row.thread_id)} /> : null}
         {view === 'sent' ? <SentList /> : null}
         {view === 'scheduled' ? <ScheduledList /> : null}
@@ -160,5 +115,63 @@ export default function InboxPage() {
         {typeof dialog === 'object' ? <Compose draft={dialog.draft} onClose={() => setDialog(undefined)} /> : null}
       </Suspense>
     </div>
+  );
+}
+
+/** Above the list: the folder, the search in it, the keys, and a new letter. */
+function Tools({
+  search,
+  onHelp,
+  onCompose,
+}: {
+  search: RefObject<HTMLInputElement | null>;
+  onHelp: () => void;
+  onCompose: () => void;
+}) {
+  const t = useText();
+  const { view, q, show } = useAddress();
+  const mayWrite = useCan('send_campaigns');
+  return (
+    <Group className="inbox-tools" gap={6} wrap="nowrap">
+      <FolderSelect />
+      {view === 'drafts' || view === 'scheduled' ? (
+        <Text flex={1} fw={600} size="sm" pl={6} className="inbox-title">
+          {t(`inbox.view.${view}`)}
+        </Text>
+      ) : (
+        <SearchField
+          label={t('inbox.search')}
+          value={q}
+          onChange={(words) => show({ q: words || undefined, thread: undefined }, true)}
+          ref={search}
+          w="auto"
+          flex={1}
+          miw={0}
+          // Then the keys of the list are those of what was found.
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' || event.key === 'Escape') event.currentTarget.blur();
+          }}
+        />
+      )}
+      <Tooltip label={t('inbox.keys')}>
+        <ActionIcon
+          className="inbox-wide"
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t('inbox.keys')}
+          onClick={onHelp}
+        >
+          <IconKeyboard size={17} />
+        </ActionIcon>
+      </Tooltip>
+      {mayWrite ? (
+        <Tooltip label={t('inbox.compose')}>
+          <ActionIcon size="lg" aria-label={t('inbox.compose')} aria-haspopup="dialog" onClick={onCompose}>
+            <IconPencil size={17} />
+          </ActionIcon>
+        </Tooltip>
+      ) : null}
+    </Group>
   );
 }

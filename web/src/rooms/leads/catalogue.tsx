@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import IconDatabase from '@tabler/icons-react/dist/esm/icons/IconDatabaseSearch.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron, HeronError, type AnswerOf } from '../../app/api.ts';
+import { dataOf, heron, HeronError, type AnswerOf, type FoundBy } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { useFilter } from '../../parts/filter.ts';
@@ -16,6 +16,7 @@ import { nameOf } from './contacts.tsx';
 import { LeadsPage } from './pages.tsx';
 
 type Metadata = AnswerOf<'/v1/b2b-database/metadata'>;
+type Person = FoundBy<'/v1/b2b-database/people'>;
 /** Most people that one import takes. */
 const MOST = 100;
 
@@ -46,19 +47,84 @@ export default function CataloguePage() {
 
 function Search({ metadata }: { metadata: Metadata }) {
   const t = useText();
-  const mayImport = useCan('manage_contacts');
+  const filters = useFilters();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        {t('leads.catalogue.holds', {
+          people: toNumber(metadata.people),
+          companies: toNumber(metadata.companies),
+          source: [metadata.source, metadata.source_period].filter(Boolean).join(', '),
+        })}
+      </Text>
+      <FilterFields filters={filters} metadata={metadata} />
+      <Import chosen={chosen} onDone={() => setChosen(new Set())} />
+      <People filters={filters.values} chosen={chosen} onToggle={toggle} />
+    </>
+  );
+}
+
+/** The filters of the address, and the setter of each. */
+function useFilters() {
   const [q, setQ] = useFilter('q');
   const [title, setTitle] = useFilter('title');
   const [country, setCountry] = useFilter('country');
   const [seniority, setSeniority] = useFilter('seniority');
   const [industry, setIndustry] = useFilter('industry');
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const filters = Object.fromEntries(
-    Object.entries({ q, title, industry, country, seniority }).filter(([, value]) => value !== ''),
+  return {
+    values: { q, title, industry, country, seniority },
+    set: { q: setQ, title: setTitle, industry: setIndustry, country: setCountry, seniority: setSeniority },
+  };
+}
+
+function FilterFields({
+  filters: { values, set },
+  metadata,
+}: {
+  filters: ReturnType<typeof useFilters>;
+  metadata: Metadata;
+}) {
+  const t = useText();
+  const options = (facet: { key: string; count: number }[]) =>
+    facet.flatMap(({ key, count }) => (key === '' ? [] : [{ value: key, label: `${key} (${toNumber(count)})` }]));
+  const width = { base: '100%', xs: 190 };
+  return (
+    <Group gap="xs">
+      <SearchField label={t('leads.catalogue.name')} value={values.q} onChange={set.q} w={width} />
+      <SearchField label={t('leads.catalogue.title')} value={values.title} onChange={set.title} w={width} />
+      <SearchField label={t('leads.catalogue.industry')} value={values.industry} onChange={set.industry} w={width} />
+      <Select
+        value={values.country || null}
+        onChange={(value) => set.country(value ?? '')}
+        data={options(metadata.countries)}
+        placeholder={t('leads.catalogue.country')}
+        aria-label={t('leads.catalogue.country')}
+        clearable
+        searchable
+        w={width}
+      />
+      <Select
+        value={values.seniority || null}
+        onChange={(value) => set.seniority(value ?? '')}
+        data={options(metadata.seniorities)}
+        placeholder={t('leads.catalogue.seniority')}
+        aria-label={t('leads.catalogue.seniority')}
+        clearable
+        w={width}
+      />
+    </Group>
   );
-  const list = usePaged(['catalogue', 'people', filters], (cursor, signal) =>
-    dataOf(heron.POST('/v1/b2b-database/people', { body: { ...filters, limit: 100, ...cursor }, signal })),
-  );
+}
+
+/** Makes contacts of those who are chosen, and says who was known or may not be mailed. */
+function Import({ chosen, onDone }: { chosen: ReadonlySet<string>; onDone: () => void }) {
+  const t = useText();
   const take = useAct(() => dataOf(heron.POST('/v1/b2b-database/import', { body: { person_ids: [...chosen] } })), {
     stale: [['contacts'], ['checklist']],
     isShown: true,
@@ -72,50 +138,11 @@ function Search({ metadata }: { metadata: Metadata }) {
         color: 'teal',
         autoClose: 8_000,
       });
-      setChosen(new Set());
+      onDone();
     },
   });
-  const toggle = (id: string) => {
-    const next = new Set(chosen);
-    if (!next.delete(id)) next.add(id);
-    setChosen(next);
-  };
-  const options = (facet: { key: string; count: number }[]) =>
-    facet.flatMap(({ key, count }) => (key === '' ? [] : [{ value: key, label: `${key} (${toNumber(count)})` }]));
-  const width = { base: '100%', xs: 190 };
   return (
     <>
-      <Text size="sm" c="dimmed">
-        {t('leads.catalogue.holds', {
-          people: toNumber(metadata.people),
-          companies: toNumber(metadata.companies),
-          source: [metadata.source, metadata.source_period].filter(Boolean).join(', '),
-        })}
-      </Text>
-      <Group gap="xs">
-        <SearchField label={t('leads.catalogue.name')} value={q} onChange={setQ} w={width} />
-        <SearchField label={t('leads.catalogue.title')} value={title} onChange={setTitle} w={width} />
-        <SearchField label={t('leads.catalogue.industry')} value={industry} onChange={setIndustry} w={width} />
-        <Select
-          value={country || null}
-          onChange={(value) => setCountry(value ?? '')}
-          data={options(metadata.countries)}
-          placeholder={t('leads.catalogue.country')}
-          aria-label={t('leads.catalogue.country')}
-          clearable
-          searchable
-          w={width}
-        />
-        <Select
-          value={seniority || null}
-          onChange={(value) => setSeniority(value ?? '')}
-          data={options(metadata.seniorities)}
-          placeholder={t('leads.catalogue.seniority')}
-          aria-label={t('leads.catalogue.seniority')}
-          clearable
-          w={width}
-        />
-      </Group>
       <ErrorNote error={take.error} />
       {chosen.size > 0 ? (
         <Group justify="space-between">
@@ -125,57 +152,100 @@ function Search({ metadata }: { metadata: Metadata }) {
           </Button>
         </Group>
       ) : null}
-      <Answered query={list} skeleton={<ListSkeleton rows={8} />}>
-        {() => (
-          <VirtualTable
-            list={list}
-            minWidth={860}
-            keyOf={({ id }) => id}
-            columns={[
-              { label: t('leads.catalogue.choose'), width: 48, isHidden: true },
-              { label: t('leads.who') },
-              { label: t('leads.catalogue.title') },
-              { label: t('leads.company'), width: '19%', isExtra: true },
-              { label: t('leads.catalogue.place'), width: '19%', isExtra: true },
-              { label: t('team.email'), width: 150, isExtra: true },
-            ]}
-          >
-            {(person) => (
-              <>
-                <Table.Td>
-                  {mayImport && person.email ? (
-                    <Checkbox
-                      checked={chosen.has(person.id)}
-                      onChange={() => toggle(person.id)}
-                      disabled={!chosen.has(person.id) && chosen.size >= MOST}
-                      aria-label={t('leads.catalogue.chooseOne', { name: nameOf(person) })}
-                    />
-                  ) : null}
-                </Table.Td>
-                <Table.Td className="clip" fw={600}>
-                  {nameOf(person)}
-                </Table.Td>
-                <Table.Td className="clip">{person.title}</Table.Td>
-                <Table.Td className="clip">
-                  {person.company?.domain ? (
-                    <Anchor href={`https://${person.company.domain}`} rel="noreferrer" target="_blank" inherit>
-                      {person.company.name}
-                    </Anchor>
-                  ) : (
-                    person.company?.name
-                  )}
-                </Table.Td>
-                <Table.Td className="clip" c="dimmed">
-                  {[person.city, person.country].filter(Boolean).join(', ')}
-                </Table.Td>
-                <Table.Td className="clip" c="dimmed">
-                  {person.email ? t('leads.catalogue.hasEmail') : t('leads.catalogue.noEmail')}
-                </Table.Td>
-              </>
-            )}
-          </VirtualTable>
+    </>
+  );
+}
+
+/** Who is found; whom to import is chosen here. */
+function People({
+  filters,
+  chosen,
+  onToggle,
+}: {
+  filters: Record<string, string>;
+  chosen: ReadonlySet<string>;
+  onToggle: (id: string) => void;
+}) {
+  const t = useText();
+  const asked = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
+  const list = usePaged(['catalogue', 'people', asked], (cursor, signal) =>
+    dataOf(heron.POST('/v1/b2b-database/people', { body: { ...asked, limit: 100, ...cursor }, signal })),
+  );
+  return (
+    <Answered query={list} skeleton={<ListSkeleton rows={8} />}>
+      {() => (
+        <VirtualTable
+          list={list}
+          minWidth={860}
+          keyOf={({ id }) => id}
+          columns={[
+            { label: t('leads.catalogue.choose'), width: 48, isHidden: true },
+            { label: t('leads.who') },
+            { label: t('leads.catalogue.title') },
+            { label: t('leads.company'), width: '19%', isExtra: true },
+            { label: t('leads.catalogue.place'), width: '19%', isExtra: true },
+            { label: t('team.email'), width: 150, isExtra: true },
+          ]}
+        >
+          {(person) => (
+            <PersonCells
+              person={person}
+              isChosen={chosen.has(person.id)}
+              isFull={chosen.size >= MOST}
+              onToggle={() => onToggle(person.id)}
+            />
+          )}
+        </VirtualTable>
+      )}
+    </Answered>
+  );
+}
+
+/** @param isFull no more may be chosen */
+function PersonCells({
+  person,
+  isChosen,
+  isFull,
+  onToggle,
+}: {
+  person: Person;
+  isChosen: boolean;
+  isFull: boolean;
+  onToggle: () => void;
+}) {
+  const t = useText();
+  const mayImport = useCan('manage_contacts');
+  return (
+    <>
+      <Table.Td>
+        {mayImport && person.email ? (
+          <Checkbox
+            checked={isChosen}
+            onChange={onToggle}
+            disabled={!isChosen && isFull}
+            aria-label={t('leads.catalogue.chooseOne', { name: nameOf(person) })}
+          />
+        ) : null}
+      </Table.Td>
+      <Table.Td className="clip" fw={600}>
+        {nameOf(person)}
+      </Table.Td>
+      <Table.Td className="clip">{person.title}</Table.Td>
+      <Table.Td className="clip">
+        {person.company?.domain ? (
+          <Anchor href={`https://${person.company.domain}`} rel="noreferrer" target="_blank" inherit>
+            {person.company.name}
+          </Anchor>
+        ) : (
+          person.company?.name
         )}
-      </Answered>
+      </Table.Td>
+      <Table.Td className="clip" c="dimmed">
+        {[person.city, person.country].filter(Boolean).join(', ')}
+      </Table.Td>
+      <Table.Td className="clip" c="dimmed">
+        {person.email ? t('leads.catalogue.hasEmail') : t('leads.catalogue.noEmail')}
+      </Table.Td>
     </>
   );
 }

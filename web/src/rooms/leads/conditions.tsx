@@ -13,6 +13,7 @@ import {
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { useCampaigns } from '../../parts/choices.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { TagsInput as ChooseTags } from './tags.tsx';
 
@@ -154,11 +155,7 @@ function Values({
   onChange: (values: string[]) => void;
 }) {
   const t = useText();
-  const campaigns = useQuery({
-    queryKey: ['campaigns', 'names'],
-    queryFn: () => dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })),
-    enabled: field?.type === 'campaign',
-  });
+  const campaigns = useCampaigns(field?.type === 'campaign');
   const shared = { 'aria-label': t('leads.condition.value'), flex: '1 1 12rem', miw: 160 } as const;
   if (BARE.has(operator)) return null;
   if (field?.type === 'label') return <ChooseTags {...shared} value={values} onChange={onChange} />;

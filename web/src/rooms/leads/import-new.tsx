@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Paper, Select, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
 import IconUpload from '@tabler/icons-react/dist/esm/icons/IconUpload.mjs';
-import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { useCampaigns } from '../../parts/choices.ts';
 import { useAct } from '../../parts/act.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
@@ -138,25 +138,11 @@ interface Preview {
 function Mapping({ file, preview }: { file: File; preview: Preview }) {
   const t = useText();
   const go = useGo();
-  const maySeeCampaigns = useCan('view_campaigns');
-  const [mapping, setMapping] = useState<Column[]>(() =>
-    preview.columns.map((_, index) => {
-      const found = preview.suggested_mapping.find((one) => one.index === index);
-      if (!found) return { index, target: 'ignore' };
-      return found.target.startsWith('custom:')
-        ? { index, target: 'custom', custom_key: found.target.slice('custom:'.length) }
-        : { index, target: found.target };
-    }),
-  );
+  const [mapping, setMapping] = useState<Column[]>(() => suggestedMapping(preview));
   const [tags, setTags] = useState<string[]>([]);
   const [given] = useFilter('campaign');
   const [campaign, setCampaign] = useState<string | null>(given || null);
   const [isUpdating, setUpdating] = useState(true);
-  const campaigns = useQuery({
-    queryKey: ['campaigns', 'names'],
-    queryFn: () => dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })),
-    enabled: maySeeCampaigns,
-  });
   const start = useAct(
     () =>
       dataOf(
@@ -184,74 +170,12 @@ function Mapping({ file, preview }: { file: File; preview: Preview }) {
         <Text size="sm" c="dimmed" mb="sm">
           {t('leads.import.columns.why', { rows: toNumber(preview.total_rows), columns: preview.columns.length })}
         </Text>
-        <Table.ScrollContainer minWidth={640}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{t('leads.import.column')}</Table.Th>
-                <Table.Th>{t('leads.import.becomes')}</Table.Th>
-                <Table.Th>{t('leads.import.example')}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {preview.columns.map((name, index) => (
-                <Table.Tr key={index}>
-                  <Table.Td className="clip" maw={200} title={name}>
-                    {name || t('leads.import.column.nameless', { number: index + 1 })}
-                  </Table.Td>
-                  <Table.Td>
-                    <Group gap="xs" wrap="nowrap">
-                      <Select
-                        aria-label={t('leads.import.becomes.of', { name: name || String(index + 1) })}
-                        data={TARGETS.map((value) => ({ value, label: t(`leads.target.${value}`) }))}
-                        value={mapping[index]!.target}
-                        onChange={(target) =>
-                          change(index, {
-                            target: target ?? 'ignore',
-                            custom_key: target === 'custom' ? (mapping[index]!.custom_key ?? name) : undefined,
-                          })
-                        }
-                        allowDeselect={false}
-                        w={170}
-                      />
-                      {mapping[index]!.target === 'custom' ? (
-                        <TextInput
-                          aria-label={t('leads.import.custom', { name })}
-                          value={mapping[index]!.custom_key ?? ''}
-                          onChange={(event) => change(index, { custom_key: event.currentTarget.value })}
-                          w={150}
-                        />
-                      ) : null}
-                    </Group>
-                  </Table.Td>
-                  <Table.Td className="clip" maw={280} c="dimmed">
-                    {preview.sample_rows
-                      .map((row) => row[index] ?? '')
-                      .filter(Boolean)
-                      .slice(0, 3)
-                      .join(' · ')
-                      .slice(0, 200)}
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <ColumnTable preview={preview} mapping={mapping} onChange={change} />
       </Section>
       <Section title={t('leads.import.where')}>
         <Stack maw={520}>
           <TagsInput label={t('leads.tags')} description={t('leads.import.tags.why')} value={tags} onChange={setTags} />
-          {maySeeCampaigns ? (
-            <Select
-              label={t('leads.import.campaign')}
-              description={t('leads.import.campaign.why')}
-              data={(campaigns.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-              value={campaign}
-              onChange={setCampaign}
-              searchable
-              clearable
-            />
-          ) : null}
+          <CampaignSelect value={campaign} onChange={setCampaign} />
           <Switch
             label={t('leads.import.update')}
             description={t('leads.import.update.why')}
@@ -272,5 +196,119 @@ function Mapping({ file, preview }: { file: File; preview: Preview }) {
         </Button>
       </Group>
     </>
+  );
+}
+
+/** What the API takes each column for, as the form shows it. */
+function suggestedMapping({ columns, suggested_mapping }: Preview): Column[] {
+  return columns.map((_, index) => {
+    const found = suggested_mapping.find((one) => one.index === index);
+    if (!found) return { index, target: 'ignore' };
+    return found.target.startsWith('custom:')
+      ? { index, target: 'custom', custom_key: found.target.slice('custom:'.length) }
+      : { index, target: found.target };
+  });
+}
+
+/** The columns of the file, what each becomes, and values of its first rows. */
+function ColumnTable({
+  preview,
+  mapping,
+  onChange,
+}: {
+  preview: Preview;
+  mapping: readonly Column[];
+  onChange: (index: number, column: Partial<Column>) => void;
+}) {
+  const t = useText();
+  return (
+    <Table.ScrollContainer minWidth={640}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('leads.import.column')}</Table.Th>
+            <Table.Th>{t('leads.import.becomes')}</Table.Th>
+            <Table.Th>{t('leads.import.example')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {preview.columns.map((name, index) => (
+            <Table.Tr key={index}>
+              <Table.Td className="clip" maw={200} title={name}>
+                {name || t('leads.import.column.nameless', { number: index + 1 })}
+              </Table.Td>
+              <Table.Td>
+                <TargetFields name={name} column={mapping[index]!} onChange={(column) => onChange(index, column)} />
+              </Table.Td>
+              <Table.Td className="clip" maw={280} c="dimmed">
+                {preview.sample_rows
+                  .map((row) => row[index] ?? '')
+                  .filter(Boolean)
+                  .slice(0, 3)
+                  .join(' · ')
+                  .slice(0, 200)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** What one column becomes: a field of contacts, one of the workspace's own, or nothing. */
+function TargetFields({
+  name,
+  column: { index, target, custom_key },
+  onChange,
+}: {
+  name: string;
+  column: Column;
+  onChange: (column: Partial<Column>) => void;
+}) {
+  const t = useText();
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <Select
+        aria-label={t('leads.import.becomes.of', { name: name || String(index + 1) })}
+        data={TARGETS.map((value) => ({ value, label: t(`leads.target.${value}`) }))}
+        value={target}
+        onChange={(chosen) =>
+          onChange({
+            target: chosen ?? 'ignore',
+            custom_key: chosen === 'custom' ? (custom_key ?? name) : undefined,
+          })
+        }
+        allowDeselect={false}
+        w={170}
+      />
+      {target === 'custom' ? (
+        <TextInput
+          aria-label={t('leads.import.custom', { name })}
+          value={custom_key ?? ''}
+          onChange={(event) => onChange({ custom_key: event.currentTarget.value })}
+          w={150}
+        />
+      ) : null}
+    </Group>
+  );
+}
+
+/** The campaign that the people of the file become leads of; nothing for who may not see campaigns. */
+function CampaignSelect({ value, onChange }: { value: string | null; onChange: (id: string | null) => void }) {
+  const t = useText();
+  const maySeeCampaigns = useCan('view_campaigns');
+  const campaigns = useCampaigns(maySeeCampaigns);
+  if (!maySeeCampaigns) return null;
+  return (
+    <Select
+      label={t('leads.import.campaign')}
+      description={t('leads.import.campaign.why')}
+      data={(campaigns.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      value={value}
+      onChange={onChange}
+      searchable
+      clearable
+    />
   );
 }

@@ -28,11 +28,6 @@ export default function MailboxesPage() {
       }),
     ),
   );
-  const orders = (
-    <ToButton to="/mailboxes/orders" variant="default">
-      {t('orders.title')}
-    </ToButton>
-  );
   const connect = mayConnect ? (
     <ToButton to="/mailboxes/new" leftSection={<IconPlus size={16} />}>
       {t('mailboxes.connect')}
@@ -44,7 +39,9 @@ export default function MailboxesPage() {
       lead={t('mailboxes.lead')}
       actions={
         <>
-          {orders}
+          <ToButton to="/mailboxes/orders" variant="default">
+            {t('orders.title')}
+          </ToButton>
           {connect}
         </>
       }
@@ -74,32 +71,7 @@ export default function MailboxesPage() {
                 ]}
               >
                 {rows.map((one) => (
-                  <Table.Tr key={one.id}>
-                    <Table.Td maw={{ base: 220, sm: 320 }} className="clip">
-                      <To to={`/mailboxes/${one.id}`} fw={600} size="sm">
-                        {one.email}
-                      </To>
-                      <Text size="xs" c="dimmed" className="clip">
-                        {one.name}
-                      </Text>
-                    </Table.Td>
-                    <Table.Td>
-                      <MailboxState mailbox={one} />
-                    </Table.Td>
-                    <Table.Td ta="right">{t('mailboxes.perDay', { count: toNumber(one.campaign_limit) })}</Table.Td>
-                    <Table.Td>
-                      {t(
-                        one.warmup
-                          ? one.warmup_paused_at
-                            ? 'mailboxes.warmup.paused'
-                            : 'mailboxes.warmup.on'
-                          : 'mailboxes.warmup.off',
-                      )}
-                    </Table.Td>
-                    <Table.Td c="dimmed">
-                      {one.last_synced_at ? <Ago at={one.last_synced_at} /> : t('mailboxes.never')}
-                    </Table.Td>
-                  </Table.Tr>
+                  <MailboxRow key={one.id} mailbox={one} />
                 ))}
               </PagedTable>
             </>
@@ -107,6 +79,31 @@ export default function MailboxesPage() {
         }}
       </Answered>
     </Page>
+  );
+}
+
+function MailboxRow({ mailbox }: { mailbox: Mailbox }) {
+  const t = useText();
+  const warmup = mailbox.warmup ? (mailbox.warmup_paused_at ? 'paused' : 'on') : 'off';
+  return (
+    <Table.Tr>
+      <Table.Td maw={{ base: 220, sm: 320 }} className="clip">
+        <To to={`/mailboxes/${mailbox.id}`} fw={600} size="sm">
+          {mailbox.email}
+        </To>
+        <Text size="xs" c="dimmed" className="clip">
+          {mailbox.name}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <MailboxState mailbox={mailbox} />
+      </Table.Td>
+      <Table.Td ta="right">{t('mailboxes.perDay', { count: toNumber(mailbox.campaign_limit) })}</Table.Td>
+      <Table.Td>{t(`mailboxes.warmup.${warmup}`)}</Table.Td>
+      <Table.Td c="dimmed">
+        {mailbox.last_synced_at ? <Ago at={mailbox.last_synced_at} /> : t('mailboxes.never')}
+      </Table.Td>
+    </Table.Tr>
   );
 }
 

@@ -92,26 +92,7 @@ function Wishes({ offers }: { offers: readonly Offer[] }) {
   return (
     <Section title={t('orders.wishes')}>
       <Form act={price} submit={t('orders.price')}>
-        <Radio.Group label={t('orders.provider')} value={provider} onChange={setProvider}>
-          <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs">
-            {offers.map((one) => (
-              <Radio.Card key={one.provider} value={one.provider} p="md" radius="md">
-                <Group wrap="nowrap" align="flex-start">
-                  <Radio.Indicator />
-                  <div>
-                    <Text fw={600}>{one.name}</Text>
-                    <Text size="sm" c="dimmed">
-                      {t('orders.offer', {
-                        price: toMoneyOfMinor(one.mailbox_monthly_cents, one.currency.toUpperCase()),
-                        most: one.max_mailboxes,
-                      })}
-                    </Text>
-                  </div>
-                </Group>
-              </Radio.Card>
-            ))}
-          </SimpleGrid>
-        </Radio.Group>
+        <Offers offers={offers} value={provider} onChange={setProvider} />
         <TagsInput
           label={t('orders.domains')}
           description={t('orders.domains.why')}
@@ -147,6 +128,40 @@ function Wishes({ offers }: { offers: readonly Offer[] }) {
         />
       </Form>
     </Section>
+  );
+}
+
+function Offers({
+  offers,
+  value,
+  onChange,
+}: {
+  offers: readonly Offer[];
+  value: string;
+  onChange: (provider: string) => void;
+}) {
+  const t = useText();
+  return (
+    <Radio.Group label={t('orders.provider')} value={value} onChange={onChange}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs">
+        {offers.map((one) => (
+          <Radio.Card key={one.provider} value={one.provider} p="md" radius="md">
+            <Group wrap="nowrap" align="flex-start">
+              <Radio.Indicator />
+              <div>
+                <Text fw={600}>{one.name}</Text>
+                <Text size="sm" c="dimmed">
+                  {t('orders.offer', {
+                    price: toMoneyOfMinor(one.mailbox_monthly_cents, one.currency.toUpperCase()),
+                    most: one.max_mailboxes,
+                  })}
+                </Text>
+              </div>
+            </Group>
+          </Radio.Card>
+        ))}
+      </SimpleGrid>
+    </Radio.Group>
   );
 }
 
@@ -192,15 +207,7 @@ function Priced({ quote, onBack }: { quote: Quote; onBack: () => void }) {
             ))}
           </List>
         </Section>
-        <Section title={t('orders.whatNext')}>
-          <List size="sm" type="ordered" spacing={4}>
-            <List.Item>{t('orders.whatNext.pay', { amount: due })}</List.Item>
-            {quote.domain_registration ? <List.Item>{t('orders.whatNext.domains')}</List.Item> : null}
-            <List.Item>{t('orders.whatNext.setUp')}</List.Item>
-            <List.Item>{t(quote.warmup ? 'orders.whatNext.warm' : 'orders.whatNext.ready')}</List.Item>
-            <List.Item>{t('orders.whatNext.fails')}</List.Item>
-          </List>
-        </Section>
+        <WhatNext quote={quote} due={due} />
       </SimpleGrid>
       {order.data && 'approval_url' in order.data ? (
         <Alert color="yellow" variant="light" role="status">
@@ -217,6 +224,22 @@ function Priced({ quote, onBack }: { quote: Quote; onBack: () => void }) {
         </Button>
       </Group>
     </Stack>
+  );
+}
+
+/** @param due what is paid today, with its currency */
+function WhatNext({ quote, due }: { quote: Quote; due: string }) {
+  const t = useText();
+  return (
+    <Section title={t('orders.whatNext')}>
+      <List size="sm" type="ordered" spacing={4}>
+        <List.Item>{t('orders.whatNext.pay', { amount: due })}</List.Item>
+        {quote.domain_registration ? <List.Item>{t('orders.whatNext.domains')}</List.Item> : null}
+        <List.Item>{t('orders.whatNext.setUp')}</List.Item>
+        <List.Item>{t(quote.warmup ? 'orders.whatNext.warm' : 'orders.whatNext.ready')}</List.Item>
+        <List.Item>{t('orders.whatNext.fails')}</List.Item>
+      </List>
+    </Section>
   );
 }
 

@@ -22,12 +22,8 @@ export default function MeetingsPage() {
   const t = useText();
   const mayConnect = useCan('manage_settings');
   const mayLog = useCan('manage_contacts');
-  const [past, setPast] = useFilter('past');
-  const [from, setFrom] = useFilter('from');
-  const [to, setTo] = useFilter('to');
-  const [zone, setZone] = useFilter('zone');
-  const timezone = ZONES.includes(zone) ? zone : HERE;
-  const timeframe = past ? 'past' : 'upcoming';
+  const filters = useFilters();
+  const { timeframe, from, to, timezone } = filters;
   const list = usePaged(['meetings', timeframe, from, to, timezone], (cursor, signal) =>
     dataOf(
       heron.GET('/v1/meetings', {
@@ -40,37 +36,7 @@ export default function MeetingsPage() {
   );
   return (
     <Page title={t('nav.meetings')} lead={t('meetings.lead')} actions={mayLog ? <LogMeeting /> : null}>
-      <Group gap="xs" align="flex-end">
-        <SegmentedControl
-          value={timeframe}
-          onChange={(value) => setPast(value === 'past' ? 'yes' : '')}
-          data={(['upcoming', 'past'] as const).map((value) => ({ value, label: t(`meetings.${value}`) }))}
-          aria-label={t('meetings.which')}
-        />
-        <TextInput
-          type="date"
-          label={t('meetings.from')}
-          value={from}
-          onChange={(event) => setFrom(event.currentTarget.value)}
-          w={150}
-        />
-        <TextInput
-          type="date"
-          label={t('meetings.to')}
-          value={to}
-          onChange={(event) => setTo(event.currentTarget.value)}
-          w={150}
-        />
-        <Select
-          label={t('meetings.zone')}
-          data={ZONES}
-          value={timezone}
-          onChange={(value) => setZone(value === HERE ? '' : (value ?? ''))}
-          allowDeselect={false}
-          searchable
-          w={220}
-        />
-      </Group>
+      <Filters filters={filters} />
       <Answered query={list} skeleton={<ListSkeleton rows={5} height={72} />}>
         {({ pages }) => {
           const meetings = pages.flatMap(({ data }) => data);
@@ -102,6 +68,58 @@ export default function MeetingsPage() {
         }}
       </Answered>
     </Page>
+  );
+}
+
+/** Which meetings are shown, and in which zone, by the address; and the setter of each. */
+function useFilters() {
+  const [past, setPast] = useFilter('past');
+  const [from, setFrom] = useFilter('from');
+  const [to, setTo] = useFilter('to');
+  const [zone, setZone] = useFilter('zone');
+  return {
+    timeframe: past ? ('past' as const) : ('upcoming' as const),
+    from,
+    to,
+    timezone: ZONES.includes(zone) ? zone : HERE,
+    set: { past: setPast, from: setFrom, to: setTo, zone: setZone },
+  };
+}
+
+function Filters({ filters: { timeframe, from, to, timezone, set } }: { filters: ReturnType<typeof useFilters> }) {
+  const t = useText();
+  return (
+    <Group gap="xs" align="flex-end">
+      <SegmentedControl
+        value={timeframe}
+        onChange={(value) => set.past(value === 'past' ? 'yes' : '')}
+        data={(['upcoming', 'past'] as const).map((value) => ({ value, label: t(`meetings.${value}`) }))}
+        aria-label={t('meetings.which')}
+      />
+      <TextInput
+        type="date"
+        label={t('meetings.from')}
+        value={from}
+        onChange={(event) => set.from(event.currentTarget.value)}
+        w={150}
+      />
+      <TextInput
+        type="date"
+        label={t('meetings.to')}
+        value={to}
+        onChange={(event) => set.to(event.currentTarget.value)}
+        w={150}
+      />
+      <Select
+        label={t('meetings.zone')}
+        data={ZONES}
+        value={timezone}
+        onChange={(value) => set.zone(value === HERE ? '' : (value ?? ''))}
+        allowDeselect={false}
+        searchable
+        w={220}
+      />
+    </Group>
   );
 }
 

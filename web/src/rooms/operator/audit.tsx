@@ -1,8 +1,8 @@
 import { Anchor, Group, Modal, Select, Table, Text, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { useMembers } from '../../parts/choices.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
@@ -23,11 +23,7 @@ export default function AuditPage() {
   const [from, setFrom] = useFilter('from');
   const [to, setTo] = useFilter('to');
   const [open, setOpen] = useState<Entry>();
-  const members = useQuery({
-    queryKey: ['team', 'members'],
-    enabled: mayTeam,
-    queryFn: () => dataOf(heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } })),
-  });
+  const members = useMembers(mayTeam);
   const list = usePaged(['operator', 'audit', actor, action, kind, from, to], (cursor, signal) => {
     const query = {
       limit: 50,
@@ -48,7 +44,7 @@ export default function AuditPage() {
             label={t('operator.audit.who')}
             value={actor || null}
             onChange={(value) => setActor(value ?? '')}
-            data={(members.data?.data ?? []).map((one) => ({ value: one.user_id, label: one.email }))}
+            data={members.data ?? []}
             placeholder={t('operator.audit.anybody')}
             searchable
             clearable

@@ -1,6 +1,7 @@
 import { MultiSelect, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { dataOf, heron } from '../../app/api.ts';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { useCampaigns } from '../../parts/choices.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
@@ -17,12 +18,8 @@ const MOST = 10;
 /** Campaigns side by side over one period; which ones is in the address. */
 export default function CampaignsReport() {
   const t = useText();
-  const period = usePeriod();
   const [given, setGiven] = useFilter('ids');
-  const campaigns = useQuery({
-    queryKey: ['campaigns', 'all'],
-    queryFn: () => dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })),
-  });
+  const campaigns = useCampaigns();
   const all = campaigns.data?.data ?? [];
   const ids = given
     ? given.split(',')
@@ -30,32 +27,6 @@ export default function CampaignsReport() {
         .filter(({ status }) => status !== 'draft')
         .slice(0, MOST)
         .map(({ id }) => id);
-  const compared = useQuery({
-    queryKey: ['reports', 'compare', ids, period.from],
-    enabled: ids.length > 0,
-    placeholderData: keepPreviousData,
-    queryFn: () =>
-      dataOf(
-        heron.GET('/v1/analytics/campaigns/compare', {
-          params: { query: { from: period.from, to: period.to, ids: ids.join(',') } },
-        }),
-      ),
-  });
-  type Row = NonNullable<typeof compared.data>['campaigns'][number];
-  const part = (row: Row) => ({ campaign_id: row.campaign_id, from: period.begin, to: period.end });
-  const rate = (figure: 'opens' | 'clicks' | 'replies' | 'bounces', value: (row: Row) => number) => ({
-    label: t(`reports.rate.${figure}`),
-    isNumber: true,
-    value,
-    show: (row: Row) =>
-      row.emails_sent > 0 ? (
-        <Behind value={value(row)} number={{ figure: figure === 'opens' ? 'human_opens' : figure, ...part(row) }}>
-          {toPercent(value(row) / 100)}
-        </Behind>
-      ) : (
-        ''
-      ),
-  });
   return (
     <ReportPage actions={<PeriodControl />}>
       <Answered query={campaigns} skeleton={<ListSkeleton rows={4} />}>
@@ -73,48 +44,83 @@ export default function CampaignsReport() {
                 searchable
                 maw={720}
               />
-              {ids.length === 0 ? (
-                <Text size="sm" c="dimmed">
-                  {t('reports.none')}
-                </Text>
-              ) : (
-                <Answered query={compared} skeleton={<ListSkeleton rows={4} />}>
-                  {({ campaigns: rows }) => (
-                    <DataTable
-                      title={t('reports.page.campaigns')}
-                      note={period.note}
-                      filename={`heron-compare-${period.from}-${period.to}`}
-                      rows={rows}
-                      keyOf={(row) => row.campaign_id}
-                      columns={[
-                        {
-                          label: t('reports.campaign'),
-                          value: ({ name }) => name,
-                          show: ({ campaign_id: id, name }) => (
-                            <To to={`/campaigns/${id}`} size="sm" fw={600} title={name}>
-                              {name}
-                            </To>
-                          ),
-                        },
-                        {
-                          label: t('reports.figure.sent'),
-                          isNumber: true,
-                          value: (row) => row.emails_sent,
-                          show: (row) => <Behind value={row.emails_sent} number={{ figure: 'sent', ...part(row) }} />,
-                        },
-                        rate('opens', (row) => row.open_rate),
-                        rate('clicks', (row) => row.click_rate),
-                        rate('replies', (row) => row.reply_rate),
-                        rate('bounces', (row) => row.bounce_rate),
-                      ]}
-                    />
-                  )}
-                </Answered>
-              )}
+              <Compared ids={ids} />
             </>
           )
         }
       </Answered>
     </ReportPage>
+  );
+}
+
+type Row = AnswerOf<'/v1/analytics/campaigns/compare'>['campaigns'][number];
+
+function Compared({ ids }: { ids: readonly string[] }) {
+  const t = useText();
+  const period = usePeriod();
+  const compared = useQuery({
+    queryKey: ['reports', 'compare', ids, period.from],
+    enabled: ids.length > 0,
+    placeholderData: keepPreviousData,
+    queryFn: () =>
+      dataOf(
+        heron.GET('/v1/analytics/campaigns/compare', {
+          params: { query: { from: period.from, to: period.to, ids: ids.join(',') } },
+        }),
+      ),
+  });
+  const part = (row: Row) => ({ campaign_id: row.campaign_id, from: period.begin, to: period.end });
+  const rate = (figure: 'opens' | 'clicks' | 'replies' | 'bounces', value: (row: Row) => number) => ({
+    label: t(`reports.rate.${figure}`),
+    isNumber: true,
+    value,
+    show: (row: Row) =>
+      row.emails_sent > 0 ? (
+        <Behind value={value(row)} number={{ figure: figure === 'opens' ? 'human_opens' : figure, ...part(row) }}>
+          {toPercent(value(row) / 100)}
+        </Behind>
+      ) : (
+        ''
+      ),
+  });
+  if (ids.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {t('reports.none')}
+      </Text>
+    );
+  return (
+    <Answered query={compared} skeleton={<ListSkeleton rows={4} />}>
+      {({ campaigns: rows }) => (
+        <DataTable
+          title={t('reports.page.campaigns')}
+          note={period.note}
+          filename={`heron-compare-${period.from}-${period.to}`}
+          rows={rows}
+          keyOf={(row) => row.campaign_id}
+          columns={[
+            {
+              label: t('reports.campaign'),
+              value: ({ name }) => name,
+              show: ({ campaign_id: id, name }) => (
+                <To to={`/campaigns/${id}`} size="sm" fw={600} title={name}>
+                  {name}
+                </To>
+              ),
+            },
+            {
+              label: t('reports.figure.sent'),
+              isNumber: true,
+              value: (row) => row.emails_sent,
+              show: (row) => <Behind value={row.emails_sent} number={{ figure: 'sent', ...part(row) }} />,
+            },
+            rate('opens', (row) => row.open_rate),
+            rate('clicks', (row) => row.click_rate),
+            rate('replies', (row) => row.reply_rate),
+            rate('bounces', (row) => row.bounce_rate),
+          ]}
+        />
+      )}
+    </Answered>
   );
 }

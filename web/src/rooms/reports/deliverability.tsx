@@ -52,11 +52,92 @@ export default function DeliverabilityPage() {
 function Shown({ report }: { report: Report }) {
   const t = useText();
   const { from, to, timeseries } = report;
-  const range = { from, to };
   // The last day is counted up to the last full hour, and said as a day like the others.
   const note = t('reports.utc', { period: toSpan(from, nextDay(toDay(Date.parse(to) - 1))) });
   if (report.emails_sent === 0) return <NothingSent />;
-  const groups: Column<Shares & { number: Partial<FigureOf> }>[] = [
+  return (
+    <>
+      <Figures report={report} />
+      <Daily
+        title={t('reports.arrival')}
+        note={note}
+        filename="heron-deliverability"
+        days={timeseries}
+        names={['sent', 'bounces', 'complaints', 'unsubscribes']}
+      />
+      <Tables report={report} note={note} />
+    </>
+  );
+}
+
+/** The same shares for each mailbox, campaign and provider. */
+function Tables({ report, note }: { report: Report; note: string }) {
+  const t = useText();
+  const shares = useShareColumns({ from: report.from, to: report.to });
+  const common = { note, empty: t('reports.none') };
+  return (
+    <>
+      <DataTable
+        {...common}
+        title={t('reports.byMailbox')}
+        filename="heron-deliverability-mailboxes"
+        rows={report.by_mailbox.map((row) => ({ ...row, number: { email_account_id: row.email_account_id } }))}
+        keyOf={(row) => row.email_account_id}
+        columns={[
+          {
+            label: t('reports.mailbox'),
+            value: ({ email }) => email,
+            show: ({ email, email_account_id: id }) => (
+              <To to={`/mailboxes/${id}`} size="sm" fw={600}>
+                {email}
+              </To>
+            ),
+          },
+          ...(shares as Column<Report['by_mailbox'][number] & { number: Partial<FigureOf> }>[]),
+        ]}
+      />
+      <DataTable
+        {...common}
+        title={t('reports.byCampaign')}
+        filename="heron-deliverability-campaigns"
+        rows={report.by_campaign.map((row) => ({ ...row, number: { campaign_id: row.campaign_id } }))}
+        keyOf={(row) => row.campaign_id}
+        columns={[
+          {
+            label: t('reports.campaign'),
+            value: ({ name }) => name,
+            show: ({ name, campaign_id: id }) => (
+              <To to={`/campaigns/${id}`} size="sm" fw={600} title={name}>
+                {name}
+              </To>
+            ),
+          },
+          ...(shares as Column<Report['by_campaign'][number] & { number: Partial<FigureOf> }>[]),
+        ]}
+      />
+      <DataTable
+        {...common}
+        title={t('reports.byProvider')}
+        filename="heron-deliverability-providers"
+        rows={report.by_provider.map((row) => ({ ...row, number: { provider: row.provider } }))}
+        keyOf={(row) => row.provider}
+        columns={[
+          {
+            label: t('reports.provider'),
+            value: ({ provider }) => provider,
+            show: ({ provider }) => textOf('reports.host', provider),
+          },
+          ...(shares as Column<Report['by_provider'][number] & { number: Partial<FigureOf> }>[]),
+        ]}
+      />
+    </>
+  );
+}
+
+/** What was sent and what came back, of a mailbox, a campaign or a provider; each number leads to its emails. */
+function useShareColumns(range: { from: string; to: string }): Column<Shares & { number: Partial<FigureOf> }>[] {
+  const t = useText();
+  return [
     {
       label: t('reports.figure.sent'),
       isNumber: true,
@@ -92,74 +173,6 @@ function Shown({ report }: { report: Report }) {
     },
     { label: t('reports.band'), value: ({ band }) => band, show: ({ band }) => <Band band={band} /> },
   ];
-  return (
-    <>
-      <Figures report={report} />
-      <Daily
-        title={t('reports.arrival')}
-        note={note}
-        filename="heron-deliverability"
-        days={timeseries}
-        names={['sent', 'bounces', 'complaints', 'unsubscribes']}
-      />
-      <DataTable
-        title={t('reports.byMailbox')}
-        note={note}
-        filename="heron-deliverability-mailboxes"
-        empty={t('reports.none')}
-        rows={report.by_mailbox.map((row) => ({ ...row, number: { email_account_id: row.email_account_id } }))}
-        keyOf={(row) => row.email_account_id}
-        columns={[
-          {
-            label: t('reports.mailbox'),
-            value: ({ email }) => email,
-            show: ({ email, email_account_id: id }) => (
-              <To to={`/mailboxes/${id}`} size="sm" fw={600}>
-                {email}
-              </To>
-            ),
-          },
-          ...(groups as Column<Report['by_mailbox'][number] & { number: Partial<FigureOf> }>[]),
-        ]}
-      />
-      <DataTable
-        title={t('reports.byCampaign')}
-        note={note}
-        filename="heron-deliverability-campaigns"
-        empty={t('reports.none')}
-        rows={report.by_campaign.map((row) => ({ ...row, number: { campaign_id: row.campaign_id } }))}
-        keyOf={(row) => row.campaign_id}
-        columns={[
-          {
-            label: t('reports.campaign'),
-            value: ({ name }) => name,
-            show: ({ name, campaign_id: id }) => (
-              <To to={`/campaigns/${id}`} size="sm" fw={600} title={name}>
-                {name}
-              </To>
-            ),
-          },
-          ...(groups as Column<Report['by_campaign'][number] & { number: Partial<FigureOf> }>[]),
-        ]}
-      />
-      <DataTable
-        title={t('reports.byProvider')}
-        note={note}
-        filename="heron-deliverability-providers"
-        empty={t('reports.none')}
-        rows={report.by_provider.map((row) => ({ ...row, number: { provider: row.provider } }))}
-        keyOf={(row) => row.provider}
-        columns={[
-          {
-            label: t('reports.provider'),
-            value: ({ provider }) => provider,
-            show: ({ provider }) => textOf('reports.host', provider),
-          },
-          ...(groups as Column<Report['by_provider'][number] & { number: Partial<FigureOf> }>[]),
-        ]}
-      />
-    </>
-  );
 }
 
 function Figures({ report }: { report: Report }) {

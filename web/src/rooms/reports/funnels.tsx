@@ -8,136 +8,166 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { toSpan } from '../../parts/time.tsx';
 import { toPercent, useText } from '../../text/index.ts';
-import { Behind } from './behind.tsx';
+import { Behind, type FigureOf } from './behind.tsx';
 import { ReportPage } from './frame.tsx';
 import { MOST, readMarks, toStep, useMarkNames } from './marks.ts';
 import { PeriodControl, usePeriod } from './period.tsx';
 
 /** How many people take steps in order; the steps live in the address. */
 export default function FunnelsPage() {
-  const t = useText();
   const period = usePeriod();
   const [given, setGiven] = useFilter('steps');
   const marks = readMarks(given);
-  const goals = useQuery({ queryKey: ['goals'], queryFn: () => dataOf(heron.GET('/v1/goals')) });
-  const nameOf = useMarkNames();
   const funnel = useQuery({
     queryKey: ['reports', 'funnel', marks, period.begin],
     enabled: marks.length >= 2,
     placeholderData: keepPreviousData,
-    queryFn: () =>
-      dataOf(
-        heron.POST('/v1/acquisition/funnels', {
-          body: { steps: marks.map(toStep), from: period.begin, to: period.end },
-        }),
-      ),
+    queryFn: () => readFunnel(marks, period),
   });
-  const set = (next: readonly string[]) => setGiven(next.join('~'));
   return (
     <ReportPage actions={<PeriodControl />}>
-      <Section title={t('funnels.steps')}>
-        <Stack gap="xs">
-          {marks.map((mark, at) => (
-            <Group key={`${at}-${mark}`} gap="xs" wrap="nowrap">
-              <Text size="sm" className="wrap-anywhere" flex={1}>
-                {at + 1}. {nameOf(mark)}
-              </Text>
-              {marks.length > 2 ? (
-                <Button
-                  size="compact-xs"
-                  variant="subtle"
-                  onClick={() => set(marks.filter((_, other) => other !== at))}
-                  aria-label={t('funnels.removeStep', { name: nameOf(mark) })}
-                >
-                  {t('funnels.remove')}
-                </Button>
-              ) : null}
-            </Group>
-          ))}
-          {marks.length < MOST ? (
-            <AddStep goals={goals.data?.data ?? []} onAdd={(mark) => set([...marks, mark])} />
-          ) : null}
-        </Stack>
-      </Section>
+      <Steps marks={marks} onChange={(next) => setGiven(next.join('~'))} />
       <Answered query={funnel} skeleton={<ListSkeleton rows={3} height={56} />}>
-        {({ steps, window_days: days, largest_drop_off_step: worst, from, to }) => {
-          const rows = steps.map((step, at) => ({ ...step, at, name: nameOf(marks[at] ?? '') }));
-          const note = t('reports.window', { period: toSpan(from, to), days });
-          const partOf = (at: number) => ({
-            of: 'funnel' as const,
-            figure: 'step',
-            steps: marks.join('~'),
-            step: `${at + 1}`,
-            from,
-            to,
-            window_days: `${days}`,
-          });
-          return (
-            <>
-              <Paper withBorder radius="md" p="lg">
-                <Stack gap="md">
-                  {rows.map((row) => (
-                    <div key={row.at}>
-                      <Group justify="space-between" gap="xs" mb={4}>
-                        <Text size="sm" fw={600} className="wrap-anywhere">
-                          {row.name}
-                        </Text>
-                        <Text size="sm" className="figures">
-                          <Behind value={row.people} number={partOf(row.at)} underline="always" />
-                          {row.conversion_from_previous === null
-                            ? ''
-                            : ` · ${toPercent(row.conversion_from_previous / 100)}`}
-                        </Text>
-                      </Group>
-                      <Progress
-                        value={row.conversion_from_first ?? 0}
-                        size="lg"
-                        aria-label={row.name}
-                        color={worst === row.at + 1 && steps.length > 2 ? 'red' : 'heron'}
-                      />
-                    </div>
-                  ))}
-                  <Text size="xs" c="dimmed">
-                    {note}.
-                    {worst && steps.length > 2 ? ` ${t('funnels.worst', { name: rows[worst - 1]?.name ?? '' })}` : ''}
-                  </Text>
-                </Stack>
-              </Paper>
-              <DataTable
-                title={t('funnels.table')}
-                note={note}
-                filename="heron-funnel"
-                rows={rows}
-                keyOf={({ at }) => `${at}`}
-                columns={[
-                  { label: t('funnels.step'), value: ({ name }) => name },
-                  {
-                    label: t('funnels.people'),
-                    isNumber: true,
-                    value: ({ people }) => people,
-                    show: ({ people, at }) => <Behind value={people} number={partOf(at)} />,
-                  },
-                  {
-                    label: t('funnels.fromPrevious'),
-                    isNumber: true,
-                    value: (row) => row.conversion_from_previous,
-                    show: (row) =>
-                      row.conversion_from_previous === null ? '' : toPercent(row.conversion_from_previous / 100),
-                  },
-                  {
-                    label: t('funnels.lost'),
-                    isNumber: true,
-                    value: (row) => row.drop_off,
-                    show: ({ drop_off: lost, at }) =>
-                      at === 0 ? '' : <Behind value={lost} number={{ ...partOf(at), figure: 'lost', lost: 'true' }} />,
-                  },
-                ]}
-              />
-            </>
-          );
-        }}
+        {(answer) => <Funnel answer={answer} marks={marks} />}
       </Answered>
     </ReportPage>
+  );
+}
+
+type FunnelAnswer = Awaited<ReturnType<typeof readFunnel>>;
+
+function readFunnel(marks: readonly string[], { begin, end }: { begin: string; end: string }) {
+  const body = { steps: marks.map(toStep), from: begin, to: end };
+  return dataOf(heron.POST('/v1/acquisition/funnels', { body }));
+}
+
+function Steps({ marks, onChange }: { marks: readonly string[]; onChange: (marks: readonly string[]) => void }) {
+  const t = useText();
+  const goals = useQuery({ queryKey: ['goals'], queryFn: () => dataOf(heron.GET('/v1/goals')) });
+  const nameOf = useMarkNames();
+  return (
+    <Section title={t('funnels.steps')}>
+      <Stack gap="xs">
+        {marks.map((mark, at) => (
+          <Group key={`${at}-${mark}`} gap="xs" wrap="nowrap">
+            <Text size="sm" className="wrap-anywhere" flex={1}>
+              {at + 1}. {nameOf(mark)}
+            </Text>
+            {marks.length > 2 ? (
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                onClick={() => onChange(marks.filter((_, other) => other !== at))}
+                aria-label={t('funnels.removeStep', { name: nameOf(mark) })}
+              >
+                {t('funnels.remove')}
+              </Button>
+            ) : null}
+          </Group>
+        ))}
+        {marks.length < MOST ? (
+          <AddStep goals={goals.data?.data ?? []} onAdd={(mark) => onChange([...marks, mark])} />
+        ) : null}
+      </Stack>
+    </Section>
+  );
+}
+
+/** What came of each step, as bars and as a table; each number leads to its people. */
+function Funnel({ answer, marks }: { answer: FunnelAnswer; marks: readonly string[] }) {
+  const t = useText();
+  const nameOf = useMarkNames();
+  const { steps, window_days: days, from, to } = answer;
+  const rows = steps.map((step, at) => ({
+    ...step,
+    at,
+    name: nameOf(marks[at] ?? ''),
+    number: {
+      of: 'funnel' as const,
+      figure: 'step',
+      steps: marks.join('~'),
+      step: `${at + 1}`,
+      from,
+      to,
+      window_days: `${days}`,
+    },
+  }));
+  const note = t('reports.window', { period: toSpan(from, to), days });
+  return (
+    <>
+      <Bars rows={rows} note={note} worst={rows.length > 2 ? answer.largest_drop_off_step : null} />
+      <StepTable rows={rows} note={note} />
+    </>
+  );
+}
+
+type StepRow = FunnelAnswer['steps'][number] & { at: number; name: string; number: FigureOf };
+
+/** @param worst number of the step that most people do not take, from 1 */
+function Bars({ rows, note, worst }: { rows: readonly StepRow[]; note: string; worst: number | null }) {
+  const t = useText();
+  return (
+    <Paper withBorder radius="md" p="lg">
+      <Stack gap="md">
+        {rows.map(({ at, name, people, number, ...row }) => (
+          <div key={at}>
+            <Group justify="space-between" gap="xs" mb={4}>
+              <Text size="sm" fw={600} className="wrap-anywhere">
+                {name}
+              </Text>
+              <Text size="sm" className="figures">
+                <Behind value={people} number={number} underline="always" />
+                {row.conversion_from_previous === null ? '' : ` · ${toPercent(row.conversion_from_previous / 100)}`}
+              </Text>
+            </Group>
+            <Progress
+              value={row.conversion_from_first ?? 0}
+              size="lg"
+              aria-label={name}
+              color={worst === at + 1 ? 'red' : 'heron'}
+            />
+          </div>
+        ))}
+        <Text size="xs" c="dimmed">
+          {note}.{worst ? ` ${t('funnels.worst', { name: rows[worst - 1]?.name ?? '' })}` : ''}
+        </Text>
+      </Stack>
+    </Paper>
+  );
+}
+
+function StepTable({ rows, note }: { rows: readonly StepRow[]; note: string }) {
+  const t = useText();
+  return (
+    <DataTable
+      title={t('funnels.table')}
+      note={note}
+      filename="heron-funnel"
+      rows={rows}
+      keyOf={({ at }) => `${at}`}
+      columns={[
+        { label: t('funnels.step'), value: ({ name }) => name },
+        {
+          label: t('funnels.people'),
+          isNumber: true,
+          value: ({ people }) => people,
+          show: ({ people, number }) => <Behind value={people} number={number} />,
+        },
+        {
+          label: t('funnels.fromPrevious'),
+          isNumber: true,
+          value: (row) => row.conversion_from_previous,
+          show: (row) => (row.conversion_from_previous === null ? '' : toPercent(row.conversion_from_previous / 100)),
+        },
+        {
+          label: t('funnels.lost'),
+          isNumber: true,
+          value: (row) => row.drop_off,
+          show: ({ drop_off: lost, at, number }) =>
+            at === 0 ? '' : <Behind value={lost} number={{ ...number, figure: 'lost', lost: 'true' }} />,
+        },
+      ]}
+    />
   );
 }
 

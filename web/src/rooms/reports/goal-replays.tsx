@@ -81,7 +81,18 @@ function NewReplay({ goal, isBusy }: { goal: Goal; isBusy: boolean }) {
     isShown: true,
     onDone: preview.reset,
   });
-  const isGiven = from !== '' && to !== '';
+  const day = (label: string, value: string, set: (value: string) => void) => (
+    <TextInput
+      type="date"
+      label={label}
+      value={value}
+      onChange={(event) => {
+        set(event.currentTarget.value);
+        preview.reset();
+      }}
+      required
+    />
+  );
   return (
     <form
       onSubmit={(event) => {
@@ -91,44 +102,21 @@ function NewReplay({ goal, isBusy }: { goal: Goal; isBusy: boolean }) {
     >
       <Stack gap="xs">
         <Group align="flex-end" gap="xs">
-          <TextInput
-            type="date"
-            label={t('goals.replay.from')}
-            value={from}
-            onChange={(event) => {
-              setFrom(event.currentTarget.value);
-              preview.reset();
-            }}
-            required
-          />
-          <TextInput
-            type="date"
-            label={t('goals.replay.to')}
-            value={to}
-            onChange={(event) => {
-              setTo(event.currentTarget.value);
-              preview.reset();
-            }}
-            required
-          />
-          <Button type="submit" variant="default" loading={preview.isPending} disabled={!isGiven}>
+          {day(t('goals.replay.from'), from, setFrom)}
+          {day(t('goals.replay.to'), to, setTo)}
+          <Button type="submit" variant="default" loading={preview.isPending} disabled={from === '' || to === ''}>
             {t('goals.replay.preview')}
           </Button>
         </Group>
         {preview.data ? (
           <Alert color="blue" variant="light" role="status" title={t('goals.replay.would')}>
             <Stack gap="xs" align="flex-start">
-              <Text size="sm">
-                {t('goals.replay.counts', {
-                  scanned: preview.data.scanned,
-                  added: preview.data.would_add,
-                  removed: preview.data.would_remove,
-                  kept: preview.data.would_keep,
-                })}
-                {preview.data.retained_without_event > 0
-                  ? ` ${t('goals.replay.retained', { count: preview.data.retained_without_event })}`
-                  : ''}
-              </Text>
+              <Counts
+                {...preview.data}
+                added={preview.data.would_add}
+                removed={preview.data.would_remove}
+                kept={preview.data.would_keep}
+              />
               {isBusy ? (
                 <Text size="sm">{t('goals.replay.busy')}</Text>
               ) : (
@@ -145,76 +133,32 @@ function NewReplay({ goal, isBusy }: { goal: Goal; isBusy: boolean }) {
   );
 }
 
+/** What became of the events of a range, or would. */
+function Counts({
+  scanned,
+  added,
+  removed,
+  kept,
+  retained_without_event: retained,
+}: Pick<Replay, 'scanned' | 'added' | 'removed' | 'kept' | 'retained_without_event'>) {
+  const t = useText();
+  return (
+    <Text size="sm">
+      {t('goals.replay.counts', { scanned, added, removed, kept })}
+      {retained > 0 ? ` ${t('goals.replay.retained', { count: retained })}` : ''}
+    </Text>
+  );
+}
+
 function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boolean }) {
   const t = useText();
-  const cancel = useAct(
-    () =>
-      dataOf(
-        heron.POST('/v1/goals/{id}/replays/{replayId}/cancel', {
-          params: { path: { id: goal.id, replayId: replay.id } },
-        }),
-      ),
-    { stale: [['goals', goal.id]], isShown: true },
-  );
   const maySend = useCan('send_campaigns');
-  const share = shareDone(replay);
   return (
     <Paper component="li" withBorder radius="md" p="sm">
       <Stack gap={6}>
-        <Group justify="space-between" gap="xs">
-          <Group gap="xs">
-            <Badge variant="light" color={COLORS[replay.state]} tt="none">
-              {t(`goals.replay.state.${replay.state}`)}
-            </Badge>
-            <Text size="sm" fw={600}>
-              {t('reports.utc', { period: toSpan(replay.from, replay.to) })}
-            </Text>
-            <Text size="sm" c="dimmed">
-              {t('goals.version', { number: replay.goal_revision })}
-            </Text>
-          </Group>
-          <Group gap="xs">
-            {replay.temporal_url ? (
-              <Anchor href={replay.temporal_url} size="xs" target="_blank" rel="noreferrer">
-                {t('goals.temporal')}
-              </Anchor>
-            ) : null}
-            <Text size="xs" c="dimmed">
-              <Ago at={replay.finished_at ?? replay.created_at} />
-            </Text>
-            {may && isOpen(replay) ? (
-              <ConfirmButton
-                size="compact-xs"
-                act={cancel}
-                label={t('goals.replay.cancel')}
-                title={t('goals.replay.cancel.ask')}
-              >
-                {t('goals.replay.cancel.why')}
-              </ConfirmButton>
-            ) : null}
-          </Group>
-        </Group>
-        {isOpen(replay) ? (
-          <Group gap="xs" wrap="nowrap">
-            <Progress value={share * 100} flex={1} aria-label={t('goals.replay.progress')} />
-            <Text size="xs" className="figures">
-              {toPercent(share)}
-            </Text>
-          </Group>
-        ) : null}
-        {replay.scanned > 0 || replay.state === 'completed' ? (
-          <Text size="sm">
-            {t('goals.replay.counts', {
-              scanned: replay.scanned,
-              added: replay.added,
-              removed: replay.removed,
-              kept: replay.kept,
-            })}
-            {replay.retained_without_event > 0
-              ? ` ${t('goals.replay.retained', { count: replay.retained_without_event })}`
-              : ''}
-          </Text>
-        ) : null}
+        <ReplayHead replay={replay} goal={goal} may={may} />
+        {isOpen(replay) ? <ReplayProgress replay={replay} /> : null}
+        {replay.scanned > 0 || replay.state === 'completed' ? <Counts {...replay} /> : null}
         {replay.passed_over.length > 0 ? (
           <Text size="sm">
             {t('goals.replay.passedOver', { count: replay.passed_over.length })}{' '}
@@ -237,6 +181,64 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
         ) : null}
       </Stack>
     </Paper>
+  );
+}
+
+/** State, range and revision of a replay, and what can be done about it. */
+function ReplayHead({ replay, goal, may }: { replay: Replay; goal: Goal; may: boolean }) {
+  const t = useText();
+  const path = { id: goal.id, replayId: replay.id };
+  const cancel = useAct(() => dataOf(heron.POST('/v1/goals/{id}/replays/{replayId}/cancel', { params: { path } })), {
+    stale: [['goals', goal.id]],
+    isShown: true,
+  });
+  return (
+    <Group justify="space-between" gap="xs">
+      <Group gap="xs">
+        <Badge variant="light" color={COLORS[replay.state]} tt="none">
+          {t(`goals.replay.state.${replay.state}`)}
+        </Badge>
+        <Text size="sm" fw={600}>
+          {t('reports.utc', { period: toSpan(replay.from, replay.to) })}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {t('goals.version', { number: replay.goal_revision })}
+        </Text>
+      </Group>
+      <Group gap="xs">
+        {replay.temporal_url ? (
+          <Anchor href={replay.temporal_url} size="xs" target="_blank" rel="noreferrer">
+            {t('goals.temporal')}
+          </Anchor>
+        ) : null}
+        <Text size="xs" c="dimmed">
+          <Ago at={replay.finished_at ?? replay.created_at} />
+        </Text>
+        {may && isOpen(replay) ? (
+          <ConfirmButton
+            size="compact-xs"
+            act={cancel}
+            label={t('goals.replay.cancel')}
+            title={t('goals.replay.cancel.ask')}
+          >
+            {t('goals.replay.cancel.why')}
+          </ConfirmButton>
+        ) : null}
+      </Group>
+    </Group>
+  );
+}
+
+function ReplayProgress({ replay }: { replay: Replay }) {
+  const t = useText();
+  const share = shareDone(replay);
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <Progress value={share * 100} flex={1} aria-label={t('goals.replay.progress')} />
+      <Text size="xs" className="figures">
+        {toPercent(share)}
+      </Text>
+    </Group>
   );
 }
 

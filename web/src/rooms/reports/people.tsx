@@ -1,7 +1,7 @@
 import { Button, Table, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { dataOf, heron } from '../../app/api.ts';
+import { useCampaigns } from '../../parts/choices.ts';
 import { saveCsv } from '../../parts/csv.ts';
 import { Page } from '../../parts/page.tsx';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
@@ -36,97 +36,116 @@ const BACK = {
 export default function PeoplePage() {
   const t = useText();
   const asked = useSearch({ strict: false }) as FigureOf;
-  const { of } = asked;
   const list = usePaged(['reports', 'behind', asked], (cursor, signal) => readCounted(asked, cursor, signal));
-  const nameOfMark = useMarkNames();
-  const campaigns = useQuery({
-    queryKey: ['campaigns', 'all'],
-    queryFn: () => dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })),
-  });
-  const campaignName = (id: string) => campaigns.data?.data.find((one) => one.id === id)?.name ?? t('reports.open');
-  const mark = of === 'funnel' ? readMarks(asked.steps)[Number(asked.step) - 1] : undefined;
-  const figure = textOf('reports.figure', asked.figure);
-  const name =
-    mark === undefined ? figure : asked.lost ? t('funnels.lostAt', { name: nameOfMark(mark) }) : nameOfMark(mark);
+  const name = useFigureName(asked);
   const total = list.data?.pages[0]?.pagination.total;
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const range = asked.from && asked.to ? t('reports.utc', { period: toSpan(asked.from, asked.to) }) : '';
+  const save = () =>
+    saveCsv(
+      `heron-${asked.figure}`,
+      [t('reports.person'), t('reports.what'), t('reports.at')],
+      rows.map((one) => [one.contact_email, kindOf(one), one.at]),
+    );
   return (
     <Page
       title={total === undefined || total === null ? name : `${name}: ${toNumber(total)}`}
       lead={range || t('reports.everSince')}
-      back={{ to: BACK[of ?? 'analytics'], label: t('nav.reports') }}
+      back={{ to: BACK[asked.of ?? 'analytics'], label: t('nav.reports') }}
       actions={
         rows.length > 0 ? (
-          <Button
-            variant="default"
-            onClick={() =>
-              saveCsv(
-                `heron-${asked.figure}`,
-                [t('reports.person'), t('reports.what'), t('reports.at')],
-                rows.map((one) => [one.contact_email, kindOf(one), one.at]),
-              )
-            }
-          >
+          <Button variant="default" onClick={save}>
             {t('csv')}
           </Button>
         ) : null
       }
     >
       <Answered query={list} skeleton={<ListSkeleton rows={8} />}>
-        {() => (
-          <PagedTable
-            list={list}
-            minWidth={560}
-            empty={t('reports.nobody')}
-            columns={[
-              { label: t('reports.person') },
-              // Of a funnel all are people, of no one campaign.
-              ...(of === 'funnel'
-                ? []
-                : [
-                    { label: t('reports.what'), isExtra: true },
-                    { label: t('reports.campaign'), isExtra: true },
-                  ]),
-              { label: t('reports.at') },
-            ]}
-          >
-            {rows.map((one) => (
-              <Table.Tr key={one.id}>
-                <Table.Td maw={{ base: 190, sm: 320 }} className="clip" title={one.contact_email ?? undefined}>
-                  {one.contact_id ? (
-                    <To to={`/leads/${one.contact_id}`} size="sm" fw={600}>
-                      {one.contact_email ?? t('reports.erased')}
-                    </To>
-                  ) : (
-                    (one.contact_email ?? (
-                      <Text span c="dimmed" inherit>
-                        {t('reports.erased')}
-                      </Text>
-                    ))
-                  )}
-                </Table.Td>
-                {of === 'funnel' ? null : (
-                  <>
-                    <Table.Td>{kindOf(one)}</Table.Td>
-                    <Table.Td maw={260} className="clip">
-                      {one.campaign_id ? (
-                        <To to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
-                          {campaignName(one.campaign_id)}
-                        </To>
-                      ) : null}
-                    </Table.Td>
-                  </>
-                )}
-                <Table.Td c="dimmed">
-                  <Ago at={one.at} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </PagedTable>
-        )}
+        {() => <CountedTable list={list} rows={rows} isOfFunnel={asked.of === 'funnel'} />}
       </Answered>
     </Page>
+  );
+}
+
+/** What the number counts, in words. */
+function useFigureName({ of, steps, step, lost, figure }: FigureOf): string {
+  const t = useText();
+  const nameOfMark = useMarkNames();
+  const mark = of === 'funnel' ? readMarks(steps)[Number(step) - 1] : undefined;
+  if (mark === undefined) return textOf('reports.figure', figure);
+  return lost ? t('funnels.lostAt', { name: nameOfMark(mark) }) : nameOfMark(mark);
+}
+
+/** @param isOfFunnel all are people, of no one campaign */
+function CountedTable({
+  list,
+  rows,
+  isOfFunnel,
+}: {
+  list: Parameters<typeof PagedTable>[0]['list'];
+  rows: readonly Counted[];
+  isOfFunnel: boolean;
+}) {
+  const t = useText();
+  const campaigns = useCampaigns();
+  const campaignName = (id: string) => campaigns.data?.data.find((one) => one.id === id)?.name ?? t('reports.open');
+  return (
+    <PagedTable
+      list={list}
+      minWidth={560}
+      empty={t('reports.nobody')}
+      columns={[
+        { label: t('reports.person') },
+        ...(isOfFunnel
+          ? []
+          : [
+              { label: t('reports.what'), isExtra: true },
+              { label: t('reports.campaign'), isExtra: true },
+            ]),
+        { label: t('reports.at') },
+      ]}
+    >
+      {rows.map((one) => (
+        <Table.Tr key={one.id}>
+          <Table.Td maw={{ base: 190, sm: 320 }} className="clip" title={one.contact_email ?? undefined}>
+            <Person one={one} />
+          </Table.Td>
+          {isOfFunnel ? null : (
+            <>
+              <Table.Td>{kindOf(one)}</Table.Td>
+              <Table.Td maw={260} className="clip">
+                {one.campaign_id ? (
+                  <To to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
+                    {campaignName(one.campaign_id)}
+                  </To>
+                ) : null}
+              </Table.Td>
+            </>
+          )}
+          <Table.Td c="dimmed">
+            <Ago at={one.at} />
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </PagedTable>
+  );
+}
+
+/** A person by address; one whose data were erased is counted and has none. */
+function Person({ one: { contact_id: id, contact_email: email } }: { one: Counted }) {
+  const t = useText();
+  if (id)
+    return (
+      <To to={`/leads/${id}`} size="sm" fw={600}>
+        {email ?? t('reports.erased')}
+      </To>
+    );
+  return (
+    email ?? (
+      <Text span c="dimmed" inherit>
+        {t('reports.erased')}
+      </Text>
+    )
   );
 }
 
