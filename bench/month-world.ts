@@ -229,7 +229,7 @@ async function fillCounts(db: RawDb, org: string): Promise<void> {
 }
 
 /** The allocator has noted which mailboxes have given the campaign with a ramp all that it allows them. */
-export async function noteSpent(db: RawDb, org: string, campaign: string): Promise<void> {
+async function noteSpent(db: RawDb, org: string, campaign: string): Promise<void> {
   await db.raw(
     `update mailboxes m set spent_days = array[:day::uuid] from (
        select mailbox_id from sends where campaign_id = :campaign and slot_day = :today group by 1 having count(*) >= :ramp) s

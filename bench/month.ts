@@ -31,7 +31,7 @@ interface Asking {
   bound?: boolean;
 }
 
-export const ASKING: Asking[] = [
+const ASKING: Asking[] = [
   { campaign: 'everybody', label: 'every mailbox of the workspace is a sender' },
   { campaign: 'explicit', label: 'all of them are senders by choice, with weights' },
   { campaign: 'tag', label: 'three in ten are senders, by a tag' },
@@ -160,11 +160,7 @@ function tell({ clock, session, both }: SlotTimes): string {
 }
 
 /** Slots for one contact after another, each in a transaction of its own; what is measured is the allocator alone. */
-export async function measureSlots(
-  { ctx, deps, clock, world }: Bench,
-  asking: Asking,
-  rounds: number,
-): Promise<SlotTimes> {
+async function measureSlots({ ctx, deps, clock, world }: Bench, asking: Asking, rounds: number): Promise<SlotTimes> {
   const { campaignId, stepIds } = world.campaigns[asking.campaign];
   const bound = asking.bound ? await busyMailboxes(deps, world, rounds) : [];
   // Those whose turn comes last.

@@ -65,11 +65,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
 }
 
 /** Plans whole days for one workspace of many mailboxes, with the defaults of warmup; ms and emails of each day. */
-export async function planDays(
-  deps: TestDeps,
-  mailboxes: number,
-  days: number,
-): Promise<{ ms: number; emails: number }[]> {
+async function planDays(deps: TestDeps, mailboxes: number, days: number): Promise<{ ms: number; emails: number }[]> {
   const clock = new ManualClock(FROM);
   const { organizationId } = await createTenant(deps, 'Bench of plans');
   await deps.db.raw(

@@ -10,7 +10,7 @@ import { advance, beginPage, doPage, PAGE_EVENTS, replayPage, type OpenReplay } 
 import { readPassedOver } from './passed-over.ts';
 
 /** Events that a replay passes over at most: where more fail it is not they that are at fault. */
-export const MAX_PASSED_OVER = 20;
+const MAX_PASSED_OVER = 20;
 /** How often an event has to fail by itself: a deadlock, or a time limit on a busy machine, fails once. */
 const TRIES = 3;
 

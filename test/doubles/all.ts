@@ -64,7 +64,7 @@ export async function startDoubles(
 }
 
 /** Settings under which Heron takes the doubles for the providers. */
-export function doublesEnv(doubles: Partial<Doubles>): Record<string, string> {
+function doublesEnv(doubles: Partial<Doubles>): Record<string, string> {
   const endpoints: Record<string, Record<string, string>> = {};
   const env: Record<string, string> = { ALLOW_UNSAFE_WEBHOOK_URLS: 'true' };
   for (const [id, double] of Object.entries(doubles)) {

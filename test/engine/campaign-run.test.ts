@@ -204,7 +204,7 @@ test.serial('pausing stops mail and resuming goes on where it was', async (t) =>
   t.true(held.length >= 1);
   t.is(await count('sends', { campaign_id: campaignId, state: 'reserved' }), 0);
   const before = mail.messages.length;
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await new Promise((resolve) => setTimeout(resolve, 1000));
   t.is(mail.messages.length, before);
   t.is((await call('POST', `/v1/campaigns/${campaignId}/start`)).status, 200);
   const rows = await finished(campaignId, 3);

@@ -14,7 +14,7 @@ import type { World } from './world.ts';
 const at = { x: 0, y: 0 };
 
 /** The trigger of a graph. */
-export const TRIGGER: AutomationNode = { id: 'trigger', type: 'trigger', ...at };
+const TRIGGER: AutomationNode = { id: 'trigger', type: 'trigger', ...at };
 
 /** An action node. */
 export const act = (id: string, action: string, config: Record<string, unknown> = {}): AutomationNode => ({

@@ -32,7 +32,7 @@ export type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step
  * follow-ups. No rule says which of two campaigns comes first, nor which of two mailboxes that have sent equally much: there is only as
  * much room as every order finds.
  */
-export function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order: Order): Placed[] {
+function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order: Order): Placed[] {
   const course = new Course(spec, ledger, order);
   for (let at = Math.ceil(spec.from / MINUTE) * MINUTE; at < spec.until;) {
     const before = course.placed.length;

@@ -228,10 +228,6 @@ async function occupy(given: Setup, mailboxId: string, at: string): Promise<void
     created_at: MONDAY,
     updated_at: MONDAY,
   });
-  await world.deps
-    .db('mailboxes')
-    .where({ id: mailboxId })
-    .update({ last_slot_at: new Date(at) });
 }
 
 /** Emails a mailbox has given others on the first day. */
