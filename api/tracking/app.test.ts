@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -113,6 +115,30 @@ const announce = () => {
   clock.advance(2_500);
   return announceClicks(world.deps, 'test');
 };
+
+/** Where a link leads for a browser that has asked for it at another name of this server. */
+async function locationAt(path: string, headers: Record<string, string>): Promise<string | undefined> {
+  const request = get(tracking.url + path, { headers: { 'user-agent': BROWSER, ...headers } });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.headers.location;
+}
+
+test.serial('on the tracking domain of a workspace no link of another one leads anywhere', async (t) => {
+  const [mine, theirs] = [await sentMail(), await sentMail()];
+  const domain = `track-${newId()}.example.com`;
+  await world.deps
+    .db('tracking_domains')
+    .insert({ domain, organization_id: mine.tenant.organizationId, created_at: NOON });
+  const path = (mail: Mail) => `/c/${mail.links[0]!.id}`;
+  for (const host of [domain, `${domain.toUpperCase()}.:443`]) {
+    t.is(await locationAt(path(mine), { host }), mine.links[0]!.url, host);
+    t.is(await locationAt(path(theirs), { host }), undefined, host);
+    t.is(await locationAt(path(theirs), { 'x-forwarded-host': `${host}, proxy.internal` }), undefined, host);
+  }
+  t.is(await locationAt(path(theirs), { host: 'another.example.com' }), theirs.links[0]!.url);
+  await announce();
+});
 
 test.serial('a person who reads a mail is one open, with its client, and an event', async (t) => {
   const mail = await sentMail();

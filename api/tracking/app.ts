@@ -67,7 +67,7 @@ function engagementRoutes(router: Router, deps: Deps): void {
   });
 
   router.get('tracking.click', '/c/:ticket', async (koa) => {
-    const ticket = await findTicket(deps, koa.params.ticket as string);
+    const ticket = await findTicket(deps, koa.params.ticket as string, hostsOf(koa));
     if (!ticket) return showPage(koa, 404, unknownPage(referenceOf(koa)));
     if (await recorded(ticket.id)) {
       await recordClick(deps, ticket, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
@@ -164,6 +164,12 @@ function showPage(koa: Context, status: number, html: string): void {
   koa.status = status;
   koa.type = 'text/html';
   koa.body = html;
+}
+
+/** The names by which this server was asked for: a proxy may pass the one that the browser used on in a header of its own. */
+function hostsOf(koa: Context): string[] {
+  const names = [koa.get('host'), ...koa.get('x-forwarded-host').split(',')];
+  return names.map((name) => name.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')).filter(Boolean);
 }
 
 /** What a request says of who makes it; its address goes no further than the look for its country. */

@@ -16,15 +16,19 @@ export interface Ticket
 
 /**
  * The ticket of a tracked link, or undefined. Its id is an HMAC, which cannot be guessed, and the URL is the stored one: a
- * visitor cannot choose where the redirect goes.
+ * visitor cannot choose where the redirect goes. Nor can another workspace: on the tracking domain of one only its own links lead anywhere, for whoever
+ * trusts the name of that domain trusts its owner.
+ * @param hosts the names that the visitor's browser and the proxies between may have asked for, in lower case
  */
-export async function findTicket(deps: Deps, id: string): Promise<Ticket | undefined> {
+export async function findTicket(deps: Deps, id: string, hosts: readonly string[] = []): Promise<Ticket | undefined> {
   if (!isUuid(id)) return undefined;
   const [ticket] = await across(deps.db, 'credential').sql<Ticket>(
     `select l.id, l.organization_id, l.url, l.send_id, s.campaign_id, l.step_id, s.contact_id, s.mailbox_id,
        case when s.id is null then l.created_at else s.sent_at end as sent_at
-     from tracked_links l left join sends s on s.id = l.send_id where l.id = :id`,
-    { id },
+     from tracked_links l left join sends s on s.id = l.send_id
+     where l.id = :id and not exists (
+       select 1 from tracking_domains d where d.domain = any(cast(:hosts as text[])) and d.organization_id <> l.organization_id)`,
+    { id, hosts },
   );
   return ticket && /^https?:\/\//i.test(ticket.url) ? ticket : undefined;
 }
