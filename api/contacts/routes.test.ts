@@ -1,7 +1,7 @@
 import test from 'ava';
 import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { createContact } from '../../test/harness/factories.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 
 let world: World;
@@ -436,4 +436,70 @@ test('another organization sees and changes nothing', async (t) => {
   t.is((await call(world, 'GET', '/v1/contacts/lookup?email=secret@example.com', { token })).body.contact, null);
   t.is((await call(world, 'DELETE', '/v1/contacts', { token, body: [id] })).status, 400);
   t.is((await world.deps.db('contacts').where({ id })).length, 1);
+});
+
+/** So many custom fields of so many characters. */
+const manyFields = (count: number, length = 1, name = 'f') =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}${n}`, 'x'.repeat(length)]));
+
+test('no merge makes a contact larger than one request may', async (t) => {
+  const { apiKey: token, organizationId } = await world.tenant();
+  const send = (...fields: Record<string, string>[]) =>
+    call(world, 'POST', '/v1/contacts', {
+      token,
+      body: fields.map((custom_fields) => ({ email: 'max@example.com', first_name: 'Max', custom_fields })),
+    });
+  const edit = (...fields: object[]) =>
+    call(world, 'PATCH', '/v1/contacts', { token, body: { contacts: [id], fields } });
+  const refused = (answer: Answer, path: string) => {
+    t.is(answer.status, 400, answer.text);
+    t.deepEqual(
+      answer.body.problems.map((problem: { path: string }) => problem.path),
+      [path],
+    );
+    t.regex(answer.body.problems[0].message, /At most 100 custom fields, with 50000 characters in all of them$/);
+  };
+  const stored = async () => (await world.deps.db('contacts').where({ id }).first()).custom_fields;
+  refused(await send(manyFields(11, 5000)), 'body.0.custom_fields');
+  const { body } = await send(manyFields(100));
+  const { id } = body[0];
+  const two = await send(manyFields(60, 1, 'a'), manyFields(60, 1, 'b'));
+  t.deepEqual(
+    two.body.problems.map((problem: { path: string }) => problem.path),
+    ['body.0.custom_fields', 'body.1.custom_fields'],
+  );
+  refused(await send({ one: 'more' }), 'body.0.custom_fields');
+  refused(await send(manyFields(11, 4600)), 'body.0.custom_fields');
+  refused(await edit({ type: 'ADD', key: 'one', value: 'more' }), 'body.fields.0');
+  t.deepEqual(await stored(), manyFields(100));
+  t.is((await send({ f0: 'other' })).status, 200, 'what it has may change');
+  t.is(
+    (await edit({ type: 'EDIT', key: 'f0', value: 'third' }, { type: 'RENAME', key: 'f1', value: 'g1' })).status,
+    200,
+  );
+  t.is((await edit({ type: 'DELETE', key: 'f2' }, { type: 'ADD', key: 'one', value: 'more' })).status, 200);
+  t.like(await stored(), { f0: 'third', g1: 'x', one: 'more' });
+  // From before there was a limit: it takes nothing more, and stays of use.
+  const email = 'old@example.com';
+  const old = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
+    email,
+    custom_fields: manyFields(120),
+  });
+  const again = (fields: object) => call(world, 'POST', '/v1/contacts', { token, body: [{ email, ...fields }] });
+  t.is((await again({ last_name: 'Older', custom_fields: { f1: 'y' } })).status, 200);
+  refused(await again({ custom_fields: { one: 'more' } }), 'body.0.custom_fields');
+  t.is((await call(world, 'PATCH', `/v1/contacts/${old}`, { token, body: { company: 'Old' } })).status, 200);
+});
+
+test('an edit whose answer would not fit into memory changes nothing', async (t) => {
+  const { apiKey: token, organizationId } = await world.tenant();
+  await world.deps.db.raw(
+    `insert into contacts (id, organization_id, email, custom_fields, created_at, updated_at)
+     select gen_random_uuid(), :org, n || '@large.test', jsonb_build_object('k', repeat('x', 50000)), now(), now() from generate_series(1, 700) n`,
+    { org: organizationId },
+  );
+  const body = { all: true, filters: {}, subscribe: false };
+  const answer = await call(world, 'PATCH', '/v1/contacts', { token, body });
+  t.deepEqual([answer.status, answer.body.code], [400, 'selection_too_large'], answer.text.slice(0, 300));
+  t.is((await world.deps.db('contacts').where({ organization_id: organizationId, subscribed: false })).length, 0);
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseAddress } from '../../domain/records/address.ts';
-import { CONTACT_LIMITS, isCustomKey } from '../../domain/records/contact-fields.ts';
+import { CONTACT_LIMITS, fitCustomFields, isCustomKey, TOO_MANY_FIELDS } from '../../domain/records/contact-fields.ts';
 import { ENGAGEMENTS, LEAD_STATUSES } from '../../domain/records/contact-filters.ts';
 import { inputTimestamp, paged, timestamp, uuid } from '../http/schemas.ts';
 
@@ -22,12 +22,7 @@ const customKey = z
   .max(CONTACT_LIMITS.customKey)
   .refine(isCustomKey, 'Not a name that a custom field may have');
 const customValue = z.string().max(CONTACT_LIMITS.customValue);
-const customFields = z
-  .record(customKey, customValue)
-  .refine(
-    (fields) => Object.keys(fields).length <= CONTACT_LIMITS.customFields,
-    `At most ${CONTACT_LIMITS.customFields} custom fields`,
-  );
+const customFields = z.record(customKey, customValue).refine(fitCustomFields, TOO_MANY_FIELDS);
 const ids = z.array(z.string()).max(100);
 
 /** The fields of a contact that templates can use, within the limits of stored ones. */

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { openCatalogue } from '../../db/catalogue/reader.ts';
 import { catalogueIdOf, createTestCatalogue, type TestCatalogue } from '../../test/harness/catalogue.ts';
-import { createMember, type Tenant } from '../../test/harness/factories.ts';
+import { createContact, createMember, type Tenant } from '../../test/harness/factories.ts';
 import { freePort } from '../../local/servers.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
@@ -261,7 +261,16 @@ test('every id is checked, and nothing is imported when one fails', async (t) =>
       [...paths],
     );
   }
-  t.is((await world.deps.db('contacts').where({ organization_id: tenant.organizationId })).length, 0);
+  await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId, {
+    email: 'ana@acme.example',
+    custom_fields: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`f${n}`, 'x'])),
+  });
+  const full = await take(tenant, [BO, ANA]);
+  t.deepEqual(
+    [full.status, full.body.code, full.body.problems[0].path],
+    [400, 'invalid_selection', 'body.person_ids.1'],
+  );
+  t.is((await world.deps.db('contacts').where({ organization_id: tenant.organizationId })).length, 1);
 });
 
 test('an Idempotency-Key repeats the answer of an import', async (t) => {

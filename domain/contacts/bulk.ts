@@ -1,11 +1,13 @@
 import type { Columns } from '../../db/rows.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { AppError, badRequest } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { addLeads } from '../leads/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
 import { announceUpdates } from '../records/announce-contact.ts';
-import { cleanText } from '../records/contact-fields.ts';
+import { cleanText, fieldsFit, TOO_MANY_FIELDS } from '../records/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
 import { fileContacts } from './upsert.ts';
@@ -44,13 +46,14 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
 /**
  * One edit over a selection of contacts. Suppressed addresses stay unsubscribed.
  * contact.updated fires once, with `bulk` and `count` in its metadata. Returns the contacts as they are now.
- * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected, unknown category or campaign)
+ * @throws AppError too_many_contacts, selection_too_large (also for contacts whose custom fields are more than one answer holds), bad_request (nothing selected,
+ *   unknown category or campaign, more custom fields than a contact may have)
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
   return transact(ctx, async (tx) => {
     await assertKnown(tx.org, namedByBulkEdit(edit));
     const ids = await resolveSelection(tx.org, edit, tx.now);
-    for (const operation of edit.fields ?? []) await changeField(tx, ids, operation);
+    for (const [index, operation] of (edit.fields ?? []).entries()) await changeField(tx, ids, operation, index);
     await setSubscribed(tx, ids, edit.subscribe);
     await fileContacts(tx.org, ids, edit.add_categories ?? []);
     const unfile = (edit.remove_categories ?? []).filter(isUuid);
@@ -70,6 +73,7 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactV
     );
     announceUpdates(tx, ids.length);
     tx.audit({ action: 'update', entityType: 'contact', metadata: { bulk: true, count: ids.length } });
+    await assertAnswerable(tx.org, ids);
     return viewContacts(tx.org, ids);
   });
 }
@@ -82,10 +86,41 @@ export function namedByBulkEdit(edit: BulkEdit): NamedRecords {
   };
 }
 
-async function changeField(tx: Tx, ids: readonly string[], operation: FieldOperation): Promise<void> {
-  await tx.org.sql(
-    `update contacts set custom_fields = ${FIELD_SQL[operation.type]} where organization_id = :org and id = any(cast(:ids as uuid[]))`,
-    { ids, key: cleanText(operation.key), value: cleanText(operation.value ?? '') },
+async function changeField(tx: Tx, ids: readonly string[], operation: FieldOperation, index: number): Promise<void> {
+  const bindings = { ids, key: cleanText(operation.key), value: cleanText(operation.value ?? '') };
+  const changed = FIELD_SQL[operation.type];
+  const chosen = 'organization_id = :org and id = any(cast(:ids as uuid[]))' as const;
+  const [full] =
+    operation.type === 'DELETE'
+      ? []
+      : await tx.org.sql<{ contacts: number }>(
+          `select count(*)::int as contacts from contacts where ${chosen} and not ${fieldsFit('custom_fields', `(${changed})`)}`,
+          bindings,
+        );
+  if (full && full.contacts > 0)
+    throw badRequest('Some contacts cannot have this field as well', [
+      { path: `body.fields.${index}`, message: `${full.contacts} contacts would have too many: ${TOO_MANY_FIELDS}` },
+    ]);
+  await tx.org.sql(`update contacts set custom_fields = ${changed} where ${chosen}`, bindings);
+}
+
+/** Bytes of custom fields that one answer holds at most: it is made in memory, a few times over. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** @throws AppError selection_too_large */
+async function assertAnswerable(org: OrgScope, ids: readonly string[]): Promise<void> {
+  const [row] = await org.sql<{ bytes: number }>(
+    `select coalesce(sum(octet_length(custom_fields::text)), 0)::float8 as bytes from contacts
+     where organization_id = :org and id = any(cast(:ids as uuid[]))`,
+    { ids },
+  );
+  if (row!.bytes <= MAX_ANSWER_BYTES) return;
+  throw new AppError(
+    'selection_too_large',
+    'The custom fields of the selected contacts are larger than one answer; nothing changed',
+    {
+      fix: 'Select fewer contacts and repeat.',
+    },
   );
 }
 

@@ -1,10 +1,16 @@
-import { AppError, badRequest } from '../../lib/errors.ts';
+import { AppError, badRequest, refuseProblems } from '../../lib/errors.ts';
 import { addLeads } from '../leads/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
 import { announceUpdates } from '../records/announce-contact.ts';
-import { cleanCustomFields, cleanText, type ContactDraft } from '../records/contact-fields.ts';
+import {
+  cleanCustomFields,
+  cleanText,
+  fitCustomFields,
+  TOO_MANY_FIELDS,
+  type ContactDraft,
+} from '../records/contact-fields.ts';
 import { assertKnown, type NamedRecords } from '../leads/membership.ts';
 import { fileContacts, upsertContacts } from './upsert.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../records/contact-view.ts';
@@ -39,7 +45,7 @@ export function namedByContacts(
  * Adds contacts, or updates those whose address is known with the non-empty fields sent. The same address twice in one
  * request is one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct contact once,
  * in the order of the request.
- * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign)
+ * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, more custom fields than a contact may have)
  */
 export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]): Promise<ContactView[]> {
   if (inputs.length === 0) throw badRequest('Send at least one contact', [{ path: 'body', message: 'Empty' }]);
@@ -59,6 +65,12 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
       sourceDetail: '',
     });
     const idOf = new Map(stored.map((row) => [row.email, row.id]));
+    const isFull = (email: string) => !idOf.has(email) || !fitCustomFields(drafts.get(email)!.customFields);
+    refuseProblems(
+      inputs.flatMap(({ email }, index) =>
+        isFull(email) ? [{ path: `body.${index}.custom_fields`, message: TOO_MANY_FIELDS }] : [],
+      ),
+    );
 
     for (const [categoryId, ids] of idsBy(inputs, (input) => input.categories, idOf))
       await fileContacts(tx.org, ids, [categoryId]);
@@ -100,7 +112,7 @@ function mergeByAddress(inputs: readonly ContactInput[]): Map<string, ContactDra
       lastName: cleanText(input.last_name ?? '') || (before?.lastName ?? ''),
       company: cleanText(input.company ?? '') || (before?.company ?? ''),
       phone: cleanText(input.phone ?? '') || (before?.phone ?? ''),
-      customFields: { ...before?.customFields, ...cleanCustomFields(input.custom_fields ?? {}) },
+      customFields: Object.assign(before?.customFields ?? {}, cleanCustomFields(input.custom_fields ?? {})),
       subscribed: true,
     });
   }

@@ -3,7 +3,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { takeOverPeople } from '../people/contacts.ts';
-import type { ContactDraft } from '../records/contact-fields.ts';
+import { fieldsFit, type ContactDraft } from '../records/contact-fields.ts';
 
 export interface UpsertOptions {
   /** What to do with a known address: update it with the sent fields that are not empty, fill what is empty in it, or keep it as it is. */
@@ -19,12 +19,16 @@ export interface UpsertedContact {
   inserted: boolean;
 }
 
-/** The known contact with the fields of `first` that are not empty and the other fields of `second`; an opt-out of either stays. */
+/**
+ * The known contact with the fields of `first` that are not empty and the other fields of `second`; an opt-out of either stays. One that would have more
+ * fields than it may stays as it is.
+ */
 const merge = (first: 'contacts' | 'excluded', second: 'contacts' | 'excluded'): string => `do update set
   ${['first_name', 'last_name', 'company', 'phone'].map((name) => `${name} = coalesce(nullif(${first}.${name}, ''), ${second}.${name})`).join(', ')},
   custom_fields = ${second}.custom_fields || ${first}.custom_fields,
   subscribed = contacts.subscribed and excluded.subscribed,
-  updated_at = excluded.updated_at`;
+  updated_at = excluded.updated_at
+  where ${fieldsFit('contacts.custom_fields', `(${second}.custom_fields || ${first}.custom_fields)`)}`;
 
 const ON_CONFLICT = {
   update: merge('excluded', 'contacts'),
@@ -34,7 +38,8 @@ const ON_CONFLICT = {
 
 /**
  * Stores contacts by address in one statement: new ones are inserted, known ones take the non-empty fields, or those that they lack. An opt-out is
- * applied, never undone. New contacts take over the people that product events have made of their addresses. Addresses must be distinct. Returns the stored ones; with `keep` only the new.
+ * applied, never undone. New contacts take over the people that product events have made of their addresses. Addresses must be distinct. Returns the stored ones: with `keep` only the new, otherwise
+ * all but those whose custom fields would be too many.
  */
 export async function upsertContacts(
   tx: Tx,

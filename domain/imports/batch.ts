@@ -80,7 +80,9 @@ export async function applyBatch(
   const problems = [
     ...batch.problems,
     ...batch.rows.filter((row) => suppressed.has(row.draft.email)).map((row) => asProblem(row, 'suppressed')),
-    ...rows.filter((row) => !idOf.has(row.draft.email)).map((row) => asProblem(row, 'already_exists')),
+    ...rows
+      .filter((row) => !idOf.has(row.draft.email))
+      .map((row) => asProblem(row, job.options.update_existing ? 'too_many_fields' : 'already_exists')),
   ];
   await reportProblems(tx, job.id, problems);
   const skipped = problems.filter((problem) => SKIPPED.includes(problem.reason)).length;

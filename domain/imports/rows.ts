@@ -1,6 +1,6 @@
 import type { ColumnMapping } from '../../db/models/contact-import.ts';
 import { parseAddress } from '../records/address.ts';
-import { cleanText, CONTACT_LIMITS, type ContactDraft } from '../records/contact-fields.ts';
+import { cleanText, CONTACT_LIMITS, fitCustomFields, type ContactDraft } from '../records/contact-fields.ts';
 
 /** Why a row was not imported; shown in the problem list. */
 export type RowReason =
@@ -8,6 +8,7 @@ export type RowReason =
   | 'invalid_email'
   | 'malformed_row'
   | 'field_too_long'
+  | 'too_many_fields'
   | 'duplicate_in_file'
   | 'already_exists'
   | 'suppressed';
@@ -57,6 +58,7 @@ export function rowReader(mapping: readonly ColumnMapping[]): RowReader {
         if (value) draft.customFields[key] = value;
       }
       if (tooLong(draft)) return { reason: 'field_too_long', email: address };
+      if (!fitCustomFields(draft.customFields)) return { reason: 'too_many_fields', email: address };
       return { draft, categories: categories === -1 ? [] : titles(cell(values, categories)) };
     },
   };

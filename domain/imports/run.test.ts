@@ -343,3 +343,23 @@ test('windows-1252 and UTF-16 files keep their accents', async (t) => {
     await world.deps.db('contacts').where({ email: 'jurgen@example.com' }).delete();
   }
 });
+
+test('a row that would give a contact more custom fields than it may have is reported, and changes nothing', async (t) => {
+  const ctx = await workspace();
+  const organizationId = ctx.actor.organizationId!;
+  const fields = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`f${n}`, 'x']));
+  const email = 'full@lead.test';
+  const id = await createContact(world.deps.db, ctx.clock.now(), organizationId, { email, custom_fields: fields });
+  const wide = Array.from({ length: 11 }, (_, n) => `w${n}`);
+  const cells = wide.map(() => 'x'.repeat(4_900));
+  const text = `email,${wide.join(',')}\n${email},more${','.repeat(10)}\nnew@lead.test,fits${','.repeat(10)}\nlarge@lead.test,${cells.join(',')}\n`;
+  const mapping = [
+    { index: 0, target: 'email' },
+    ...wide.map((name, n) => ({ index: n + 1, target: `custom:${name}` })),
+  ];
+  const job = await upload(ctx, text, { mapping, hasHeader: true });
+  await runImport(ctx, job);
+  t.deepEqual(await reasons(ctx, job), { too_many_fields: 2 });
+  t.like(await getImport(ctx, job), { status: 'completed', imported: 1, updated: 0, failed: 2 });
+  t.deepEqual((await world.deps.db('contacts').where({ id }).first()).custom_fields, fields);
+});

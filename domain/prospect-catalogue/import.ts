@@ -3,7 +3,7 @@ import { upsertContacts } from '../contacts/upsert.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { isAddress } from '../records/address.ts';
-import { CONTACT_LIMITS, type ContactDraft } from '../records/contact-fields.ts';
+import { CONTACT_LIMITS, TOO_MANY_FIELDS, type ContactDraft } from '../records/contact-fields.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../records/contact-view.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
@@ -60,6 +60,7 @@ function refusal(code: 'invalid_selection' | 'b2b_email_required', message: stri
 /**
  * Makes contacts of people of the catalogue, in no campaign. A known address keeps what it has and gets what it lacks; two people of one address are one
  * contact. Addresses without a verdict are scheduled for verification; what the catalogue said of them is the custom field `source_email_status`.
+ * @throws AppError invalid_selection for contacts that may not have that many custom fields
  */
 export async function importPeople(ctx: Ctx, people: readonly CataloguePerson[]): Promise<CatalogueImport> {
   return transact(ctx, async (tx) => {
@@ -73,6 +74,11 @@ export async function importPeople(ctx: Ctx, people: readonly CataloguePerson[])
       sourceDetail: '',
     });
     const idOf = new Map(stored.map(({ email, id }) => [email, id]));
+    const full = people.flatMap(({ email }, index) =>
+      idOf.has(email) ? [] : [{ path: `body.person_ids.${index}`, message: TOO_MANY_FIELDS }],
+    );
+    if (full.length > 0)
+      throw refusal('invalid_selection', 'Some people are contacts with as many custom fields as they may have', full);
     await scheduleVerification(tx, [...idOf.values()]);
     const contacts = await viewContacts(
       tx.org,

@@ -6,7 +6,31 @@ export const CONTACT_LIMITS = {
   customFields: 100,
   customKey: 64,
   customValue: 5000,
+  /** Names and values of all custom fields of a contact together. A page of contacts has a hundred of them, a bulk answer fifty thousand. */
+  customTotal: 50_000,
 } as const;
+
+/** Whether a contact may have all of these custom fields together. */
+export function fitCustomFields(fields: Readonly<Record<string, string>>): boolean {
+  const entries = Object.entries(fields);
+  const total = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return entries.length <= CONTACT_LIMITS.customFields && total <= CONTACT_LIMITS.customTotal;
+}
+
+/** What is said of custom fields that do not {@link fitCustomFields}. */
+export const TOO_MANY_FIELDS = `At most ${CONTACT_LIMITS.customFields} custom fields, with ${CONTACT_LIMITS.customTotal} characters in all of them`;
+
+/**
+ * SQL condition: what becomes of a contact's custom fields is within the limits, or no more than it has had. Nothing but merging makes more of them than a
+ * request may name.
+ */
+export function fieldsFit(before: string, after: string): string {
+  const count = (fields: string) => `(select count(*) from jsonb_object_keys(${fields}))`;
+  const total = (fields: string) =>
+    `(select coalesce(sum(length(f.key) + length(f.value)), 0) from jsonb_each_text(${fields}) f)`;
+  return `(${before} = ${after} or (${count(after)} <= greatest(${CONTACT_LIMITS.customFields}, ${count(before)})
+    and ${total(after)} <= greatest(${CONTACT_LIMITS.customTotal}, ${total(before)})))`;
+}
 
 /** The one name that a field cannot have: assigned like any other, it changes the kind of the object, and is no field of it. */
 export const LOST_NAME = '__proto__';

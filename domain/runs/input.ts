@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { appPath, eventName, MAX_WAIT_MINUTES, outputKey } from '../engine/campaign/actions.ts';
 import { MAX_STEPS, variantInputSchema } from '../campaigns/input.ts';
-import { CONTACT_LIMITS } from '../records/contact-fields.ts';
+import { CONTACT_LIMITS, fitCustomFields, TOO_MANY_FIELDS } from '../records/contact-fields.ts';
 
 /** Inline leads of one run at most; more are imported first and named as a segment. */
 const MAX_RUN_LEADS = 5_000;
@@ -29,9 +29,7 @@ const lead = z.strictObject({
   phone: text(CONTACT_LIMITS.phone),
   custom_fields: z
     .record(z.string().min(1).max(CONTACT_LIMITS.customKey), z.string().max(CONTACT_LIMITS.customValue))
-    .refine((fields) => Object.keys(fields).length <= CONTACT_LIMITS.customFields, {
-      message: `At most ${CONTACT_LIMITS.customFields} custom fields`,
-    })
+    .refine(fitCustomFields, { message: TOO_MANY_FIELDS })
     .optional()
     .meta({ description: 'Usable in emails as {{.key}}' }),
 });

@@ -202,6 +202,12 @@ export const errors: Readonly<Record<string, string>> = {
   'Split the list, or use POST /v1/contacts/import.': 'Die Liste teilen oder als Datei importieren.',
   'This is not an email address': 'Das ist keine E-Mail-Adresse',
   'The selection contains no contact': 'Kein Kontakt ist gewählt',
+  'To send the fields of a contact to another address needs READ_CONTACTS (keys) or view_contacts (people)':
+    'Die Felder eines Kontakts an eine andere Adresse zu senden, braucht das Recht, Kontakte zu sehen',
+  'Some contacts cannot have this field as well': 'Manche Kontakte können dieses Feld nicht auch noch haben',
+  'The custom fields of the selected contacts are larger than one answer; nothing changed':
+    'Die eigenen Felder der gewählten Kontakte sind zu groß für eine Antwort; nichts wurde geändert',
+  'Select fewer contacts and repeat.': 'Weniger Kontakte wählen und wiederholen.',
   'The filters match more than {count} contacts; nothing changed':
     'Der Filter trifft auf mehr als {count} Kontakte zu; nichts wurde geändert',
   'Narrow the filters and repeat.': 'Den Filter enger fassen und wiederholen.',

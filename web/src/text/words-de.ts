@@ -105,6 +105,9 @@ export const words: Readonly<Record<string, string>> = {
   'At most {count} bytes together with those of the draft': 'Mit denen des Entwurfs zusammen höchstens {count} Bytes',
   'At most {count} characters': 'Höchstens {count} Zeichen',
   'At most {count} columns can be custom fields': 'Höchstens {count} Spalten können eigene Felder sein',
+  'At most {count} custom fields, with {characters} characters in all of them':
+    'Höchstens {count} eigene Felder mit zusammen {characters} Zeichen',
+  '{contacts} contacts would have too many: {what}': 'Zu viele bei {contacts} Kontakten: {what}',
   'At most {count} days': 'Höchstens {count} Tage',
   'At most {count} files with those of the draft': 'Mit denen des Entwurfs höchstens {count} Dateien',
   'At most {count} of them may run another automation': 'Höchstens {count} dürfen eine andere Automation starten',

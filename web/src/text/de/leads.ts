@@ -233,6 +233,7 @@ export const leads: Record<keyof typeof en, string> = {
   'leads.reason.invalid_email': 'Keine gültige E-Mail-Adresse',
   'leads.reason.malformed_row': 'Zellen passen nicht zu den Spalten',
   'leads.reason.field_too_long': 'Eine Zelle ist zu lang',
+  'leads.reason.too_many_fields': 'Mehr eigene Felder, als ein Kontakt haben kann',
   'leads.reason.duplicate_in_file': 'Adresse stand schon in der Datei',
   'leads.reason.already_exists': 'Kontakt gibt es schon',
   'leads.reason.suppressed': 'Adresse ist gesperrt',

@@ -230,6 +230,7 @@ export const leads = {
   'leads.reason.invalid_email': 'Not an email address',
   'leads.reason.malformed_row': 'Not as many cells as columns',
   'leads.reason.field_too_long': 'A cell is too long',
+  'leads.reason.too_many_fields': 'More custom fields than a contact may have',
   'leads.reason.duplicate_in_file': 'Address was in the file before',
   'leads.reason.already_exists': 'Contact is there already',
   'leads.reason.suppressed': 'Address is suppressed',
