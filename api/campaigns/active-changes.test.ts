@@ -37,6 +37,9 @@ async function openActive() {
     ['POST', `${at}/ab-variants`, { name: 'C', subject: 'Third', body_plain: 'Hi' }],
     ['PATCH', `${at}/ab-variants/${variant.id}`, { body_plain: 'Hi all' }],
     ['PUT', `${at}/senders`, { senders: [{ email_account_id: first.id }] }],
+    ['PATCH', `/emails/${first.id}`, { signature_plain: `Call ${Math.random()}` }],
+    ['PATCH', `/emails/${first.id}`, { reply_to: `other-${Math.random()}@lead.test` }],
+    ['PATCH', '/outreach/settings', { settings: { unsubscribe: { text: `Buy more: ${Math.random()}` } } }],
   ];
   return { desk, campaign, at, person, changes, mailboxId: first.id as string };
 }
@@ -47,12 +50,15 @@ const contentOf = async (id: string) => {
   const { db } = world.deps;
   const rows = async (table: string) => (await db(table).where({ campaign_id: id }).orderBy('id')).length;
   const steps = await db('campaign_steps').where({ campaign_id: id }).orderBy('id').pluck('body_plain');
-  const { daily_limit, cc } = await db('campaigns').where({ id }).first();
-  return { leads: await rows('enrollments'), variants: await rows('campaign_variants'), steps, daily_limit, cc };
+  const { daily_limit, cc, organization_id } = await db('campaigns').where({ id }).first();
+  const written = await db('mailboxes').where({ organization_id }).select('signature_plain', 'reply_to');
+  const settings = await db('outreach_settings').where({ organization_id }).pluck('settings');
+  const own = { leads: await rows('enrollments'), variants: await rows('campaign_variants'), steps, daily_limit, cc };
+  return { ...own, written, settings };
 };
 
 test('a key or application without a policy changes nothing of a campaign that sends', async (t) => {
-  const { desk, campaign, at, changes, person } = await openActive();
+  const { desk, campaign, at, changes, person, mailboxId } = await openActive();
   const before = await contentOf(campaign.id);
   const { accessToken } = await createAccessToken(world, desk.tenant);
   for (const token of [desk.tenant.apiKey, accessToken])
@@ -65,7 +71,12 @@ test('a key or application without a policy changes nothing of a campaign that s
       }
     }
   t.deepEqual(await contentOf(campaign.id), before);
-  t.is((await as(desk.tenant.apiKey, ['PATCH', at, { description: 'For the record' }])).status, 200, 'not sent');
+  for (const [path, body] of [
+    [at, { description: 'For the record' }],
+    [`/emails/${mailboxId}`, { campaign_limit: 3 }],
+    ['/outreach/settings', { settings: { dashboard: { show_dlq_stats: false } } }],
+  ] as const)
+    t.true((await as(desk.tenant.apiKey, ['PATCH', path, body])).status < 300, `${path}: not sent`);
 
   t.is((await person('POST', `${at}/stop`)).status < 300, true);
   for (const change of await changes())
@@ -128,4 +139,20 @@ test('leads start a completed campaign again, so they need the policy too; a fil
     const refused = await call(world, 'POST', '/v1/contacts/import', options);
     t.is(refused.status, 403, refused.text);
   }
+});
+
+test('a tag brings no mailbox into a campaign that sends where the policy would not', async (t) => {
+  const desk = await openDesk(world);
+  const tag = await desk.label('tag');
+  const [first, spare] = [await desk.mailbox(), await desk.mailbox()];
+  const put = (id: string, token: string) => as(token, ['PATCH', `/emails/${id}`, { tags: [tag] }]);
+  t.is((await put(first, desk.tenant.apiKey)).status, 200, 'of no campaign that sends');
+  const { campaign } = await desk.ready(1, { email_tag_ids: [tag] });
+  await desk.call('POST', `/campaigns/${campaign.id}/start`, {}, desk.tenant.sessionToken);
+  t.is((await desk.row(campaign.id)).status, 'active');
+  t.is((await put(spare, desk.tenant.apiKey)).status, 403);
+  await createPolicy(world.deps, desk.tenant, { mailbox_ids: [first] });
+  t.is((await put(spare, desk.tenant.apiKey)).status, 403);
+  t.deepEqual(await world.deps.db('mailbox_tags').where({ label_id: tag }).pluck('mailbox_id'), [first]);
+  t.is((await put(spare, desk.tenant.sessionToken)).status, 200);
 });

@@ -1,8 +1,9 @@
 import test from 'ava';
+import { newId } from '../../lib/ids.ts';
 import { ALL_PERMISSIONS, maskOf } from '../../lib/permissions.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { createPolicy } from '../../test/harness/approvals.ts';
-import { createApiKey } from '../../test/harness/factories.ts';
+import { createApiKey, createMember } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -84,4 +85,44 @@ test('an edit that asks for a start parks nothing without the right to send', as
   t.is((await desk.row(campaign.id)).status, 'draft');
   t.is((await edit({ status: 'active' })).body.code, 'leads_undeliverable', 'who may send parks it');
   t.is((await desk.row(campaign.id)).status, 'paused_undeliverable');
+});
+
+test('a person whose role is for contacts alone has nobody mailed by a campaign that sends', async (t) => {
+  const desk = await openDesk(world);
+  const { campaign, contacts } = await desk.ready();
+  const owner = desk.tenant.sessionToken;
+  const role = { name: 'Contacts', permissions: ['view_contacts', 'manage_contacts'] };
+  await desk.call('POST', '/organizations/current/roles', role, owner);
+  const { sessionToken } = await createMember(world.deps, desk.tenant, 'Contacts');
+  const leads = async () => (await world.deps.db('enrollments').where({ campaign_id: campaign.id })).length;
+  const other = await desk.contact();
+  const email = () => `${newId()}@lead.test`;
+  const form = new FormData();
+  form.set('file', new Blob([`email\n${email()}\n`]), 'leads.csv');
+  form.set('options', JSON.stringify({ campaign_id: campaign.id }));
+  const ways = (): [method: string, path: string, body: unknown][] => [
+    ['POST', '/contacts', [{ email: email(), campaigns: [campaign.id] }]],
+    ['PATCH', `/contacts/${other}`, { campaigns: [campaign.id] }],
+    ['PATCH', '/contacts', { contacts: [other], add_campaigns: [campaign.id] }],
+    ['POST', '/contacts/import', form],
+  ];
+  const asked = (token: string) =>
+    ways().map(async ([method, path, body]) => {
+      const { status, text } = await desk.call(method, path, body, token);
+      return [path, status, status === 403 && /that sends/.test(text)];
+    });
+  for (const status of ['active', 'completed']) {
+    await world.deps.db('campaigns').where({ id: campaign.id }).update({ status });
+    t.deepEqual(
+      await Promise.all(asked(sessionToken)),
+      ways().map(([, path]) => [path, 403, true]),
+      status,
+    );
+  }
+  t.is(await leads(), contacts.length);
+  t.is((await desk.call('PATCH', `/contacts/${other}`, { first_name: 'Lea' }, sessionToken)).status, 200);
+  await world.deps.db('campaigns').where({ id: campaign.id }).update({ status: 'paused' });
+  t.is((await desk.call('PATCH', `/contacts/${other}`, { campaigns: [campaign.id] }, sessionToken)).status, 200);
+  await world.deps.db('campaigns').where({ id: campaign.id }).update({ status: 'active' });
+  t.is((await desk.call('POST', '/contacts', ways()[0]![2], owner)).status, 200);
 });

@@ -6,7 +6,7 @@ import { contactImportWorkflow } from '../../workflows/contact-import/contract.t
 import { unknownProblems, type NamedRecords } from '../leads/membership.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
-import { assertMayImportInto } from '../leads/may-change.ts';
+import { assertMayImportInto, assertMayMail } from '../leads/may-change.ts';
 import { isCredential } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
@@ -53,6 +53,7 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
     if (request.campaignId) {
       const campaign = await findCampaign(tx.org, request.campaignId);
       await assertPoolAllowed(tx, campaign);
+      assertMayMail(ctx.actor, campaign);
       assertMayImportInto(campaign, { byCredential: isCredential(ctx.actor) });
     }
     await assertRoom(ctx, tx, file.size);

@@ -2,7 +2,7 @@ import type { CampaignRow } from '../../db/models/campaign.ts';
 import { AppError } from '../../lib/errors.ts';
 import { authorizeAction } from '../approvals/authorize.ts';
 import { sendersToAllow } from '../engine/campaign/sender-pool.ts';
-import { isCredential } from '../kernel/actor.ts';
+import { isCredential, may, type Actor } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
 
 /**
@@ -20,13 +20,31 @@ export async function assertMayChangeActive(tx: Tx, campaign: CampaignRow, recip
 }
 
 /**
- * {@link assertMayChangeActive} for leads that are added, by which a completed campaign starts again.
+ * {@link assertMayChangeActive} for leads that are added, by which a completed campaign starts again. People need a role for campaigns, also where they add a
+ * contact and name the campaigns with it.
  * @throws AppError forbidden, with every reason
  */
 export async function assertMayAddLeads(tx: Tx, campaign: CampaignRow, recipients: number): Promise<void> {
-  if (!isCredential(tx.actor) || recipients === 0) return;
-  if (campaign.status === 'active' || campaign.status === 'completed')
-    await assertWithinPolicy(tx, campaign, recipients);
+  if (recipients === 0) return;
+  assertMayMail(tx.actor, campaign);
+  if (isCredential(tx.actor) && sendsToNewLeads(campaign)) await assertWithinPolicy(tx, campaign, recipients);
+}
+
+/** Whether leads that are added are sent to without a further start. */
+function sendsToNewLeads({ status }: Pick<CampaignRow, 'status'>): boolean {
+  return status === 'active' || status === 'completed';
+}
+
+/**
+ * Refuses people whose role is for contacts alone to have them mailed.
+ * @throws AppError forbidden
+ */
+export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'>): void {
+  if (actor.kind !== 'session' || !sendsToNewLeads(campaign)) return;
+  if (may(actor, [], ['manage_campaigns', 'send_campaigns'])) return;
+  throw new AppError('forbidden', 'Your role may not add leads to a campaign that sends', {
+    fix: 'It needs manage_campaigns or send_campaigns.',
+  });
 }
 
 /**
@@ -38,19 +56,29 @@ export async function assertMayAddLeads(tx: Tx, campaign: CampaignRow, recipient
  * @throws AppError forbidden
  */
 export function assertMayImportInto(campaign: CampaignRow, { byCredential }: { byCredential: boolean }): void {
-  if (!byCredential) return;
-  if (campaign.status !== 'active' && campaign.status !== 'completed') return;
+  if (!byCredential || !sendsToNewLeads(campaign)) return;
   throw new AppError('forbidden', 'A key or application imports no file into a campaign that sends', {
     fix: 'Import the contacts without a campaign, and add them with POST /v1/campaigns/:id/leads, which asks the policy.',
   });
 }
 
+/**
+ * {@link assertMayChangeActive} for what emails get from outside of their campaign: a mailbox puts its name and its signature into them, the workspace its
+ * words for opting out. Whoever approved the start has seen these too.
+ * @param senders mailboxes whose emails of campaigns that send are changed; none where there are no such emails
+ * @throws AppError forbidden, with every reason
+ */
+export async function assertMayChangeEmails(tx: Tx, senders: readonly string[]): Promise<void> {
+  if (!isCredential(tx.actor) || senders.length === 0) return;
+  await assertAllowed(tx, senders, 0);
+}
+
 async function assertWithinPolicy(tx: Tx, campaign: CampaignRow, recipients: number): Promise<void> {
-  const authorization = await authorizeAction(tx, tx.actor, {
-    capability: 'campaign.launch',
-    mailboxIds: await sendersToAllow(tx.org, campaign),
-    recipients,
-  });
+  await assertAllowed(tx, await sendersToAllow(tx.org, campaign), recipients);
+}
+
+async function assertAllowed(tx: Tx, mailboxIds: readonly string[], recipients: number): Promise<void> {
+  const authorization = await authorizeAction(tx, tx.actor, { capability: 'campaign.launch', mailboxIds, recipients });
   if (authorization.decision === 'execute') return;
   const reasons = authorization.reasons.map(({ message }) => message).join('; ');
   throw new AppError(

@@ -5,6 +5,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { existingIds, unknownIdProblems } from '../records/references.ts';
 import { detachMailbox, releaseReservedSends } from '../engine/control/release.ts';
+import { assertMayChangeEmails } from '../leads/may-change.ts';
 import { assertServersWork } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../engine/control/mailbox-hold.ts';
@@ -40,6 +41,9 @@ export interface MailboxEdit {
   imap?: MailServiceInput | undefined;
 }
 
+/** What recipients see of a mailbox, and where their replies go. */
+const SEEN = ['name', 'reply_to', 'send_as_email', 'signature_plain', 'signature_html'] as const;
+
 /**
  * Dials servers that are about to change, as a connect does. Runs before the transaction.
  * @throws AppError not_found, mailbox_auth_failed, mailbox_provider_requires_oauth, service_unavailable
@@ -62,7 +66,7 @@ export async function prepareUpdate(
 
 /**
  * Changes a mailbox. Switching it off releases its reserved slots; switching it on, or new servers, ends a hold.
- * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown
+ * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown; forbidden as {@link assertMayChangeEmails}
  */
 export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Promise<MailboxDetail> {
   await transact(ctx, async (tx) => {
@@ -72,6 +76,10 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
     // Sends before mailboxes, the lock order of every writer.
     if (status && status !== 'active') await releaseReservedSends(tx, { mailboxId: id });
     const senderOf = await findActiveCampaigns(tx, id);
+    const isSeen = SEEN.some((field) => settings[field] !== undefined && settings[field] !== before[field]);
+    // A new password for the same server is nothing that anybody sees.
+    const isElsewhere = smtp !== undefined && smtp.host !== before.smtp.host;
+    if ((isSeen || isElsewhere) && senderOf.length > 0) await assertMayChangeEmails(tx, [id]);
     const mailbox = await findMailbox(tx.org, id, 'for update');
     const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
     if (Object.keys(changes).length > 0) {
@@ -132,6 +140,8 @@ async function tellCampaigns(
   const then = wasActive ? senderOf : [];
   const left = then.filter(({ id }) => !now.some((one) => one.id === id));
   const joined = now.filter(({ id }) => !then.some((one) => one.id === id));
+  // As if it were named among their senders.
+  if (retagged && joined.length > 0) await assertMayChangeEmails(tx, [before.id]);
   await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: 'A mailbox has left the pool' });
   await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: 'A mailbox has joined the pool' });
 }

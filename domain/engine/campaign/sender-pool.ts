@@ -93,6 +93,18 @@ export async function sendersToAllow(org: OrgScope, campaign: PoolChoice): Promi
   return rows.map(({ id }) => id);
 }
 
+/** The mailboxes that the campaigns which send now may send from, as {@link sendersToAllow} finds them for one. */
+export async function sendersOfActive(org: OrgScope): Promise<string[]> {
+  const rows = await org.sql<{ id: string }>(
+    `select m.id from mailboxes m where m.organization_id = :org and m.status = 'active' and exists (
+       select 1 from campaigns k left join campaign_senders c on c.campaign_id = k.id and c.mailbox_id = m.id
+       where k.organization_id = :org and k.status = 'active'
+         and ${isSender({ id: 'k.id', tags: 'k.email_tags', strategy: 'k.sender_strategy' })})
+     order by m.id`,
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Whether the campaign's sender pool ({@link resolveSenders}) holds any mailbox. */
 export async function hasSender(org: OrgScope, campaign: PoolChoice): Promise<boolean> {
   const [row] = await org.sql(
