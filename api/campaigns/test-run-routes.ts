@@ -90,7 +90,7 @@ export const testRunRoutes = [
       'Sends real mail to the prospect and calls apps for real, marked `run_mode: test`, through the runtime that leads go through. ' +
       'Nothing of it counts for the campaign, and no address is suppressed by it. Steps that change records are not carried out. ' +
       'It works for a campaign of any status; `prospect_email` or `contact_id` is needed. ' +
-      'A key or application needs no policy for it, and may start 50 tests a UTC day unless the installation says otherwise (`CREDENTIAL_TESTS_PER_DAY`).',
+      'A key or application needs no policy for it, and may start 50 tests a UTC day, with the keys that it has made, unless the installation says otherwise (`CREDENTIAL_TESTS_PER_DAY`).',
     params: idParams,
     body: startBody,
     success: { status: 202, body: testRun },

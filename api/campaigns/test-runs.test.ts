@@ -1,5 +1,6 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
+import { maskOf, PRESETS } from '../../lib/permissions.ts';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
 import { createApiKey } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
@@ -102,12 +103,19 @@ test('what a test needs is asked for, and what it may not do refused', async (t)
     ).status,
     202,
   );
+  const { apiKey: blind } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, {
+    permissions: maskOf(['SEND_CAMPAIGNS']),
+  });
+  const contact = { contact_id: await desk.contact() };
+  const spy = { ...contact, prospect_email: 'spy@x.example' };
+  t.regex((await desk.call('POST', `${path}/test`, spy, blind)).text, /needs READ_CONTACTS/);
+  t.is((await desk.call('POST', `${path}/test`, contact, blind)).status, 202, 'to the contact');
   await world.deps
     .db('mailboxes')
     .where({ organization_id: desk.tenant.organizationId })
     .update({ status: 'inactive' });
   t.is((await start({ prospect_email: 'a@x.example' })).body.code, 'campaign_no_mailbox');
-  t.is((await world.deps.db('test_runs').where({ campaign_id: id })).length, 1);
+  t.is((await world.deps.db('test_runs').where({ campaign_id: id })).length, 2);
 });
 
 test('ten tests of a campaign are open at once; a cancelled one makes room', async (t) => {
@@ -135,6 +143,20 @@ test('test runs are listed newest first by pages; a run of another campaign is n
     [ids[0]],
   );
   t.is((await desk.call('GET', `${path}/test-runs?limit=101`)).status, 400);
+  // Apps have said so much that not all of it is in one answer.
+  await world.deps.db.raw(
+    `update test_runs set app_values = jsonb_build_object('crm', repeat('x', 9000000)) where campaign_id = (select campaign_id from test_runs where id = ?)`,
+    [ids[0]!],
+  );
+  const large: string[] = [];
+  for (let next = ''; large.length < 3;) {
+    const { body } = await desk.call('GET', `${path}/test-runs${next}`);
+    large.push(...body.data.map((run: { id: string }) => run.id));
+    t.is(body.data.length, 1);
+    t.is(body.pagination.has_more, large.length < 3);
+    next = `?cursor=${body.pagination.next_cursor}`;
+  }
+  t.deepEqual(large, ids.toReversed());
   const other = await desk.campaign({ name: 'Other' });
   t.is(
     (await desk.call('GET', `/campaigns/${other.id}/test-runs?cursor=${first.body.pagination.next_cursor}`)).status,
@@ -181,6 +203,14 @@ test('a key without a policy tests to any address, as often a day as it may over
   t.is((await start(fresh.id, 11, another)).status, 202);
   t.is((await start(fresh.id, 12, desk.tenant.sessionToken)).status, 202);
   t.is((await start(fresh.id, 13)).status, 429);
+  const makeKey = async (maker?: string) =>
+    (await desk.call('POST', '/api-keys', { name: 'More', permissions: PRESETS.full_access }, maker)).body
+      .secret as string;
+  const child = await makeKey();
+  for (const made of [child, await makeKey(child)])
+    t.is((await start(fresh.id, 14, made)).status, 429, 'a key that it has made has no day of its own');
+  t.is((await start(fresh.id, 15, await makeKey(desk.tenant.sessionToken))).status, 202);
   clock.advance(2 * 3600_000);
-  t.is((await start(fresh.id, 14)).status, 202);
+  t.is((await start(fresh.id, 16)).status, 202);
+  t.is((await start(fresh.id, 17, child)).status, 202);
 });

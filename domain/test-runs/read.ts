@@ -1,6 +1,6 @@
 import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { decodeIdCursor, encodeCursor, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
@@ -23,21 +23,39 @@ export function testRunNotFound(): AppError {
   });
 }
 
+/** Bytes of what apps have answered that a page of test runs has at most: one run may have some thirteen megabytes of it. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+
 /**
- * The test runs of a campaign, newest first.
+ * The test runs of a campaign, newest first; where apps have said much, a page has fewer than it might.
  * @throws AppError not_found, bad_request for a cursor of another list
  */
 export async function listTestRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<TestRunView>> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, campaignId);
   const after = decodeIdCursor('test_runs', campaign.id, request.cursor);
-  const rows = await org.sql<TestRunRow>(
-    `select * from test_runs where organization_id = :org and campaign_id = :campaign and (cast(:after as uuid) is null or id < cast(:after as uuid))
-     order by id desc limit :limit`,
+  const rows = await org.sql<TestRunRow & { listed: number }>(
+    `with listed as (
+       select r.id, octet_length(r.app_values::text) + coalesce((select sum(octet_length(t.output::text)) from test_run_steps t where t.test_run_id = r.id), 0) as bytes
+       from test_runs r where r.organization_id = :org and r.campaign_id = :campaign and (cast(:after as uuid) is null or r.id < cast(:after as uuid))
+       order by r.id desc limit :limit
+     ), placed as (
+       select id, row_number() over newest as place, sum(bytes) over newest as bytes from listed window newest as (order by id desc)
+     )
+     select r.*, (select count(*) from listed)::int as listed from placed p join test_runs r on r.id = p.id
+     where p.place = 1 or p.bytes <= ${MAX_PAGE_BYTES} order by r.id desc`,
     { campaign: campaign.id, after: after ?? null, limit: request.limit + 1 },
   );
-  const page = pageOf(rows, request.limit, (last) => encodeCursor('test_runs', campaign.id, [last.id]));
-  return { ...page, rows: await withSteps(org, campaign.id, page.rows) };
+  const page = rows.slice(0, request.limit);
+  const isMore = page.length > 0 && rows[0]!.listed > page.length;
+  return {
+    rows: await withSteps(
+      org,
+      campaign.id,
+      page.map(({ listed: _listed, ...run }) => run),
+    ),
+    nextCursor: isMore ? encodeCursor('test_runs', campaign.id, [page.at(-1)!.id]) : null,
+  };
 }
 
 /**

@@ -7,7 +7,7 @@ import { testRunWorkflow } from '../../workflows/test-run/contract.ts';
 import { createContacts } from '../contacts/create.ts';
 import { resolveSenders } from '../engine/campaign/sender-pool.ts';
 import { lockCampaign } from '../engine/control/status.ts';
-import { assertMailboxAllowed } from '../kernel/actor.ts';
+import { assertMailboxAllowed, may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
@@ -38,7 +38,7 @@ const MAX_OPEN = 10;
  * A credential needs no policy for it: a test is none of the capabilities that a policy grants, and goes to one address. What bounds
  * it are suppressions, the mailboxes of the key, caps and gaps, and {@link assertTestsLeft}.
  * @throws AppError not_found; bad_request; campaign_invalid without steps; campaign_no_mailbox; forbidden for a mailbox that the
- *   key may not use; conflict with ten tests under way, or for an address that must not be mailed; rate_limit_exceeded when the
+ *   key may not use, and for a contact whose fields would go to another address than its own without the right to see contacts; conflict with ten tests under way, or for an address that must not be mailed; rate_limit_exceeded when the
  *   credential has started as many today as it may
  */
 export async function startCampaignTest(ctx: Ctx, campaignId: string, request: TestRequest): Promise<TestRunView> {
@@ -52,6 +52,11 @@ export async function startCampaignTest(ctx: Ctx, campaignId: string, request: T
     await assertTestsLeft(ctx, tx);
     const prospect = await findProspect({ ...ctx, trx: tx.trx }, tx, request);
     const email = request.prospectEmail ?? prospect.email;
+    if (email !== prospect.email && !may(ctx.actor, ['READ_CONTACTS'], ['view_contacts']))
+      throw new AppError(
+        'forbidden',
+        'To send the fields of a contact to another address needs READ_CONTACTS (keys) or view_contacts (people)',
+      );
     await assertMailable(tx, email);
     const mailboxId = await chooseMailbox(tx, campaign, request.mailboxId);
     const id = newId();

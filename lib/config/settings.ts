@@ -449,7 +449,7 @@ export const settingsSchema = z.object({
   OAUTH_REGISTRATIONS_PER_HOUR: count.default(20),
   /** Campaigns one organization may create per UTC day (create and duplicate); 0 is unlimited. */
   ORG_CAMPAIGNS_PER_DAY: count.default(200),
-  /** Tests of campaigns (POST /v1/campaigns/:id/test) that one API key or application may start per UTC day; people are not counted. 0 is unlimited. */
+  /** Tests of campaigns (POST /v1/campaigns/:id/test) that one API key or application, with the keys that it has made, may start per UTC day; people are not counted. 0 is unlimited. */
   CREDENTIAL_TESTS_PER_DAY: count.default(50),
   /** Webhook endpoints one organization may have, those of OAuth applications not counted; 0 is unlimited. */
   ORG_WEBHOOK_ENDPOINTS: count.default(100),
