@@ -136,15 +136,15 @@ async function copyProblems(
   const problems: CampaignProblem[] = [];
   const steps = rows.map(toGraphStep);
   const builtIn = new Set(Object.keys(mergeValues({ ...SAMPLE_CONTACT, custom_fields: {} }, {})));
+  // What is behind a step is looked for once, not once for each email: a graph has up to two thousand branches.
+  const answers = steps.flatMap((step) =>
+    step.action && 'output_key' in step.action ? [{ key: step.action.output_key, reach: behind(step, steps) }] : [],
+  );
   const wanted: { key: string; stepId: string }[] = [];
   const miss = (stepId: string, severity: CampaignProblem['severity'], message: string, fix: string) =>
     problems.push({ code: 'campaign_variable_missing', severity, message, fix, stepId });
   for (const row of rows.filter(({ kind }) => kind === 'email')) {
-    const produced = new Set(
-      steps.flatMap((step) =>
-        behind(step, steps).has(row.id) && step.action && 'output_key' in step.action ? [step.action.output_key] : [],
-      ),
-    );
+    const produced = new Set(answers.flatMap(({ key, reach }) => (reach.has(row.id) ? [key] : [])));
     const reported = new Set<string>();
     for (const field of COPY) {
       const { errors, references } = inspectSource(field, row[field]);
