@@ -13,7 +13,7 @@ const HOUSE = {
   domain: ['db', 'lib', 'temporal', 'workflows'],
   activities: ['domain', 'lib', 'workflows'],
   workers: ['activities', 'db', 'domain', 'lib', 'temporal', 'workflows'],
-  api: ['domain', 'lib', 'workflows'],
+  api: ['domain', 'lib', 'web', 'workflows'],
   deploy: ['activities', 'api', 'client', 'db', 'domain', 'lib', 'temporal', 'web', 'workers', 'workflows'],
   local: ['db', 'deploy', 'domain', 'lib', 'temporal', 'web', 'workflows'],
   examples: ['client', 'db', 'deploy', 'domain', 'lib', 'local', 'temporal', 'test', 'web', 'workers', 'workflows'],
@@ -132,6 +132,10 @@ const RAW = [
     message: 'A pool that can be asked anything is for migrations, tests and measurements.',
   },
 ];
+const WORDS_ONLY = {
+  group: ['**/web/**', '!**/web/src/', '!**/web/src/text/', '!**/web/src/text/**'],
+  message: 'Of web/ only src/text may be imported here: how what the API says in English is said in another language.',
+};
 const KOA = { regex: '^(koa|koa-.*|@koa/.*)(/|$)', message: 'Only api/ knows Koa.' };
 const CONTRACTS_ONLY = {
   group: [
@@ -179,7 +183,7 @@ const REFUSED = {
   domain: [DATABASE_DRIVERS, ...RAW, KOA, CONTRACTS_ONLY, DISPATCH_ONLY],
   activities: [DATABASE_DRIVERS, ...RAW, KOA, CONTRACTS_ONLY],
   workers: [DATABASE_DRIVERS, ...RAW, KOA],
-  api: [DATABASE_DRIVERS, ...RAW, CONTRACTS_ONLY],
+  api: [DATABASE_DRIVERS, ...RAW, CONTRACTS_ONLY, WORDS_ONLY],
   deploy: [DATABASE_DRIVERS, ...RAW],
   examples: [DATABASE_DRIVERS],
 };

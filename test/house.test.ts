@@ -23,6 +23,7 @@ const FORBIDDEN: Record<string, string[]> = {
     '../../workflows/campaign/workflow.ts',
     '../../deploy/assemble.ts',
     '../../test/harness/world.ts',
+    '../../web/build.ts',
     'knex',
     'pg',
     'objection',

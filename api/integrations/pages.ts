@@ -28,10 +28,12 @@ export const integrationPageRoutes: readonly AnyRoute[] = [
     errors: ['unauthorized', 'forbidden', 'not_found', 'service_unavailable'],
     show: async (visit, query) => {
       const connection = await finishProviderConsent(visit.ctx, query);
+      const { integration: words } = visit.text;
       return messagePage(
+        visit.text,
         200,
-        'The account is connected',
-        html`<div class="note good"><p>${connection.label} can be used now. You can close this page.</p></div>`,
+        words.connected,
+        html`<div class="note good"><p>${words.usable(connection.label)}</p></div>`,
       );
     },
   }),

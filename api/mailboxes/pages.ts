@@ -42,16 +42,18 @@ export const consentPageRoutes: readonly AnyRoute[] = [
     fields: { consent: text, answer: z.enum(['connect', 'decline']).default('decline') },
     errors: ['mailbox_consent_expired', 'mailbox_auth_failed', 'mailbox_allowance_reached', 'service_unavailable'],
     act: async (visit, { consent, answer }) => {
+      const { mailbox: words } = visit.text;
       if (answer === 'decline') {
         await declineConsent(visit.ctx, consent);
-        return messagePage(200, 'Not connected', html`<p>The mailbox was not connected; its tokens are forgotten.</p>`);
+        return messagePage(visit.text, 200, words.declined, html`<p>${words.declinedWhy}</p>`);
       }
       try {
         const { email } = await confirmConsent(visit.ctx, consent);
         return messagePage(
+          visit.text,
           200,
-          'The mailbox is connected',
-          html`<div class="note good"><p>${email} can be used now. You can close this page.</p></div>`,
+          words.connected,
+          html`<div class="note good"><p>${words.usable(email)}</p></div>`,
         );
       } catch (error) {
         // Nothing is lost while no worker answers: the person can try again.
@@ -69,18 +71,19 @@ function confirmPage(
   { secret, email, organization, provider, askedBy }: Shown,
   refused?: AppError,
 ): StreamReply {
-  const asked = askedBy ? html` <strong>${askedBy}</strong> asked for it.` : null;
+  const { mailbox: words } = visit.text;
+  const asked = askedBy ? words.askedBy(askedBy) : null;
   const what = email
-    ? html`<p>The workspace <strong>${organization}</strong> would send and read mail of <strong>${email}</strong> (${provider}).${asked}</p>
-<p class="soft">Go on only if you know this workspace: whoever belongs to it can then read and write mail of this mailbox.</p>`
+    ? html`<p>${words.would(organization ?? '', email, provider ?? '')}${asked}</p>
+<p class="soft">${words.warning}</p>`
     : null;
-  return page({
-    title: 'Connect a mailbox',
+  return page(visit.text, {
+    title: words.title,
     status: refused?.status ?? 200,
     headers: refused?.headers,
-    body: html`<h1>Connect this mailbox?</h1>${problem(refused)}${what}
+    body: html`<h1>${words.question}</h1>${problem(visit, refused)}${what}
 <form method="post" action="${PATH}">${hiddenFields(visit, '')}<input type="hidden" name="consent" value="${secret}">
-<button class="main wide" name="answer" value="connect">Connect</button>
-<button class="wide" name="answer" value="decline">Do not connect</button></form>`,
+<button class="main wide" name="answer" value="connect">${words.connect}</button>
+<button class="wide" name="answer" value="decline">${words.decline}</button></form>`,
   });
 }

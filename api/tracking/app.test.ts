@@ -8,6 +8,7 @@ import test from 'ava';
 import { announceClicks } from '../../domain/tracking/announce-clicks.ts';
 import { trackingToken } from '../../domain/mail/messages/tracking-token.ts';
 import { clickUrl, openPixelUrl, unsubscribeUrl } from '../../domain/mail/messages/tracking-urls.ts';
+import { assertBothLanguages } from '../../test/harness/both-languages.ts';
 import { writeCountries } from '../../test/harness/mmdb.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
@@ -334,6 +335,19 @@ test.serial('opening the unsubscribe page changes nothing; its button does', asy
   t.is((await world.deps.db('enrollments').where({ id: mail.enrollmentId }).first()).state, 'unsubscribed');
   t.like((await events(mail, 'campaign.unsubscribed'))[0], { source: 'link', contact_id: mail.contactId });
   t.regex(await (await visit(optOutOf(mail))).text(), /You are unsubscribed/, 'the page now says so at once');
+});
+
+test.serial('recipients read the pages in the language of their browser', async (t) => {
+  const mail = await sentMail();
+  const page = (url: string) =>
+    assertBothLanguages(t, async (language) => {
+      const answer = await visit(url, { headers: { 'accept-language': language } });
+      return { text: await answer.text(), headers: answer.headers };
+    });
+  for (const path of ['/u/made-up', '/c/made-up', '/nowhere']) await page(`${tracking.url}${path}`);
+  await page(optOutOf(mail));
+  await visit(optOutOf(mail), { method: 'POST', body: new URLSearchParams({ confirm: 'yes' }) });
+  await page(optOutOf(mail));
 });
 
 test.serial(

@@ -16,6 +16,7 @@ import { createRateLimiter } from '../../lib/rate-limit.ts';
 import { inRequest } from '../../lib/request-span.ts';
 import { strictTransport } from '../../lib/strict-transport.ts';
 import { traceIds } from '../../lib/trace.ts';
+import { textsFor, type PageTexts } from '../page-texts/index.ts';
 import { metricsEndpoint } from '../system/documents.ts';
 import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './pages.ts';
 
@@ -41,7 +42,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
   app.use(frame(deps, metrics));
   app.use(metricsEndpoint(metrics, deps.config));
   app.use(router.routes());
-  app.use((koa) => showPage(koa, 404, unknownPage(referenceOf(koa))));
+  app.use((koa) => showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa))));
   app.silent = true;
   return app;
 }
@@ -68,7 +69,7 @@ function engagementRoutes(router: Router, deps: Deps): void {
 
   router.get('tracking.click', '/c/:ticket', async (koa) => {
     const ticket = await findTicket(deps, koa.params.ticket as string, hostsOf(koa));
-    if (!ticket) return showPage(koa, 404, unknownPage(referenceOf(koa)));
+    if (!ticket) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
     if (await recorded(ticket.id)) {
       await recordClick(deps, ticket, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
         koa.state.log.error({ err: error, ticketId: ticket.id }, 'a click was not recorded');
@@ -83,26 +84,31 @@ function engagementRoutes(router: Router, deps: Deps): void {
 function optOutRoutes(router: Router, deps: Deps): void {
   router.get('tracking.unsubscribe-page', '/u/:token', async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
-    if (!found) return showPage(koa, 404, unknownPage(referenceOf(koa)));
+    if (!found) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
     showPage(
       koa,
       200,
       found.done
-        ? donePage(found.organizationName, found.recipient)
-        : confirmPage(found.organizationName, found.recipient),
+        ? donePage(textsOf(koa), found.organizationName, found.recipient)
+        : confirmPage(textsOf(koa), found.organizationName, found.recipient),
     );
   });
 
   router.post('tracking.unsubscribe', '/u/:token', parseForm(), async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
-    if (!found) return showPage(koa, 404, unknownPage(referenceOf(koa)));
+    if (!found) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
     const form = (koa.request as { body?: Record<string, unknown> }).body ?? {};
     const isOneClick = Object.entries(form).some(
       ([name, value]) => /^list-unsubscribe$/i.test(name) && /^one-click$/i.test(String(value).trim()),
     );
     await optOut(deps, found, isOneClick ? 'one_click' : 'link', koa.state.requestId);
-    showPage(koa, 200, donePage(found.organizationName, found.recipient));
+    showPage(koa, 200, donePage(textsOf(koa), found.organizationName, found.recipient));
   });
+}
+
+/** The texts of the pages in the language of the recipient's browser. */
+function textsOf(koa: Context): PageTexts {
+  return textsFor(koa.get('accept-language'));
 }
 
 /** By what the log, and where there are traces the collector, finds a request again. */
@@ -131,7 +137,7 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
     } catch (error) {
       koa.state.log.error({ err: error }, 'request failed');
       koa.set('Retry-After', '5');
-      showPage(koa as Context, 503, troublePage(referenceOf(koa as Context)));
+      showPage(koa as Context, 503, troublePage(textsOf(koa as Context), referenceOf(koa as Context)));
     }
     const operation = String(koa._matchedRouteName ?? 'none');
     metrics.httpRequests.observe({ operation, status: String(koa.status) }, (performance.now() - started) / 1000);
@@ -163,6 +169,7 @@ function parseForm(): Middleware {
 function showPage(koa: Context, status: number, html: string): void {
   koa.status = status;
   koa.type = 'text/html';
+  koa.vary('Accept-Language');
   koa.body = html;
 }
 

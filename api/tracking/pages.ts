@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml } from '../../domain/mail/messages/text.ts';
+import { html, Html } from '../oauth/pages/html.ts';
+import type { PageTexts } from '../page-texts/index.ts';
 
 const STYLE = `body{font:17px/1.5 system-ui,sans-serif;color:#1b2733;background:#f6f8fa;margin:0;padding:1rem}
 main{max-width:30rem;margin:12vh auto 0;background:#fff;border:1px solid #d5dde5;border-radius:8px;padding:1.5rem 2rem}
@@ -15,47 +16,46 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The frame of every page of the tracking service. `body` is HTML. */
-function page(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title><style>${STYLE}</style></head>
-<body><main><h1>${escapeHtml(title)}</h1>${body}</main></body></html>`;
+/** The frame of every page of the tracking service. */
+function page({ lang }: PageTexts, title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<title>${title}</title><style>${new Html(STYLE)}</style></head>
+<body><main><h1>${title}</h1>${body}</main></body></html>`.text;
 }
 
 /** Asks before an opt-out: link scanners follow links, but press no buttons. */
-export function confirmPage(organization: string, address: string): string {
+export function confirmPage(text: PageTexts, organization: string, address: string): string {
+  const { recipient: words } = text;
   return page(
-    'Unsubscribe',
-    `<p>Stop emails from ${escapeHtml(organization)} to ${escapeHtml(maskAddress(address))}?</p>
-<form method="post"><button type="submit" name="confirm" value="yes">Unsubscribe</button></form>`,
+    text,
+    words.unsubscribe,
+    html`<p>${words.question(organization, maskAddress(address))}</p>
+<form method="post"><button type="submit" name="confirm" value="yes">${words.unsubscribe}</button></form>`,
   );
 }
 
 /** Shown after an opt-out. */
-export function donePage(organization: string, address: string): string {
-  return page(
-    'You are unsubscribed',
-    `<p role="status">${escapeHtml(organization)} will not write to ${escapeHtml(maskAddress(address))} any more.</p>`,
-  );
+export function donePage(text: PageTexts, organization: string, address: string): string {
+  const { recipient: words } = text;
+  return page(text, words.done, html`<p role="status">${words.doneWhy(organization, maskAddress(address))}</p>`);
 }
 
 /** Shown for a token that is not ours, or whose email is no longer stored. */
-export function unknownPage(reference: string): string {
-  return page(
-    'This link does not work',
-    `<p>It may be incomplete, or too old. If you copied it, copy all of it.</p>${quoted(reference)}`,
-  );
+export function unknownPage(text: PageTexts, reference: string): string {
+  const { recipient: words } = text;
+  return page(text, words.badLink, html`<p>${words.badLinkWhy}</p>${quoted(text, reference)}`);
 }
 
 /** Shown after an internal error. */
-export function troublePage(reference: string): string {
-  return page('Something went wrong', `<p>Please try again in a moment.</p>${quoted(reference)}`);
+export function troublePage(text: PageTexts, reference: string): string {
+  const { recipient: words } = text;
+  return page(text, words.trouble, html`<p>${words.troubleWhy}</p>${quoted(text, reference)}`);
 }
 
 /** What somebody who asks for help can quote. */
-function quoted(reference: string): string {
-  return `<p><small>Reference: ${escapeHtml(reference)}</small></p>`;
+function quoted({ recipient }: PageTexts, reference: string): Html {
+  return html`<p><small>${recipient.reference(reference)}</small></p>`;
 }
 
 /** Enough of an address for its owner to recognize it, and not more, because mails are forwarded. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { findReportOptOut, setReportOptOut, type ReportOptOut } from '../../domain/weekly-reports/opt-out.ts';
 import { html } from '../oauth/pages/html.ts';
 import { messagePage, page } from '../oauth/pages/layout.ts';
+import { textsFor, type PageTexts } from '../page-texts/index.ts';
 import { route, type StreamReply } from '../http/route.ts';
 
 const link = {
@@ -24,7 +25,8 @@ export const weeklyReportPages = [
     method: 'get',
     summary: 'Whether a member gets the weekly report of a workspace',
     description: 'The page behind the link in a report. Opening it changes nothing.',
-    handler: async (ctx, { params }) => optOutPage(await findReportOptOut(ctx, params.token)),
+    handler: async (ctx, { params, headers }) =>
+      optOutPage(textsFor(headers['accept-language']), await findReportOptOut(ctx, params.token)),
   }),
   route({
     ...link,
@@ -37,26 +39,22 @@ export const weeklyReportPages = [
     bodyLimit: 4 * 1024,
     idempotency: 'none',
     body: z.looseObject({ action: z.string().max(20).optional().meta({ description: 'resume; anything else stops' }) }),
-    handler: async (ctx, { params, body }) => {
+    handler: async (ctx, { params, body, headers }) => {
       const found = await findReportOptOut(ctx, params.token);
       if (found) await setReportOptOut(ctx, found, body.action === 'resume' ? 'resume' : 'stop', ctx.requestId);
-      return optOutPage(found && { ...found, done: body.action !== 'resume' });
+      return optOutPage(textsFor(headers['accept-language']), found && { ...found, done: body.action !== 'resume' });
     },
   }),
 ];
 
-function optOutPage(found: ReportOptOut | undefined): StreamReply {
-  if (!found)
-    return messagePage(
-      404,
-      'This link does not work',
-      html`<p>It is not complete, or you have left the workspace.</p>`,
-    );
+function optOutPage(text: PageTexts, found: ReportOptOut | undefined): StreamReply {
+  const { weeklyReport: words } = text;
+  if (!found) return messagePage(text, 404, words.badLink, html`<p>${words.badLinkWhy}</p>`);
   const { organizationName: name, done } = found;
-  return page({
-    title: 'Weekly report',
-    body: html`<h1>Weekly report of ${name}</h1>
-<p>${done ? 'You do not get it any more.' : 'You get it every Monday.'}</p>
-<form method="post"><input type="hidden" name="action" value="${done ? 'resume' : 'stop'}"><button>${done ? 'Send it to me again' : 'Stop these mails'}</button></form>`,
+  return page(text, {
+    title: words.title,
+    body: html`<h1>${words.of(name)}</h1>
+<p>${done ? words.stopped : words.comes}</p>
+<form method="post"><input type="hidden" name="action" value="${done ? 'resume' : 'stop'}"><button>${done ? words.resume : words.stop}</button></form>`,
   });
 }

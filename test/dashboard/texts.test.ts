@@ -6,6 +6,11 @@ import { FINDINGS, type FindingCode } from '../../domain/instance/findings.ts';
 import { z } from 'zod';
 import { PLACE, valuesIn, wordsFor } from '../../web/src/text/values.ts';
 import { words as inGerman } from '../../web/src/text/words-de.ts';
+import { de } from '../../api/page-texts/de.ts';
+import { en, type PageTexts } from '../../api/page-texts/en.ts';
+import { textsFor } from '../../api/page-texts/index.ts';
+import { pageWords } from '../../api/page-texts/said-de.ts';
+import { Html } from '../../api/oauth/pages/html.ts';
 import { ACTIONS, THINGS } from '../../web/src/rooms/operator/audit-names.ts';
 
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));
@@ -224,8 +229,8 @@ test('what is wrong with a field, lines of the log, why a run is blocked and why
 
 test('every text without a code is still said by the API, or by the types of its fields', async (t) => {
   const names = ['api', 'domain', 'lib', 'client/src'].map(async (folder) => {
-    const files = (await readdir(join(ROOT, folder), { recursive: true })).filter((name) =>
-      /(?<!\.test)\.ts$/.test(name),
+    const files = (await readdir(join(ROOT, folder), { recursive: true })).filter(
+      (name) => /(?<!\.test)\.ts$/.test(name) && !name.startsWith('page-texts/'),
     );
     return Promise.all(files.map((name) => readFile(join(ROOT, folder, name), 'utf8')));
   });
@@ -233,16 +238,17 @@ test('every text without a code is still said by the API, or by the types of its
     .flat()
     .join('\n')
     .replaceAll(/\\(['`])/g, '$1');
-  const gone = Object.keys(inGerman).filter(
+  const gone = Object.keys({ ...inGerman, ...pageWords }).filter(
     (text) =>
-      !/^(?:Invalid|Too) /.test(text) &&
+      // Zod says the first ones, and the source puts the last one together.
+      !/^(?:Invalid|Too|Order \{count\}) /.test(text) &&
       text
         .split(PLACE_ALONE)
         .map((part) => part.replace(/^\W+|\W+$/g, ''))
         .some((part) => !sources.includes(part)),
   );
   t.deepEqual(gone, []);
-  for (const [english, german] of Object.entries(inGerman)) {
+  for (const [english, german] of Object.entries({ ...inGerman, ...pageWords })) {
     const unknown = placeholders(german).filter((name) => !placeholders(english).includes(name));
     t.deepEqual(unknown, [], english);
   }
@@ -265,4 +271,89 @@ test('what is kept under one key is the same answer wherever it is asked for', a
     [...asked].filter(([, ways]) => ways.size > 1).map(([key, ways]) => `${key}: ${[...ways].join(' or ')}`),
     [],
   );
+});
+
+/** The same in both languages: names, and what only passes on what it is given. */
+const ALIKE = new Set([
+  'said',
+  'plainly',
+  'field.code',
+  'approval.fact',
+  'approval.value',
+  'approval.severity',
+  'approval.step',
+]);
+
+/** Every text of a catalogue of the server-rendered pages by its path, with something put into each place. */
+function pageTexts(texts: object, path = ''): [path: string, text: string][] {
+  return Object.entries(texts).flatMap(([name, value]: [string, unknown]): [string, string][] => {
+    const at = path ? `${path}.${name}` : name;
+    if (value instanceof Html) return [[at, value.text]];
+    if (typeof value === 'object') return pageTexts(value as object, at);
+    if (typeof value === 'string') return [[at, value]];
+    const given = ['day', 'moment'].includes(at) ? [new Date('2026-03-02T12:00:00Z')] : ['<7>', '<8>', '<9>'];
+    const made = (value as (...values: unknown[]) => string | Html)(...given);
+    return [[at, made instanceof Html ? made.text : made]];
+  });
+}
+
+test('the server-rendered pages speak German beside English, and what is put into a text is in both', (t) => {
+  const german = new Map(pageTexts(de));
+  for (const [path, english] of pageTexts(en)) {
+    const own = german.get(path)!;
+    t.true(own.trim().length > 0, path);
+    if (!ALIKE.has(path)) t.not(own, english, path);
+    const places = (text: string) => ['7', '8', '9'].filter((place) => text.includes(place));
+    if (!['day', 'moment'].includes(path)) t.deepEqual(places(own), places(english), path);
+    t.false(/<[789]>/.test(own) && own.includes('</'), `${path}: a value is not escaped in HTML`);
+  }
+});
+
+const LANGUAGES: [header: string | undefined, texts: PageTexts][] = [
+  [undefined, en],
+  ['', en],
+  ['*', en],
+  ['fr', en],
+  ['de', de],
+  ['DE-at', de],
+  ['de-AT,de;q=0.9,en;q=0.5', de],
+  ['en;q=0.3, de;q=0.8', de],
+  ['fr, de;q=0.2', de],
+  ['en-US,en;q=0.9,de;q=0.8', en],
+  ['de;q=0', en],
+  [';;,q', en],
+];
+
+for (const [header, texts] of LANGUAGES) {
+  test(`a browser that sends Accept-Language: ${header} reads the pages in ${texts === de ? 'German' : 'English'}`, (t) => {
+    t.is(textsFor(header).lang, texts.lang);
+  });
+}
+
+test('what the pages refuse is known in German', async (t) => {
+  const domain = ['auth', 'identity', 'mailboxes', 'approvals'].map((area) => `domain/${area}`);
+  const places = [...domain, 'api/auth/pages', 'api/oauth/pages', 'api/approvals/pages', 'api/mailboxes'];
+  const listed = places.map(async (place) => {
+    const names = await readdir(join(ROOT, place), { recursive: true });
+    return names.filter((name) => /(?<!\.test)\.ts$/.test(name)).map((name) => join(place, name));
+  });
+  const names = [
+    ...(await Promise.all(listed)).flat(),
+    'domain/oauth/authorize.ts',
+    'domain/organizations/invitations.ts',
+    'domain/integrations/oauth.ts',
+  ];
+  const sources = await Promise.all(names.map((name) => readFile(join(ROOT, name), 'utf8')));
+  const patterns = [
+    ...[...OF_FIELDS, ...OF_REFUSALS].map(({ source }) => source),
+    `kind: 'page', message: ${TEXT.source}`,
+    `refuse\\(request, '\\w+', ${TEXT.source}`,
+    `\\bwhat: ${TEXT.source}`,
+  ].map((source) => new RegExp(source, 'g'));
+  const found = patterns.flatMap((pattern) =>
+    sources.flatMap((source) => [...source.matchAll(pattern)].map(([, literal]) => asSaid(literal!))),
+  );
+  t.true(found.length > 80, `${found.length}: were they found?`);
+  const unknown = [...new Set(found)].filter((words) => /[a-z]{2}/i.test(words) && de.plainly(words) === words);
+  t.deepEqual(unknown, []);
 });

@@ -1,9 +1,11 @@
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
+import type { PageTexts } from '../../page-texts/index.ts';
 import { html, type Html } from '../../oauth/pages/html.ts';
 
 type Content = ApprovalRow['payload'];
 type Sample = Content['samples'][number];
 type Step = Content['steps'][number];
+type Words = PageTexts['approval'];
 
 /** Addresses of one list that the page shows; all of them are in GET /approvals. */
 const SHOWN_ADDRESSES = 20;
@@ -12,29 +14,29 @@ const SHOWN_ADDRESSES = 20;
  * What an approval is about, as people read it.
  * @param samplePath where the frames of samples find their emails; `?n=` is added
  */
-export function contentView({ payload, preflight }: ApprovalRow, samplePath: string): Html {
+export function contentView(text: PageTexts, { payload, preflight }: ApprovalRow, samplePath: string): Html {
+  const { approval: words } = text;
   const mails = payload.recipients.count > 0 || payload.senders.length > 0 || payload.samples.length > 0;
-  return html`${mails ? mailing(payload) : null}${payload.details ? html`<h2 class="part">Details</h2>${facts(payload.details)}` : null}
-${preflight ? findings(preflight) : null}
-${payload.samples.length > 0 ? html`<h2 class="part">As recipients would see it</h2>${payload.samples.map((one, index) => sample(one, `${samplePath}?n=${index}`))}` : null}
-${payload.steps.length > 0 ? html`<h2 class="part">The whole template</h2>${payload.steps.map(step)}` : null}`;
+  return html`${mails ? mailing(words, payload) : null}${payload.details ? html`<h2 class="part">${words.details}</h2>${facts(words, payload.details)}` : null}
+${preflight ? findings(text, preflight) : null}
+${payload.samples.length > 0 ? html`<h2 class="part">${words.asSeen}</h2>${payload.samples.map((one, index) => sample(words, one, `${samplePath}?n=${index}`))}` : null}
+${payload.steps.length > 0 ? html`<h2 class="part">${words.template}</h2>${payload.steps.map((one, index) => step(words, one, index))}` : null}`;
 }
 
 /** Whom it mails, from where and when. An order of mailboxes mails nobody. */
-function mailing(payload: Content): Html {
+function mailing(words: Words, payload: Content): Html {
   return html`<dl class="places">
-<dt>Recipients</dt><dd>${recipients(payload.recipients)}</dd>
-<dt>From</dt><dd>${payload.senders.length === 0 ? 'no mailbox' : payload.senders.map(({ name, email }) => html`<div>${name} &lt;${email}&gt;</div>`)}</dd>
-<dt>When</dt><dd>${payload.schedule === null ? 'At once' : facts(payload.schedule)}</dd>
+<dt>${words.recipients}</dt><dd>${recipients(words, payload.recipients)}</dd>
+<dt>${words.from}</dt><dd>${payload.senders.length === 0 ? words.noMailbox : payload.senders.map(({ name, email }) => html`<div>${name} &lt;${email}&gt;</div>`)}</dd>
+<dt>${words.when}</dt><dd>${payload.schedule === null ? words.atOnce : facts(words, payload.schedule)}</dd>
 </dl>
 `;
 }
 
-function recipients({ count, source, addresses = [] }: Content['recipients']): Html {
-  const people = count === 1 ? '1 person' : `${count} people`;
+function recipients(words: Words, { count, source, addresses = [] }: Content['recipients']): Html {
   const more =
-    addresses.length > SHOWN_ADDRESSES ? html`<li>and ${addresses.length - SHOWN_ADDRESSES} more</li>` : null;
-  return html`${people}${source.name ? html` of ${source.name}` : null}${
+    addresses.length > SHOWN_ADDRESSES ? html`<li>${words.more(addresses.length - SHOWN_ADDRESSES)}</li>` : null;
+  return html`${words.people(count)}${source.name ? words.of(source.name) : null}${
     addresses.length > 0
       ? html`<ul class="plain">${addresses.slice(0, SHOWN_ADDRESSES).map((address) => html`<li>${address}</li>`)}${more}</ul>`
       : null
@@ -42,47 +44,48 @@ function recipients({ count, source, addresses = [] }: Content['recipients']): H
 }
 
 /** An object of which only its writer knows the keys: one line each. */
-function facts(values: Record<string, unknown>): Html {
+function facts(words: Words, values: Record<string, unknown>): Html {
   const shown = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== '');
-  return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${name.replaceAll('_', ' ')}</dt><dd>${words(value)}</dd>`)}</dl>`;
+  return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${words.fact(name)}</dt><dd>${written(words, value)}</dd>`)}</dl>`;
 }
 
 /** A list has a line for each of its entries; an entry with parts is their values in their order. */
-function words(value: unknown): Html | string {
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return html`${value.map((one) => html`<div>${words(one)}</div>`)}`;
+function written(words: Words, value: unknown): Html | string {
+  if (typeof value === 'boolean') return value ? words.yes : words.no;
+  if (Array.isArray(value)) return html`${value.map((one) => html`<div>${written(words, one)}</div>`)}`;
   if (typeof value === 'object' && value !== null)
-    return html`${Object.values(value).map((part, index) => html`${index > 0 ? ', ' : ''}${words(part)}`)}`;
-  return String(value);
+    return html`${Object.values(value).map((part, index) => html`${index > 0 ? ', ' : ''}${written(words, part)}`)}`;
+  return words.value(String(value));
 }
 
 interface Finding {
+  code?: string;
   severity?: string;
   message?: string;
   fix?: string;
 }
 
 /** The report of the checks when it was asked for: its score, and each finding with its remedy. */
-function findings(report: Record<string, unknown>): Html {
+function findings({ approval: words, said }: PageTexts, report: Record<string, unknown>): Html {
   const list = (Array.isArray(report.findings) ? report.findings : []) as Finding[];
-  const score = typeof report.score === 'number' ? ` (score ${report.score} of 100)` : '';
-  const verdict = report.passed === false ? 'The checks found faults' : 'The checks were passed';
-  return html`<h2 class="part">Checks</h2><div class="note ${report.passed === false ? 'bad' : 'good'}"><p>${verdict}${score}.</p></div>
-${list.length > 0 ? html`<ul class="plain">${list.map(({ severity, message, fix }) => html`<li>${severity ? html`<span class="mark">${severity}</span> ` : null}${message} ${fix ? html`<span class="soft">${fix}</span>` : null}</li>`)}</ul>` : null}`;
+  const score = typeof report.score === 'number' ? words.score(report.score) : '';
+  const verdict = report.passed === false ? words.faults(score) : words.passed(score);
+  return html`<h2 class="part">${words.checks}</h2><div class="note ${report.passed === false ? 'bad' : 'good'}"><p>${verdict}</p></div>
+${list.length > 0 ? html`<ul class="plain">${list.map(({ code = '', severity, message, fix }) => html`<li>${severity ? html`<span class="mark">${words.severity(severity)}</span> ` : null}${message ? said(code, message) : null} ${fix ? html`<span class="soft">${said(code, fix)}</span>` : null}</li>`)}</ul>` : null}`;
 }
 
-function sample({ from, to, cc, subject, text, html: body, attachments }: Sample, source: string): Html {
+function sample(words: Words, { from, to, cc, subject, text, html: body, attachments }: Sample, source: string): Html {
   return html`<div class="note"><p><strong>${subject}</strong></p>
-<p class="soft">From ${from} to ${to}${cc && cc.length > 0 ? html`, cc ${cc.join(', ')}` : null}</p>
-${attachments && attachments.length > 0 ? html`<p class="soft">Attached: ${attachments.map(({ filename }) => filename).join(', ')}</p>` : null}
-${body === '' ? html`<pre>${text}</pre>` : html`<iframe class="letter" sandbox src="${source}" title="Email to ${to}" loading="lazy" referrerpolicy="no-referrer"></iframe>${text === '' ? null : html`<details><summary>Its text version</summary><pre>${text}</pre></details>`}`}</div>`;
+<p class="soft">${words.fromTo(from, to)}${cc && cc.length > 0 ? words.cc(cc.join(', ')) : null}</p>
+${attachments && attachments.length > 0 ? html`<p class="soft">${words.attached(attachments.map(({ filename }) => filename).join(', '))}</p>` : null}
+${body === '' ? html`<pre>${text}</pre>` : html`<iframe class="letter" sandbox src="${source}" title="${words.emailTo(to)}" loading="lazy" referrerpolicy="no-referrer"></iframe>${text === '' ? null : html`<details><summary>${words.textVersion}</summary><pre>${text}</pre></details>`}`}</div>`;
 }
 
-function step({ name, type, wait_after: days, variants = [], settings }: Step, index: number): Html {
-  const when = days ? `, ${days} ${days === 1 ? 'day' : 'days'} later` : '';
-  return html`<details><summary>${index + 1}. ${name || type.replaceAll('_', ' ')}${when}</summary>
+function step(words: Words, { name, type, wait_after: days, variants = [], settings }: Step, index: number): Html {
+  const when = days ? words.later(days) : '';
+  return html`<details><summary>${index + 1}. ${name || words.step(type)}${when}</summary>
 ${variants.map(
   ({ subject, body_plain: plain, body_html: rich }) =>
-    html`<p><strong>${subject || 'In the same conversation'}</strong></p>${plain ? html`<pre>${plain}</pre>` : null}${rich ? html`<pre><code>${rich}</code></pre>` : null}`,
-)}${settings ? facts(settings) : null}</details>`;
+    html`<p><strong>${subject || words.sameConversation}</strong></p>${plain ? html`<pre>${plain}</pre>` : null}${rich ? html`<pre><code>${rich}</code></pre>` : null}`,
+)}${settings ? facts(words, settings) : null}</details>`;
 }

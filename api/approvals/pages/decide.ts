@@ -14,6 +14,7 @@ import { messagePage, page, redirect } from '../../oauth/pages/layout.ts';
 import { APPROVAL_PATH, approvalRequest } from '../../oauth/pages/return-to.ts';
 import { hiddenFields, signInPage } from '../../oauth/pages/sign-in.ts';
 import type { Visit } from '../../oauth/pages/visit.ts';
+import type { PageTexts } from '../../page-texts/index.ts';
 import { presentApproval } from '../present.ts';
 import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
@@ -72,65 +73,65 @@ async function withApproval(
   if (place.id !== visit.ctx.actor.organizationId) return otherWorkspacePage(visit, id, place);
   if (!may(visit.ctx.actor, [], ['send_campaigns']))
     return messagePage(
+      visit.text,
       403,
-      'Your role cannot decide this',
-      html`<div class="note bad" role="alert">Approvals are for people whose role in ${place.name} may send.</div>`,
+      visit.text.approval.notYours,
+      html`<div class="note bad" role="alert">${visit.text.approval.needsSending(place.name)}</div>`,
     );
   return show(await findApproval(reader(visit.ctx), id));
 }
 
 function otherWorkspacePage(visit: Visit, id: string, place: { id: string; name: string }): StreamReply {
-  return page({
-    title: `An approval in ${place.name}`,
-    body: html`<h1>An approval in ${place.name}</h1>
-<p>This belongs to the workspace <strong>${place.name}</strong>; you have selected another one.</p>
+  const { approval: words } = visit.text;
+  return page(visit.text, {
+    title: words.elsewhere(place.name),
+    body: html`<h1>${words.elsewhere(place.name)}</h1>
+<p>${words.belongs(place.name)}</p>
 <form method="post" action="/account/workspace">${hiddenFields(visit, approvalRequest(id))}<input type="hidden" name="organization_id" value="${place.id}">
-<button class="main wide">Go to ${place.name}</button></form>`,
+<button class="main wide">${words.goTo(place.name)}</button></form>`,
   });
 }
 
 async function approvalPage(visit: Visit, approval: ApprovalRow): Promise<StreamReply> {
-  const { ctx } = visit;
+  const { ctx, text } = visit;
+  const title = text.plainly(approval.payload.title);
   const shown = presentApproval({ config: ctx.config, now: ctx.clock.now() }, approval);
   const { user } = await readProfile(ctx);
-  return page({
-    title: approval.payload.title,
+  return page(text, {
+    title,
     wide: true,
     frames: true,
-    body: html`<h1>${approval.payload.title}</h1>
-<p class="soft">Asked for by <strong>${approval.requester_name}</strong>, ${approval.api_key_id ? 'an API key' : 'an app'} of this workspace, at ${moment(approval.created_at)}.</p>
-${state(shown.status, approval)}
-${contentView(approval, `${path(approval.id)}/sample`)}
+    body: html`<h1>${title}</h1>
+<p class="soft">${text.approval.asked(approval.requester_name, approval.api_key_id !== null, text.moment(approval.created_at))}</p>
+${state(text, shown.status, approval)}
+${contentView(text, approval, `${path(approval.id)}/sample`)}
 ${shown.status === 'pending' ? decisionForm(visit, approval) : null}
-<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, approvalRequest(approval.id))}<p class="soft">Signed in as <strong>${user.email}</strong></p><button class="link">Not you? Sign out</button></form>`,
+<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, approvalRequest(approval.id))}<p class="soft">${text.signedInAs(user.email)}</p><button class="link">${text.notYou}</button></form>`,
   });
 }
 
-function state(status: ApprovalRow['status'], approval: ApprovalRow) {
-  const by = approval.decided_at ? ` at ${moment(approval.decided_at)}` : '';
+function state(text: PageTexts, status: ApprovalRow['status'], approval: ApprovalRow) {
+  const { approval: words, moment } = text;
+  const at = approval.decided_at && moment(approval.decided_at);
   const reason = approval.reason ? html`<p>${approval.reason}</p>` : null;
   switch (status) {
     case 'pending':
-      return html`<div class="note warn"><p><strong>Waits for your decision until ${moment(approval.expires_at)}.</strong> Nothing has been sent.</p>
-<ul class="plain">${approval.reasons.map(({ message }) => html`<li>${message}.</li>`)}</ul></div>`;
+      return html`<div class="note warn"><p>${words.waits(moment(approval.expires_at))}</p>
+<ul class="plain">${approval.reasons.map(({ message }) => html`<li>${text.said('approval_reason', message)}.</li>`)}</ul></div>`;
     case 'approved':
-      return html`<div class="note good" role="status"><p><strong>Approved${by}.</strong> It is checked once more and then carried out.</p>${reason}</div>`;
+      return html`<div class="note good" role="status"><p>${words.approved(at)}</p>${reason}</div>`;
     case 'executed':
-      return html`<div class="note good" role="status"><p><strong>Approved${by}, and carried out.</strong></p>${reason}</div>`;
+      return html`<div class="note good" role="status"><p>${words.executed(at)}</p>${reason}</div>`;
     case 'denied':
-      return html`<div class="note bad" role="status"><p><strong>Denied${by}.</strong> It does not happen.</p>${reason}</div>`;
+      return html`<div class="note bad" role="status"><p>${words.denied(at)}</p>${reason}</div>`;
     case 'expired':
-      return html`<div class="note bad" role="status"><p><strong>This has ended without being carried out.</strong></p><p>${approval.reason ?? 'No decision within 30 minutes'}</p></div>`;
+      return html`<div class="note bad" role="status"><p><strong>${words.expired}</strong></p><p>${approval.reason ? text.plainly(approval.reason) : words.undecided}</p></div>`;
   }
 }
 
 function decisionForm(visit: Visit, approval: ApprovalRow) {
-  return html`<h2 class="part">Your decision</h2><form method="post" action="${path(approval.id)}">${hiddenFields(visit, approvalRequest(approval.id))}
-<label class="field">Reason (optional)<textarea class="text" name="reason" rows="3" maxlength="2000"></textarea></label>
-<div class="actions"><button class="danger" name="decision" value="denied">Deny</button><button class="main" name="decision" value="approved">Approve</button></div></form>`;
-}
-
-/** A moment as people read it; the pages run no script that could know their time zone. */
-function moment(date: Date): string {
-  return `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const { approval: words } = visit.text;
+  return html`<h2 class="part">${words.decision}</h2><form method="post" action="${path(approval.id)}">${hiddenFields(visit, approvalRequest(approval.id))}
+<label class="field">${words.reason}<textarea class="text" name="reason" rows="3" maxlength="2000"></textarea></label>
+<div class="actions"><button class="danger" name="decision" value="denied">${words.deny}</button><button class="main" name="decision" value="approved">${words.approve}</button></div></form>`;
 }

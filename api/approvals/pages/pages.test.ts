@@ -2,6 +2,7 @@ import test from 'ava';
 import { addMember, createMember } from '../../../test/harness/factories.ts';
 import { approvalContent, createApproval } from '../../../test/harness/approvals.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
+import { assertBothLanguagesIn } from '../../../test/harness/both-languages.ts';
 import { signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
 import { call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -105,6 +106,9 @@ browserTest(
       'nothing is wider than the phone',
     );
     t.is(await stateOf(id), 'pending', 'looking at it decides nothing');
+    const given = ['Europe/Budapest', 'Monday to Friday', 'No DMARC record', 'Publish one.', 'test', tenant.email];
+    const written = ['1. hello', 'Hi {{.FirstName}}', 'Hi Ada', 'Me &lt;me@acme.example&gt;'];
+    await assertBothLanguagesIn(t, world, page, [...given, ...written]);
 
     await page.getByLabel('Reason').fill('Good <list>');
     await page.getByRole('button', { name: 'Approve' }).click();
@@ -147,6 +151,8 @@ browserTest('an order of mailboxes: what is bought, for how much, and the addres
   ])
     t.true(text.includes(words), text);
   for (const words of ['Recipients', 'no mailbox', '{"']) t.false(text.includes(words), words);
+  const given = ['google', 'ada@acme-mail.example', 'bo@acme-mail.example', '19.00 USD', 'test', tenant.email];
+  await assertBothLanguagesIn(t, world, page, [...given, content.details!.quote_id as string]);
   t.true(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'));
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../../domain/identity/passwords.ts';
 import { AppError, type Problem } from '../../../lib/errors.ts';
 import type { StreamReply } from '../../http/route.ts';
+import type { PageTexts } from '../../page-texts/index.ts';
 import { emailAddress } from '../../http/schemas.ts';
 import { html, type Html } from '../../oauth/pages/html.ts';
 
@@ -9,14 +10,14 @@ import { html, type Html } from '../../oauth/pages/html.ts';
 export const tokenParams = z.object({ token: z.string() });
 
 /** The field of a new password, with the rule that can be said beforehand. */
-export function passwordField(label = 'Password'): Html {
+export function passwordField({ field }: PageTexts, label = field.password): Html {
   return html`<label class="field">${label}<input class="text" type="password" name="password" autocomplete="new-password" required minlength="${PASSWORD_LENGTH.min}" maxlength="${PASSWORD_LENGTH.max}"></label>
-<p class="soft">At least ${PASSWORD_LENGTH.min} characters; a few words are easy to remember.</p>`;
+<p class="soft">${field.passwordRule(PASSWORD_LENGTH.min)}</p>`;
 }
 
 /** The field of a person's name. */
-export function nameField(name: string, autofocus: Html | null = null): Html {
-  return html`<label class="field">Your name<input class="text" name="name" value="${name}" autocomplete="name" maxlength="200"${autofocus}></label>`;
+export function nameField({ field }: PageTexts, name: string, autofocus: Html | null = null): Html {
+  return html`<label class="field">${field.name}<input class="text" name="name" value="${name}" autocomplete="name" maxlength="200"${autofocus}></label>`;
 }
 
 /** A name as a person writes it into one field: the first word, and the rest. */

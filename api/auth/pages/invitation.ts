@@ -38,7 +38,7 @@ export const invitationRoutes = [
     act: async (visit, _fields, token) => {
       if (!visit.signedIn) return signInPage(visit, { request: invitationRequest(token) });
       const { name } = await acceptInvitation(visit.ctx, token);
-      return joinedPage(name);
+      return joinedPage(visit, name);
     },
   }),
   sentForm({
@@ -79,7 +79,7 @@ export const invitationRoutes = [
         (refused) => codePage(visit, token, invitation, session, refused),
         async () => {
           await confirmSignUp(visit.ctx, { session, code: code.trim() });
-          return joinedPage(invitation.organization);
+          return joinedPage(visit, invitation.organization);
         },
       );
     },
@@ -93,22 +93,25 @@ async function invitationPage(visit: Visit, token: string, invitation: Invitatio
   }
   const { user } = await readProfile(visit.ctx);
   if (user.email !== invitation.email) return otherPersonPage(visit, token, invitation, user.email);
-  return page({
-    title: `Join ${invitation.organization}`,
-    body: html`<h1>Join ${invitation.organization}</h1>
-<p>You are invited to this workspace as <strong>${invitation.role}</strong>.</p>
-<form method="post" action="${path(token)}">${hiddenFields(visit, '')}<button class="main wide">Join</button></form>
-<p class="soft">You are signed in as ${user.email}.</p>`,
+  const { invitation: words } = visit.text;
+  const title = words.title(invitation.organization);
+  return page(visit.text, {
+    title,
+    body: html`<h1>${title}</h1>
+<p>${words.invited(invitation.role)}</p>
+<form method="post" action="${path(token)}">${hiddenFields(visit, '')}<button class="main wide">${words.join}</button></form>
+<p class="soft">${words.signedIn(user.email)}</p>`,
   });
 }
 
 function otherPersonPage(visit: Visit, token: string, invitation: Invitation, email: string): StreamReply {
-  return page({
-    title: 'This invitation is for another address',
+  const { invitation: words } = visit.text;
+  return page(visit.text, {
+    title: words.otherAddress,
     status: 403,
-    body: html`<h1>This invitation is for another address</h1>
-<p>It was sent to <strong>${invitation.email}</strong>; you are signed in as <strong>${email}</strong>.</p>
-<form method="post" action="/account/sign-out">${hiddenFields(visit, invitationRequest(token))}<button class="main">Sign out and go on</button></form>`,
+    body: html`<h1>${words.otherAddress}</h1>
+<p>${words.sentTo(invitation.email, email)}</p>
+<form method="post" action="/account/sign-out">${hiddenFields(visit, invitationRequest(token))}<button class="main">${words.signOut}</button></form>`,
   });
 }
 
@@ -119,17 +122,19 @@ function accountPage(
   name: string,
   refused?: AppError,
 ): StreamReply {
-  return page({
-    title: `Join ${invitation.organization}`,
+  const { goOn, invitation: words } = visit.text;
+  const title = words.title(invitation.organization);
+  return page(visit.text, {
+    title,
     status: refused?.status ?? 200,
     headers: refused?.headers,
-    body: html`<h1>Join ${invitation.organization}</h1>
-<p>You are invited to this workspace as <strong>${invitation.role}</strong>. Make an account for <strong>${invitation.email}</strong>:</p>
-${problem(refused)}<form method="post" action="${path(token, '/account')}">${hiddenFields(visit, '')}
-${nameField(name, AUTOFOCUS)}
+    body: html`<h1>${title}</h1>
+<p>${words.invited(invitation.role)} ${words.makeAccount(invitation.email)}</p>
+${problem(visit, refused)}<form method="post" action="${path(token, '/account')}">${hiddenFields(visit, '')}
+${nameField(visit.text, name, AUTOFOCUS)}
 <input type="hidden" name="username" value="${invitation.email}" autocomplete="username">
-${passwordField()}
-<button class="main wide">Go on</button></form>`,
+${passwordField(visit.text)}
+<button class="main wide">${goOn}</button></form>`,
   });
 }
 
@@ -140,24 +145,27 @@ function codePage(
   session: string,
   refused?: AppError,
 ): StreamReply {
-  return page({
-    title: 'Check your mail',
+  const { code, field, invitation: words } = visit.text;
+  return page(visit.text, {
+    title: code.title,
     status: refused?.status ?? 200,
     headers: refused?.headers,
-    body: html`<h1>Check your mail</h1>
-<p class="soft">We sent a code of six digits to ${invitation.email}. It is good for ${CODE_MINUTES} minutes.</p>
-${problem(refused)}<form method="post" action="${path(token, '/code')}">${hiddenFields(visit, '')}<input type="hidden" name="session" value="${session}">
-<label class="field">Code<input class="text code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*[0-9]{6}\\s*" title="Six digits" required maxlength="12"${AUTOFOCUS}></label>
-<button class="main wide">Join ${invitation.organization}</button></form>
-<p class="soft">No mail? <a href="${path(token)}">Begin again</a></p>`,
+    body: html`<h1>${code.title}</h1>
+<p class="soft">${code.mailedTo(invitation.email)} ${code.lasts(CODE_MINUTES)}</p>
+${problem(visit, refused)}<form method="post" action="${path(token, '/code')}">${hiddenFields(visit, '')}<input type="hidden" name="session" value="${session}">
+<label class="field">${field.code}<input class="text code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*[0-9]{6}\\s*" title="${field.sixDigits}" required maxlength="12"${AUTOFOCUS}></label>
+<button class="main wide">${words.title(invitation.organization)}</button></form>
+<p class="soft">${code.noMailYet} <a href="${path(token)}">${code.beginAgain}</a></p>`,
   });
 }
 
-function joinedPage(organization: string): StreamReply {
+function joinedPage({ text }: Visit, organization: string): StreamReply {
+  const { invitation: words } = text;
   return messagePage(
+    text,
     200,
-    `You belong to ${organization}`,
-    html`<div class="note good"><p>You can use the workspace now, with your address and your password.</p></div>
-<p><a href="${APPS_PATH}">Your authorized apps</a> · <a href="/docs">API reference</a></p>`,
+    words.joined(organization),
+    html`<div class="note good"><p>${words.joinedWhy}</p></div>
+<p><a href="${APPS_PATH}">${words.apps}</a> · <a href="/docs">${words.reference}</a></p>`,
   );
 }

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { ensureSetupLink } from '../../../domain/auth/setup.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
+import { assertBothLanguages } from '../../../test/harness/both-languages.ts';
 import { signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { freshEmail, login, mailedCode, mailedToken, PASSWORD, post } from '../../../test/harness/people.ts';
 import { call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -181,4 +182,76 @@ test('a setup link that is wrong or old says what to do, and uses nothing up', a
   const answer = await call(fresh, 'GET', '/setup/made-up');
   t.is(answer.status, 401);
   t.regex(answer.text, /Restart the API/);
+});
+
+test('the pages of setting up, signing in and passwords are in the language of the browser, and so are their refusals', async (t) => {
+  const { email, link } = await invited('Lamps');
+  const fresh = await createWorld();
+  t.teardown(() => fresh.close());
+  const setup = new URL((await ensureSetupLink(fresh.deps))!.url).pathname;
+  const invitation = new URL(link).pathname;
+  const shown: [World, path: string, alike?: string[]][] = [
+    [fresh, '/'],
+    [fresh, setup],
+    [fresh, '/setup/made-up'],
+    [world, '/account/sign-in'],
+    [world, '/account/apps'],
+    [world, '/account/forgotten-password'],
+    [world, '/reset-password/made-up'],
+    [world, '/invitations/made-up'],
+    [world, '/approvals/made-up'],
+    [world, '/weekly-report/made-up'],
+    [world, '/oauth/authorize?client_id=made-up'],
+    [world, '/mailboxes/consent?state=made-up'],
+    [world, invitation, [email, 'Member']],
+  ];
+  for (const [at, path, alike] of shown)
+    await assertBothLanguages(
+      t,
+      (language) => call(at, 'GET', path, { headers: { 'accept-language': language } }),
+      alike,
+    );
+
+  const refused: [World, path: string, action: string, fields: Record<string, string>][] = [
+    [world, '/account/sign-in', '/account/sign-in', { email: 'nobody@example.com', password: PASSWORD }],
+    [world, '/account/sign-in', '/account/sign-in/code', { code: '123456' }],
+    [world, '/account/sign-in', '/account/sign-in', { csrf: 'another' }],
+    [world, '/account/forgotten-password', '/account/forgotten-password', { email: 'nobody' }],
+    [world, '/account/forgotten-password', '/account/forgotten-password', { email: 'nobody@example.com' }],
+    [world, '/reset-password/made-up', '/reset-password/made-up', { password: NEW_PASSWORD }],
+    [world, invitation, `${invitation}/account`, { name: 'Gwen', password: 'aaaaaaaaaaaa' }],
+    [world, invitation, `${invitation}/account`, { name: 'Gwen', password: NEW_PASSWORD }],
+    [fresh, setup, setup, { email: 'ada@example.com', password: PASSWORD }],
+    [fresh, setup, setup, { email: 'ada@example.com', password: 'aaaaaaaaaaaa', organization: 'Engines' }],
+  ];
+  const alike = ['nobody@example.com', email, 'Member', 'Code'];
+  for (const [at, path, action, fields] of refused) {
+    const form = await call(at, 'GET', path);
+    const cookie = form.headers.getSetCookie()[0]!.split(';')[0]!;
+    const csrf = /name="csrf" value="([^"]+)"/.exec(form.text)![1]!;
+    await assertBothLanguages(
+      t,
+      (language) =>
+        call(at, 'POST', action, {
+          body: new URLSearchParams({ csrf, ...fields }),
+          headers: { cookie, origin: at.deps.config.APP_URL, 'accept-language': language },
+        }),
+      alike,
+    );
+  }
+});
+
+browserTest('a German claims an installation in German', async (t) => {
+  const fresh = await createWorld({ ownAddress: true });
+  t.teardown(() => fresh.close());
+  const { page, context } = await chrome.visit({ javaScriptEnabled: false, locale: 'de-DE' });
+  await page.goto((await ensureSetupLink(fresh.deps))!.url);
+  await page.getByLabel('Dein Name').fill('Ada Lovelace');
+  await page.getByLabel('E-Mail-Adresse').fill('ada@example.com');
+  await page.getByLabel('Passwort').fill(PASSWORD);
+  await page.getByLabel('Arbeitsbereich').fill('Maschinen & <Söhne>');
+  await page.getByRole('button', { name: 'Einrichten' }).click();
+  await page.getByRole('heading', { name: 'Maschinen & <Söhne> ist bereit' }).waitFor();
+  t.notRegex(await page.getByRole('main').innerText(), /\b(?:the|is|your|and)\b/);
+  await context.close();
 });

@@ -37,9 +37,10 @@ export const resetRoutes = [
           const address = addressIn(email);
           await askReset(visit.ctx, address);
           return messagePage(
+            visit.text,
             200,
-            'Check your mail',
-            html`<p>We have written to <strong>${address}</strong>. The link in the mail is good for ${RESET_MINUTES} minutes.</p>`,
+            visit.text.code.title,
+            html`<p>${visit.text.reset.written(address, RESET_MINUTES)}</p>`,
           );
         },
       ),
@@ -62,13 +63,14 @@ export const resetRoutes = [
     back: () => FORGOTTEN_PATH,
     act: async (visit, { password }, token) =>
       orAgain(
-        (refused) => (refused.code === 'unauthorized' ? deadLinkPage() : newPasswordPage(visit, token, refused)),
+        (refused) => (refused.code === 'unauthorized' ? deadLinkPage(visit) : newPasswordPage(visit, token, refused)),
         async () => {
           await confirmReset(visit.ctx, { session: token, password });
           return messagePage(
+            visit.text,
             200,
-            'Your new password is set',
-            html`<p>Every session of your account has ended. <a href="${APPS_PATH}">Sign in</a> with the new password.</p>`,
+            visit.text.reset.done,
+            html`<p>${visit.text.reset.allEnded(APPS_PATH)}</p>`,
           );
         },
       ),
@@ -76,32 +78,30 @@ export const resetRoutes = [
 ];
 
 function forgottenPage(visit: Visit, email: string, refused?: AppError): StreamReply {
-  return page({
-    title: 'Set a new password',
+  const { field, reset: words } = visit.text;
+  return page(visit.text, {
+    title: words.title,
     status: refused?.status ?? 200,
     headers: refused?.headers,
-    body: html`<h1>Set a new password</h1><p class="soft">We mail you a link.</p>
-${problem(refused)}<form method="post" action="${FORGOTTEN_PATH}">${hiddenFields(visit, '')}
-<label class="field">Email address<input class="text" type="email" name="email" value="${email}" autocomplete="username" required maxlength="254"${AUTOFOCUS}></label>
-<button class="main wide">Mail the link</button></form>`,
+    body: html`<h1>${words.title}</h1><p class="soft">${words.mailsLink}</p>
+${problem(visit, refused)}<form method="post" action="${FORGOTTEN_PATH}">${hiddenFields(visit, '')}
+<label class="field">${field.email}<input class="text" type="email" name="email" value="${email}" autocomplete="username" required maxlength="254"${AUTOFOCUS}></label>
+<button class="main wide">${words.mailIt}</button></form>`,
   });
 }
 
 function newPasswordPage(visit: Visit, token: string, refused?: AppError): StreamReply {
-  return page({
-    title: 'Set a new password',
+  const { field, reset: words } = visit.text;
+  return page(visit.text, {
+    title: words.title,
     status: refused?.status ?? 200,
-    body: html`<h1>Set a new password</h1><p class="soft">All your sessions end with it.</p>
-${problem(refused)}<form method="post" action="${RESET_PATH}/${encodeURIComponent(token)}">${hiddenFields(visit, '')}
-${passwordField('New password')}
-<button class="main wide">Set the password</button></form>`,
+    body: html`<h1>${words.title}</h1><p class="soft">${words.endsSessions}</p>
+${problem(visit, refused)}<form method="post" action="${RESET_PATH}/${encodeURIComponent(token)}">${hiddenFields(visit, '')}
+${passwordField(visit.text, field.newPassword)}
+<button class="main wide">${words.button}</button></form>`,
   });
 }
 
-function deadLinkPage(): StreamReply {
-  return messagePage(
-    401,
-    'This link does not work any more',
-    html`<p>It was used, or is older than ${RESET_MINUTES} minutes. <a href="${FORGOTTEN_PATH}">Have another one mailed.</a></p>`,
-  );
+function deadLinkPage({ text }: Visit): StreamReply {
+  return messagePage(text, 401, text.reset.dead, html`<p>${text.reset.deadWhy(RESET_MINUTES, FORGOTTEN_PATH)}</p>`);
 }

@@ -1,3 +1,4 @@
+import type { PageTexts } from '../../page-texts/index.ts';
 import { html, type Html, type Part } from './html.ts';
 import { initial, logoSource } from './logo.ts';
 
@@ -29,9 +30,9 @@ export function appCard(app: ShownApp, title: Part, lines: Part, action?: Part):
 }
 
 /** Where an application's redirect URI leads, in words a person can judge. */
-export function destination(redirectUri: string): Html {
+export function destination({ consent }: PageTexts, redirectUri: string): Html {
   const url = new URL(redirectUri);
   if (url.protocol === 'https:') return html`<strong>${url.host}</strong>`;
-  if (url.protocol === 'http:') return html`a program on this computer (<strong>${url.host}</strong>)`;
-  return html`an app on this device (<strong>${url.protocol.slice(0, -1)}</strong>)`;
+  if (url.protocol === 'http:') return consent.onComputer(url.host);
+  return consent.onDevice(url.protocol.slice(0, -1));
 }

@@ -36,32 +36,33 @@ export const appsRoutes = [
 ];
 
 async function appsPage(visit: Visit): Promise<StreamReply> {
+  const { text } = visit;
+  const words = text.apps;
   const [{ user }, apps] = await Promise.all([
     readProfile(visit.ctx),
     listAuthorizedApps(visit.ctx, visit.ctx.actor.userId!),
   ]);
-  const signOut = html`<form method="post" action="/account/sign-out">${hiddenFields(visit, '')}<button class="quiet">Sign out</button></form>`;
+  const signOut = html`<form method="post" action="/account/sign-out">${hiddenFields(visit, '')}<button class="quiet">${words.signOut}</button></form>`;
   const list =
     apps.length === 0
-      ? html`<div class="note">No app has access. When you approve one, it stands here.</div>`
+      ? html`<div class="note">${words.none}</div>`
       : html`<ul class="apps">${apps.map((app) => item(visit, app))}</ul>`;
-  return page({
-    title: 'Authorized apps',
+  return page(text, {
+    title: words.title,
     wide: true,
     top: signOut,
-    body: html`<h1>Authorized apps</h1><p class="soft">These apps act for <strong>${user.email}</strong>, or for others in a workspace you own, in the workspace named with each.</p>${list}`,
+    body: html`<h1>${words.title}</h1><p class="soft">${words.actFor(user.email)}</p>${list}`,
   });
 }
 
 function item(visit: Visit, app: AuthorizedApp): Html {
+  const { text } = visit;
+  const words = text.apps;
+  const day = (date: Date) => html`<time datetime="${date.toISOString()}">${text.day(date)}</time>`;
   const website = websiteLink(app);
-  const words = groupedScopes(namesOf(app.scopes)).flatMap(({ entries }) => entries);
-  const facts = html`<p class="soft">${app.organization_name} · since ${day(app.created_at)} · ${app.last_used_at ? html`last used ${day(app.last_used_at)}` : 'not used yet'}${app.people > 1 ? html` · ${app.people} people` : null}${website ? html` · ${website}` : null}${app.self_registered ? html` <span class="mark">Not verified</span>` : null}</p>
-<details><summary>${words.length === 1 ? 'One thing it may do' : `${words.length} things it may do`}</summary><ul>${words.map((entry) => html`<li>${scopeWords(entry)}</li>`)}</ul></details>`;
-  const revoke = html`<form method="post" action="${APPS_PATH}">${hiddenFields(visit, '')}<input type="hidden" name="grant_id" value="${app.grant_id}"><button class="danger quiet" aria-label="Revoke access of ${app.name} to ${app.organization_name}">${app.for_all ? 'Revoke for the workspace' : 'Revoke'}</button></form>`;
+  const scopes = groupedScopes(text, namesOf(app.scopes)).flatMap(({ entries }) => entries);
+  const facts = html`<p class="soft">${app.organization_name} · ${words.since} ${day(app.created_at)} · ${app.last_used_at ? html`${words.lastUsed} ${day(app.last_used_at)}` : words.notUsed}${app.people > 1 ? html` · ${words.people(app.people)}` : null}${website ? html` · ${website}` : null}${app.self_registered ? html` <span class="mark">${words.notVerified}</span>` : null}</p>
+<details><summary>${words.may(scopes.length)}</summary><ul>${scopes.map((entry) => html`<li>${scopeWords(text, entry)}</li>`)}</ul></details>`;
+  const revoke = html`<form method="post" action="${APPS_PATH}">${hiddenFields(visit, '')}<input type="hidden" name="grant_id" value="${app.grant_id}"><button class="danger quiet" aria-label="${words.revokeLabel(app.name, app.organization_name)}">${app.for_all ? words.revokeForAll : words.revoke}</button></form>`;
   return html`<li>${appCard(app, html`<h2>${app.name}</h2>`, facts, revoke)}</li>`;
-}
-
-function day(date: Date): Html {
-  return html`<time datetime="${date.toISOString()}">${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time>`;
 }

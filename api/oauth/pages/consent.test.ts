@@ -4,6 +4,7 @@ import * as oauth from 'oauth4webapi';
 import type { Page } from 'playwright-core';
 import { maskOf, namesOf } from '../../../lib/permissions.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
+import { assertBothLanguagesIn } from '../../../test/harness/both-languages.ts';
 import { authorizeAddress, createApp, signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { pkce, token } from '../../../test/harness/oauth.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
@@ -102,6 +103,8 @@ browserTest('sign in, consent, code, tokens: a client library of another project
       .evaluateAll((groups) => groups.map((group) => group.querySelector('legend')!.textContent)),
     ['See', 'Change', 'Special'],
   );
+  const names = ['Keeps deals in step.', 'www.example.com', 'Northwind &lt;Traders&gt;', 'In'];
+  await assertBothLanguagesIn(t, world, page, [...names, new URL(callback).host, tenant.email]);
   await page.getByRole('button', { name: 'Approve' }).click();
 
   const answer = oauth.validateAuthResponse(server, { client_id: client.clientId }, await waitForAnswer(page), state);

@@ -18,6 +18,7 @@ import { grantableWith } from '../../../lib/grantable.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { maskOf, type Permission } from '../../../lib/permissions.ts';
 import type { StreamReply } from '../../http/route.ts';
+import type { PageTexts } from '../../page-texts/index.ts';
 import { appCard, destination, websiteLink } from './app-card.ts';
 import { sentForm, shownPage } from './declare.ts';
 import { html, type Html } from './html.ts';
@@ -69,22 +70,17 @@ export const consentRoutes = [
       if (!visit.signedIn) return redirect(returnTo(request));
       const read = await readAuthorizationRequest(visit.ctx, new URLSearchParams(request));
       if (read.kind !== 'request') return refusedPage(visit, read, request, leavingPage);
-      if (body.decision === 'deny') return leavingPage(read.application, denyAuthorization(read).location);
+      if (body.decision === 'deny') return leavingPage(visit, read.application, denyAuthorization(read).location);
       // The workspace may have been changed in another tab: access is granted only to the workspace that the page showed.
       if (body.organization_id !== visit.ctx.actor.organizationId) {
-        return consentPage(
-          visit,
-          request,
-          read,
-          new AppError('conflict', 'The workspace has been changed meanwhile. Look at it again'),
-        );
+        return consentPage(visit, request, read, new AppError('conflict', visit.text.consent.changed));
       }
       const scopes = read.scopes.filter((name) => (body as Record<string, unknown>)[fieldOf(name)] !== undefined);
       try {
-        return leavingPage(read.application, (await approveAuthorization(visit.ctx, read, scopes)).location);
+        return leavingPage(visit, read.application, (await approveAuthorization(visit.ctx, read, scopes)).location);
       } catch (error) {
         if (error instanceof AppError && error.status < 500)
-          return consentPage(visit, request, read, explained(error), scopes);
+          return consentPage(visit, request, read, explained(visit.text, error), scopes);
         throw error;
       }
     },
@@ -106,9 +102,9 @@ function fieldOf(scope: Permission): string {
 }
 
 /** An error of the verb as the form shows it: with its problems in the message, as they name no field of the form. */
-function explained(error: AppError): AppError {
-  const fix = error.fix ?? error.problems?.map((problem) => problem.message).join('. ');
-  return new AppError(error.code, error.message, fix ? { fix: `${fix}.` } : {});
+function explained({ plainly }: PageTexts, error: AppError): AppError {
+  const fix = error.fix ?? error.problems?.map(({ message }) => plainly(message)).join('. ');
+  return new AppError(error.code, plainly(error.message), fix ? { fix: `${fix}.` } : {});
 }
 
 /**
@@ -121,26 +117,30 @@ async function refusedPage(
   visit: Visit,
   refusal: AuthorizationRefusal,
   request: string,
-  leave: (app: Client, location: string) => StreamReply = (_app, location) => redirect(location),
+  leave: (visit: Visit, app: Client, location: string) => StreamReply = (_visit, _app, location) => redirect(location),
 ): Promise<StreamReply> {
+  const { text } = visit;
+  const words = text.consent;
   if (refusal.kind === 'page') {
     return messagePage(
+      text,
       400,
-      'This request does not work',
-      html`<div class="note bad" role="alert">${refusal.message}</div>
-<p class="soft">The app that sent you here made a mistake. You have not been signed in to it, and nothing was sent to it.</p>`,
+      words.refused,
+      html`<div class="note bad" role="alert">${text.plainly(refusal.message)}</div>
+<p class="soft">${words.appMistake}</p>`,
     );
   }
   const app = await findClient(visit.ctx, new URLSearchParams(request).get('client_id') ?? '');
   if (!app) throw notFound('Application');
-  if (await isOwn(visit, app)) return leave(app, refusal.location);
+  if (await isOwn(visit, app)) return leave(visit, app, refusal.location);
   const problem = new URL(refusal.location).searchParams.get('error_description') ?? '';
   return messagePage(
+    text,
     400,
-    'This request does not work',
-    html`<div class="note bad" role="alert">${problem}.</div>
-<p>The app calls itself <strong>${app.name}</strong>. ${app.self_registered ? 'It registered itself and nobody has checked who it is.' : 'It is not an app of your own workspace, and nobody has checked who it is.'} Going back to it leads to ${destination(refusal.location)}.</p>
-<p><a class="button" href="${refusal.location}" rel="noreferrer">Go back to the app</a></p>`,
+    words.refused,
+    html`<div class="note bad" role="alert">${text.plainly(problem)}.</div>
+<p>${words.callsItself(app.name)} ${app.self_registered ? words.registeredItself : words.notOwn} ${words.leadsTo(destination(text, refusal.location))}</p>
+<p><a class="button" href="${refusal.location}" rel="noreferrer">${words.goBack}</a></p>`,
   );
 }
 
@@ -154,12 +154,13 @@ async function isOwn({ ctx, signedIn }: Visit, { organization_id: owner }: Clien
  * Takes the browser back to the application with a page, not with a redirect of the form: browsers apply this page's
  * `form-action` to every further redirect of a form, and the application may redirect to any site.
  */
-function leavingPage({ name }: Pick<Client, 'name'>, location: string): StreamReply {
-  return page({
-    title: `Back to ${name}`,
+function leavingPage({ text }: Visit, { name }: Pick<Client, 'name'>, location: string): StreamReply {
+  const { consent, goOn } = text;
+  return page(text, {
+    title: consent.backTo(name),
     refreshTo: location,
-    body: html`<h1>Back to ${name}</h1><p role="status">You are on your way to ${destination(location)}.</p>
-<p><a class="button main" href="${location}" rel="noreferrer">Go on</a></p>`,
+    body: html`<h1>${consent.backTo(name)}</h1><p role="status">${consent.onYourWay(destination(text, location))}</p>
+<p><a class="button main" href="${location}" rel="noreferrer">${goOn}</a></p>`,
   });
 }
 
@@ -171,6 +172,8 @@ async function consentPage(
   ticked?: readonly Permission[],
 ): Promise<StreamReply> {
   const { application, redirectUri } = read;
+  const { text } = visit;
+  const words = text.consent;
   const [{ user }, workspaces, owner] = await Promise.all([
     readProfile(visit.ctx),
     listMyOrganizations(visit.ctx),
@@ -182,31 +185,34 @@ async function consentPage(
   const body = html`
 ${appCard(
   application,
-  html`<h1>${application.name} asks for access</h1>`,
+  html`<h1>${words.title(application.name)}</h1>`,
   html`${website ? html`<p class="soft">${website}</p>` : null}
 ${application.description ? html`<p>${application.description}</p>` : null}`,
 )}
 ${
   application.self_registered
-    ? html`<div class="note warn"><p><strong>Not verified.</strong> This app registered itself, and nobody has checked that it is who it says. Go on only if you have just started this yourself and know where you are sent:</p><p>${destination(redirectUri)}</p></div>`
-    : ownerNote(owner, workspace, redirectUri)
+    ? html`<div class="note warn"><p>${words.notVerified}</p><p>${destination(text, redirectUri)}</p></div>`
+    : ownerNote(visit, owner, workspace, redirectUri)
 }
-${refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null}
+${refused ? html`<div class="note bad" role="alert">${text.plainly(refused.message)}.${refused.fix ? html` ${text.plainly(refused.fix)}` : null}</div>` : null}
 ${workspaceChoice(visit, request, workspaces, workspace)}
 ${workspace ? decisionForm(visit, request, read, workspace, grantable, ticked) : null}
-<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, request)}<p class="soft">Signed in as <strong>${user.email}</strong></p><button class="link">Not you? Sign out</button></form>`;
-  return page({ title: `${application.name} asks for access`, status: refused?.status ?? 200, body });
+<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, request)}<p class="soft">${text.signedInAs(user.email)}</p><button class="link">${text.notYou}</button></form>`;
+  return page(text, { title: words.title(application.name), status: refused?.status ?? 200, body });
 }
 
 /** Whose application it is; a warning when it is not the workspace that would give access. */
 function ownerNote(
+  { text }: Visit,
   owner: { id: string; name: string } | null,
   workspace: MyOrganization | undefined,
   redirectUri: string,
 ): Html {
+  const { consent: words } = text;
+  const place = destination(text, redirectUri);
   if (owner === null || owner.id === workspace?.id)
-    return html`<p class="soft">An app of ${owner === null ? 'a workspace that is gone' : html`<strong>${owner.name}</strong>`}. Afterwards you are sent to ${destination(redirectUri)}.</p>`;
-  return html`<div class="note warn"><p><strong>From another workspace.</strong> This app belongs to the workspace <strong>${owner.name}</strong>, and nobody has checked that it is who it says. What you approve, that workspace gets. Go on only if you know it and where you are sent:</p><p>${destination(redirectUri)}</p></div>`;
+    return html`<p class="soft">${owner === null ? words.goneApp(place) : words.ownApp(owner.name, place)}</p>`;
+  return html`<div class="note warn"><p>${words.foreignApp(owner.name)}</p><p>${place}</p></div>`;
 }
 
 function workspaceChoice(
@@ -215,15 +221,15 @@ function workspaceChoice(
   workspaces: readonly MyOrganization[],
   chosen: MyOrganization | undefined,
 ): Html {
-  if (workspaces.length === 0)
-    return html`<div class="note bad" role="alert">You are not a member of any workspace, so there is nothing to give access to.</div>`;
-  if (workspaces.length === 1 && chosen) return html`<p>Workspace: <strong>${chosen.name}</strong></p>`;
+  const { consent: words, field } = visit.text;
+  if (workspaces.length === 0) return html`<div class="note bad" role="alert">${words.noWorkspace}</div>`;
+  if (workspaces.length === 1 && chosen) return html`<p>${words.workspace(chosen.name)}</p>`;
   const options = workspaces.map(
     ({ id, name, role_name }) =>
       html`<option value="${id}"${id === chosen?.id ? html` selected` : null}>${name} (${role_name})</option>`,
   );
   return html`<form method="post" action="/account/workspace" class="row">${hiddenFields(visit, request)}
-<label class="field">Workspace<select name="organization_id">${options}</select></label><button>${chosen ? 'Change' : 'Choose'}</button></form>`;
+<label class="field">${field.workspace}<select name="organization_id">${options}</select></label><button>${chosen ? words.change : words.choose}</button></form>`;
 }
 
 function decisionForm(
@@ -234,20 +240,22 @@ function decisionForm(
   grantable: number,
   ticked: readonly Permission[] = scopes,
 ): Html {
+  const { text } = visit;
+  const words = text.consent;
   const isOpen = (name: Permission) => (maskOf([name]) & grantable) !== 0;
   const isTicked = new Set<Permission>(ticked);
-  const groups = groupedScopes(scopes).map(
+  const groups = groupedScopes(text, scopes).map(
     ({ title, entries }) =>
       html`<fieldset><legend>${title}</legend><ul class="scopes">${entries.map((entry) =>
         isOpen(entry.name)
-          ? html`<li><label><input type="checkbox" name="${fieldOf(entry.name)}"${isTicked.has(entry.name) ? html` checked` : null}><span>${scopeWords(entry)}</span></label></li>`
-          : html`<li class="off"><label><input type="checkbox" disabled><span>${scopeWords(entry)}<br>Your role in this workspace does not let you give this.</span></label></li>`,
+          ? html`<li><label><input type="checkbox" name="${fieldOf(entry.name)}"${isTicked.has(entry.name) ? html` checked` : null}><span>${scopeWords(text, entry)}</span></label></li>`
+          : html`<li class="off"><label><input type="checkbox" disabled><span>${scopeWords(text, entry)}<br>${words.notYours}</span></label></li>`,
       )}</ul></fieldset>`,
   );
   const isPossible = scopes.some(isOpen);
   return html`<form method="post" action="${AUTHORIZE_PATH}">${hiddenFields(visit, request)}<input type="hidden" name="organization_id" value="${workspace.id}">
-<p>In <strong>${workspace.name}</strong> it could do the following, in your name, until you take it back. Leave out what you do not want to give.</p>
+<p>${words.could(workspace.name)}</p>
 ${groups}
-<div class="actions"><button name="decision" value="deny">Deny</button>${isPossible ? html`<button class="main" name="decision" value="approve">Approve</button>` : null}</div>
-<p class="soft">What you approve stands under <a href="${APPS_PATH}">authorized apps</a>, where you can take it back at any time.</p></form>`;
+<div class="actions"><button name="decision" value="deny">${words.deny}</button>${isPossible ? html`<button class="main" name="decision" value="approve">${words.approve}</button>` : null}</div>
+<p class="soft">${words.takeBack(APPS_PATH)}</p></form>`;
 }

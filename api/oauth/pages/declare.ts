@@ -3,6 +3,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { ErrorCode } from '../../../lib/errors.ts';
 import { asAppError } from '../../http/errors.ts';
 import { route, type AnyRoute, type OtherAnswer, type StreamReply } from '../../http/route.ts';
+import { textsFor, type PageTexts } from '../../page-texts/index.ts';
 import { html } from './html.ts';
 import { messagePage } from './layout.ts';
 import { returnTo } from './return-to.ts';
@@ -93,7 +94,7 @@ export function sentForm<S extends z.ZodRawShape>(
         assertOwnForm(visit, headers, csrf);
         const token = tokenIn(params);
         return act(visit, body as FormBody<S>, token).catch((error: unknown) =>
-          refusal(visit.ctx, error, back?.(token) ?? returnTo(request)),
+          refusal(visit.ctx, visit.text, error, back?.(token) ?? returnTo(request)),
         );
       }),
   });
@@ -108,27 +109,29 @@ async function answered(
   headers: Record<string, string | undefined>,
   work: (visit: Visit) => Promise<StreamReply>,
 ): Promise<StreamReply> {
+  const text = textsFor(headers['accept-language']);
   try {
     const visit = await readVisit(ctx, headers);
-    const reply = await work(visit).catch((error: unknown) => refusal(ctx, error));
+    const reply = await work(visit).catch((error: unknown) => refusal(ctx, text, error));
     return { ...reply, cookies: visit.cookies };
   } catch (error) {
-    return refusal(ctx, error);
+    return refusal(ctx, text, error);
   }
 }
 
 /** An error as a page. Internal errors are logged here, because they do not pass through the error envelope. */
-function refusal(ctx: Ctx, thrown: unknown, back?: string): StreamReply {
+function refusal(ctx: Ctx, text: PageTexts, thrown: unknown, back?: string): StreamReply {
   const error = asAppError(thrown);
   if (error.status >= 500) ctx.log.error({ err: error, cause: error.cause, requestId: ctx.requestId }, 'page failed');
-  const title =
-    error.status >= 500 ? 'Something went wrong' : error.status === 429 ? 'Too many attempts' : 'This did not work';
+  const { failed, tooMany, other, again, request } = text.refused;
+  const title = error.status >= 500 ? failed : error.status === 429 ? tooMany : other;
   return messagePage(
+    text,
     error.status,
     title,
-    html`<div class="note bad" role="alert"><p>${error.message}.</p>
-${error.fix ? html`<p>${error.fix}</p>` : null}</div>
-${back === undefined ? null : html`<p><a href="${back}">Open the page again</a></p>`}<p class="soft">Request <code>${ctx.requestId}</code></p>`,
+    html`<div class="note bad" role="alert"><p>${text.plainly(error.message)}.</p>
+${error.fix ? html`<p>${text.plainly(error.fix)}</p>` : null}</div>
+${back === undefined ? null : html`<p><a href="${back}">${again}</a></p>`}<p class="soft">${request} <code>${ctx.requestId}</code></p>`,
     error.headers,
   );
 }

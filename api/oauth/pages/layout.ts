@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StreamReply } from '../../http/route.ts';
+import type { PageTexts } from '../../page-texts/index.ts';
 import { Html, html } from './html.ts';
 import { STYLE } from './style.ts';
 
@@ -42,19 +43,19 @@ export interface PageOptions {
   headers?: Record<string, string> | undefined;
 }
 
-/** A whole page as the answer of a route: head, style and frame around `body`. It runs no script. */
-export function page(options: PageOptions): StreamReply {
+/** A whole page as the answer of a route: head, style and frame around `body`, in the language of `text`. It runs no script. */
+export function page({ lang }: PageTexts, options: PageOptions): StreamReply {
   const refresh =
     options.refreshTo === undefined ? null : html`<meta http-equiv="refresh" content="0;url=${options.refreshTo}">`;
   const document = html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">${refresh}
+<html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">${refresh}
 <title>${options.title} · Heron</title><style>${new Html(STYLE)}</style></head>
 <body${options.wide ? html` class="wide"` : null}><header class="top">${MARK}<span>Heron</span>${options.top}</header>
 <main>${options.body}</main></body></html>`;
   const frames: Record<string, string> = options.frames
     ? { 'Content-Security-Policy': `${POLICY}; frame-src 'self'` }
     : {};
-  return reply(options.status ?? 200, document.text, { ...frames, ...options.headers });
+  return reply(options.status ?? 200, document.text, { Vary: 'Accept-Language', ...frames, ...options.headers });
 }
 
 /** Sends the browser on with a GET. `location` is a path of ours, or an address that was checked against its application. */
@@ -67,6 +68,12 @@ function reply(status: number, text: string, headers: Record<string, string> = {
 }
 
 /** A page that says one thing, such as why a request cannot go on. */
-export function messagePage(status: number, title: string, body: Html, headers?: Record<string, string>): StreamReply {
-  return page({ status, title, body: html`<h1>${title}</h1>${body}`, headers });
+export function messagePage(
+  text: PageTexts,
+  status: number,
+  title: string,
+  body: Html,
+  headers?: Record<string, string>,
+): StreamReply {
+  return page(text, { status, title, body: html`<h1>${title}</h1>${body}`, headers });
 }

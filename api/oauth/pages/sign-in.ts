@@ -32,48 +32,51 @@ export function signInPage(visit: Visit, options: SignInOptions): StreamReply {
 }
 
 function passwordPage(visit: Visit, { request, refused, email = '' }: SignInOptions): StreamReply {
+  const { signIn: words, field } = visit.text;
   return asked(
-    'Sign in',
+    visit,
+    words.title,
     refused,
-    html`<p class="soft">Sign in ${purposeOf(request)}.</p>
-${problem(refused)}<form method="post" action="${SIGN_IN_PATH}">${hiddenFields(visit, request)}
-<label class="field">Email address<input class="text" type="email" name="email" value="${email}" autocomplete="username" required maxlength="254"${email === '' ? AUTOFOCUS : null}></label>
-<label class="field">Password<input class="text" type="password" name="password" autocomplete="current-password" required maxlength="1024"${email === '' ? null : AUTOFOCUS}></label>
-<button class="main wide">Sign in</button></form>
-<p class="soft"><a href="/account/forgotten-password">Forgotten your password?</a></p>`,
+    html`<p class="soft">${words[purposeOf(request)]}</p>
+${problem(visit, refused)}<form method="post" action="${SIGN_IN_PATH}">${hiddenFields(visit, request)}
+<label class="field">${field.email}<input class="text" type="email" name="email" value="${email}" autocomplete="username" required maxlength="254"${email === '' ? AUTOFOCUS : null}></label>
+<label class="field">${field.password}<input class="text" type="password" name="password" autocomplete="current-password" required maxlength="1024"${email === '' ? null : AUTOFOCUS}></label>
+<button class="main wide">${words.button}</button></form>
+<p class="soft"><a href="/account/forgotten-password">${words.forgotten}</a></p>`,
   );
 }
 
-function purposeOf(request: string): string {
-  if (dashboardIn(request) !== undefined) return 'to your workspace';
-  if (request === '') return 'to see the apps you have authorized';
-  if (approvalIn(request) !== undefined) return 'to see what waits for your decision';
-  return invitationIn(request) === undefined ? 'to go on to the app that asks for access' : 'to accept the invitation';
+/** Which text says what one signs in for. */
+function purposeOf(request: string) {
+  if (dashboardIn(request) !== undefined) return 'toDashboard';
+  if (request === '') return 'toApps';
+  if (approvalIn(request) !== undefined) return 'toApproval';
+  return invitationIn(request) === undefined ? 'toApp' : 'toInvitation';
 }
 
 function codePage(visit: Visit, { request, refused }: SignInOptions): StreamReply {
+  const { code, field, goOn } = visit.text;
   return asked(
-    'Check your mail',
+    visit,
+    code.title,
     refused,
-    html`<p class="soft">${whereTheCodeIs(visit)} It is good for ${CODE_MINUTES} minutes.</p>
-${problem(refused)}<form method="post" action="/account/sign-in/code">${hiddenFields(visit, request)}
-<label class="field">Code<input class="text code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*[0-9]{6}\\s*" title="Six digits" required maxlength="12"${AUTOFOCUS}></label>
-<button class="main wide">Go on</button></form>
-<form method="post" action="/account/sign-in/restart" class="who">${hiddenFields(visit, request)}<p class="soft">No mail, or another account?</p><button class="link">Start again</button></form>`,
+    html`<p class="soft">${whereTheCodeIs(visit)} ${code.lasts(CODE_MINUTES)}</p>
+${problem(visit, refused)}<form method="post" action="/account/sign-in/code">${hiddenFields(visit, request)}
+<label class="field">${field.code}<input class="text code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*[0-9]{6}\\s*" title="${field.sixDigits}" required maxlength="12"${AUTOFOCUS}></label>
+<button class="main wide">${goOn}</button></form>
+<form method="post" action="/account/sign-in/restart" class="who">${hiddenFields(visit, request)}<p class="soft">${code.noMail}</p><button class="link">${code.restart}</button></form>`,
   );
 }
 
 /** An installation without a mail server writes its mail to its log, which `npm start` shows. */
-function whereTheCodeIs({ ctx: { config } }: Visit): string {
-  return config.MAIL_TRANSPORT === 'log'
-    ? 'This installation sends no mail yet: the code of six digits is in the terminal of npm start, or in the log of the API.'
-    : 'We sent you a code of six digits.';
+function whereTheCodeIs({ ctx: { config }, text: { code } }: Visit): string {
+  return config.MAIL_TRANSPORT === 'log' ? code.inLog : code.mailed;
 }
 
 export const AUTOFOCUS = html` autofocus`;
 
-function asked(title: string, refused: AppError | undefined, body: Part): StreamReply {
-  return page({
+function asked({ text }: Visit, title: string, refused: AppError | undefined, body: Part): StreamReply {
+  return page(text, {
     title,
     status: refused?.status ?? 200,
     headers: refused?.headers,
@@ -82,10 +85,10 @@ function asked(title: string, refused: AppError | undefined, body: Part): Stream
 }
 
 /** What was refused about a form, above it: the message, every fault of a field, and the fix. */
-export function problem(refused: AppError | undefined): Html | null {
+export function problem({ text }: Pick<Visit, 'text'>, refused: AppError | undefined): Html | null {
   if (!refused) return null;
-  const faults = (refused.problems ?? []).map(({ message }) => html` ${message}.`);
-  return html`<div class="note bad" role="alert">${refused.message}.${faults}${refused.fix ? html` ${refused.fix}` : null}</div>`;
+  const faults = (refused.problems ?? []).map(({ message }) => html` ${text.plainly(message)}.`);
+  return html`<div class="note bad" role="alert">${text.plainly(refused.message)}.${faults}${refused.fix ? html` ${text.plainly(refused.fix)}` : null}</div>`;
 }
 
 /** Runs a step of the sign-in; an error that the person can correct is shown in the same form. */
@@ -137,8 +140,7 @@ export const signInRoutes = [
     act: async (visit, { request, email, password }) =>
       step(visit, { request, email }, async () => {
         const address = emailAddress.safeParse(email);
-        if (!address.success || password === '')
-          throw new AppError('bad_request', 'Enter your email address and your password');
+        if (!address.success || password === '') throw new AppError('bad_request', visit.text.signIn.bothFields);
         const result = await signIn(visit.ctx, { email: address.data, password, deviceToken: visit.cookie('device') });
         if ('session' in result) visit.keep('challenge', result.session, CODE_MINUTES * 60_000);
         else await enter(visit, result);

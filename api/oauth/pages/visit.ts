@@ -3,6 +3,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { hmac, newSecret, safeEqual } from '../../../lib/crypto.ts';
 import { AppError } from '../../../lib/errors.ts';
+import { textsFor, type PageTexts } from '../../page-texts/index.ts';
 import { cookieNames, readCookies, setCookie, type CookieNames } from './cookies.ts';
 
 /** One request of a browser: who is signed in, what its forms must carry, which cookies the answer sets. */
@@ -10,6 +11,8 @@ export interface Visit {
   /** Acts as the person who is signed in, in the workspace of their session; anonymous before sign-in. */
   ctx: Ctx;
   signedIn: boolean;
+  /** The texts of the pages in the language of the browser. */
+  text: PageTexts;
   /** Proves that a form was made for this browser: a keyed hash of its session, or of its visitor cookie. */
   csrf: string;
   names: CookieNames;
@@ -38,6 +41,7 @@ export async function readVisit(ctx: Ctx, headers: Record<string, string | undef
   return {
     ctx: actor ? { ...ctx, actor } : ctx,
     signedIn: actor !== null,
+    text: textsFor(headers['accept-language']),
     csrf: csrfToken(ctx.config, actor ? `session/${actor.sessionId!}` : `visitor/${visitor!}`),
     names,
     cookie: (name) => sent.get(names[name]),

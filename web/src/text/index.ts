@@ -2,7 +2,8 @@ import { once } from '../app/once.ts';
 import { language, region, usePreferences, type Preferences } from '../app/preferences.ts';
 import { common } from './en/common.ts';
 import type { RoomTexts } from './rooms.ts';
-import { PLACE, valuesIn, wordsFor, type Values } from './values.ts';
+import { filled, say, sayPlainly, withMoments, type Tongue } from './saying.ts';
+import type { Values } from './values.ts';
 
 type Language = Preferences['language'];
 export type Room = keyof RoomTexts;
@@ -57,15 +58,7 @@ export function useText(): typeof text {
  * A text with its values put in: `{name}`. `{count|one lead|# leads}` chooses by number.
  */
 export function text(key: TextKey, values: Values = {}): string {
-  return filled(catalogues[language()][key] ?? key, values);
-}
-
-function filled(words: string, values: Values): string {
-  return words.replace(PLACE, (_, name: string, one?: string, many?: string) => {
-    const value = values[name] ?? '';
-    if (one === undefined) return typeof value === 'number' ? toNumber(value) : value;
-    return (value === 1 ? one : many!).replace('#', toNumber(Number(value)));
-  });
+  return filled(catalogues[language()][key] ?? key, values, toNumber);
 }
 
 /** A text whose key is put together from a part that the API gives; `otherwise` where the catalogue does not know it. */
@@ -74,60 +67,25 @@ export function textOf(prefix: string, part: string, otherwise = part): string {
   return key in catalogues[language()] ? text(key as TextKey) : otherwise;
 }
 
-/**
- * What the API says in English of something with a stable code, in the language of the reader, with the values that are in it; as
- * {@link saidPlainly} says it where the catalogue does not know the words. What was found may be followed by what to do about it.
- */
+/** What the API says in English of something with a stable code, in the language of the reader (`say` in saying.ts). */
 export function said(code: string, words: string): string {
-  if (language() === 'en') return withMoments(words);
-  const fix = catalogues.en[`said.${code}.fix`];
-  if (fix && words.endsWith(`. ${fix}`)) return `${said(code, words.slice(0, -fix.length - 2))}. ${said(code, fix)}`;
-  for (const [key, english] of Object.entries(catalogues.en)) {
-    const name = key.slice('said.'.length);
-    if (key !== `said.${name}` || (name !== code && !name.startsWith(`${code}.`))) continue;
-    const values = valuesIn(words, english);
-    if (values) return withMoments(text(`said.${name}` as TextKey, listsIn(values)));
-  }
-  return saidPlainly(words);
+  return language() === 'en' ? withMoments(tongue(), words) : say(tongue(), code, words);
 }
 
-const MOMENT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
-
-/** Words with their moments as they are written in the viewer's zone and region. */
-function withMoments(words: string): string {
-  return words.replace(MOMENT, (at) =>
-    new Intl.DateTimeFormat(region(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at)),
-  );
-}
-
-/** A list such as "a.test, b.test and c.test". */
-const LIST = /^\S+(?:, \S+)* and \S+$/;
-
-/** The values with their lists as the language writes them. */
-function listsIn(values: Values): Values {
-  const format = new Intl.ListFormat(language());
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === 'string' && LIST.test(value) ? format.format(value.split(/, | and /)) : value,
-    ]),
-  );
-}
-
-/**
- * What the API says in English and without a code, such as what is wrong with a field, in the language of the reader; as it says it where
- * its words are not known. Its words are known with a full stop at their end, too.
- */
+/** What the API says in English and without a code, such as what is wrong with a field, in the language of the reader. */
 export function saidPlainly(english: string): string {
-  const known = words[language()] ?? {};
-  const found = wordsFor(english, known);
-  if (found) {
-    const [own, values] = found;
-    const { what } = values;
-    return withMoments(filled(own, typeof what === 'string' ? { ...values, what: saidPlainly(what) } : values));
-  }
-  const clause = english.slice(0, -1);
-  return english.endsWith('.') && wordsFor(clause, known) ? `${saidPlainly(clause)}.` : withMoments(english);
+  return sayPlainly(tongue(), english);
+}
+
+/** The language of now; of its texts those that are loaded. */
+function tongue(): Tongue {
+  const tag = language();
+  return { tag, english: catalogues.en, own: catalogues[tag], words: words[tag] ?? {}, toNumber, toMoment };
+}
+
+/** A moment in the viewer's zone and region. */
+function toMoment(at: string): string {
+  return new Intl.DateTimeFormat(region(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
 }
 
 /** Making a format costs far more than using it, and lists of figures use it in every row. */
