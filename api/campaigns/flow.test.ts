@@ -126,14 +126,38 @@ test('the flow of a campaign counts who stands where, who went which way, and wh
 test('who names the state they have read overwrites nobody: of two edits at once the second is refused', async (t) => {
   const desk = await openDesk(world);
   const { campaign } = await desk.ready(0);
+  const mailboxId = await desk.mailbox();
   const at = `/campaigns/${campaign.id}`;
+  const made = new Map<string, string>();
+  const make = async (path: string, body: object) => {
+    const { id, updated_at } = (await desk.call('POST', path, body)).body;
+    made.set(`${path}/${id}`, updated_at);
+    return `${path}/${id}`;
+  };
   const [step] = (await desk.call('GET', `${at}/steps`)).body;
-  for (const [path, body] of [
-    [`${at}/steps/${step.id}`, { subject: 'Mine' }],
-    [at, { daily_limit: 7 }],
-  ] as const) {
-    const row = path === at ? (await desk.call('GET', at)).body : step;
-    await refusesTheUnseen(t, row.updated_at, (more) => desk.call('PATCH', path, { ...body, ...more }));
+  made.set(`${at}/steps/${step.id}`, step.updated_at);
+  const variants = `${at}/ab-variants`;
+  const hook = { url: 'http://hooks.example.com/in' };
+  const meeting = { invitee_email: 'ada@lead.test', event_name: 'Call', scheduled_for: '2026-03-05T09:00:00Z' };
+  const rows: [path: string, edit: (attempt: number) => object, method?: string][] = [
+    [at, () => ({ daily_limit: 7 })],
+    [`${at}/steps/${step.id}`, () => ({ subject: 'Mine' })],
+    [await make(variants, { name: 'B', step_id: step.id }), (n) => ({ weight: n })],
+    [`${at}/advanced`, (n) => ({ settings: { ab_testing: { enabled: true, auto_promote_winner: n > 1 } } })],
+    [`${at}/senders`, (n) => ({ senders: [{ email_account_id: mailboxId, weight: n }] }), 'PUT'],
+    [`/emails/${mailboxId}`, (n) => ({ name: `Name ${n}` })],
+    [await make('/templates', { name: 'Letter' }), (n) => ({ subject: `Subject ${n}` })],
+    [await make('/crm/tasks', { title: 'Call' }), (n) => ({ title: `Call ${n}` })],
+    [await make('/meetings', meeting), (n) => ({ location: `Room ${n}` })],
+    [
+      await make('/goals', { name: 'Goal', kind: 'custom', definition: { event_name: 'user.paid' } }),
+      (n) => ({ name: `Goal ${n}` }),
+    ],
+    [await make('/webhooks', hook), (n) => ({ ...hook, description: `${n}` })],
+  ];
+  for (const [path, edit, method = 'PATCH'] of rows) {
+    const seen = made.get(path) ?? (await desk.call('GET', path)).body.updated_at;
+    await refusesTheUnseen(t, seen, (more, n) => desk.call(method, path, { ...edit(n), ...more }));
   }
 });
 

@@ -9,7 +9,7 @@ import type { CampaignLogRow } from '../../domain/campaigns/activity.ts';
 import { ratesOf } from '../../domain/analytics/rates.ts';
 import type { CampaignFlow } from '../../domain/campaigns/flow.ts';
 import type { CampaignRow } from '../../domain/campaigns/read.ts';
-import type { CampaignSenderRow } from '../../domain/campaigns/senders.ts';
+import type { SenderPool } from '../../domain/campaigns/senders.ts';
 import type { CampaignStepRow } from '../../domain/campaigns/steps.ts';
 import type { CampaignVariantRow } from '../../domain/campaigns/variants.ts';
 import { iso } from '../http/schemas.ts';
@@ -151,13 +151,16 @@ export function presentVariant(row: CampaignVariantRow): Item<typeof variantList
   };
 }
 
-/** A mailbox that was chosen for the campaign by name, with its weight in the rotation. */
-export function presentSender(row: CampaignSenderRow): Item<typeof senderList> {
+/** The mailboxes that were chosen for a campaign by name, each with its weight in the rotation. */
+export function presentPool({ senders, updatedAt }: SenderPool): z.input<typeof senderList> {
   return {
-    email_account_id: row.mailbox_id,
-    weight: row.weight,
-    enabled: row.enabled,
-    last_sent_at: iso(row.last_sent_at),
+    data: senders.map((row) => ({
+      email_account_id: row.mailbox_id,
+      weight: row.weight,
+      enabled: row.enabled,
+      last_sent_at: iso(row.last_sent_at),
+    })),
+    updated_at: iso(updatedAt),
   };
 }
 

@@ -17,7 +17,7 @@ import { campaignEditProblems, editCampaign } from '../../domain/campaigns/updat
 import { z } from 'zod';
 import { heldAnswer, presentHeld } from '../approvals/held.ts';
 import { Awaiting, route } from '../http/route.ts';
-import { asSeen, idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
+import { asSeen, asSeenIfAny, idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
 import { campaignCheckRoutes } from './check-routes.ts';
 import { campaignLeadRoutes } from './lead-routes.ts';
 import { presentCampaign, presentLog, presentWarnings } from './present.ts';
@@ -196,13 +196,15 @@ export const campaignRoutes = [
     method: 'patch',
     path: '/campaigns/:id/advanced',
     summary: 'Replace what a campaign overrides of the outreach settings',
+    description:
+      'All of it: what is left out is no longer overridden. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: advancedBody,
+    body: advancedBody.extend(asSeenIfAny),
     furtherProblems: async (_ctx, { settings }) => settingProblems(settings, 'body.settings'),
     success: { status: 200, body: advanced },
-    errors: ['invalid_setting'],
-    handler: async (ctx, { params, body }) => {
-      const settings = await replaceAdvanced(ctx, params.id, body.settings);
+    errors: ['conflict', 'invalid_setting'],
+    handler: async (ctx, { params, body: { settings: given, expected_updated_at: expectedUpdatedAt } }) => {
+      const settings = await replaceAdvanced(ctx, params.id, given, { expectedUpdatedAt });
       return { ...settings, updated_at: iso(settings.updated_at) };
     },
   }),

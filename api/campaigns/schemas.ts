@@ -249,6 +249,7 @@ export const senderList = z.strictObject({
       last_sent_at: timestamp.nullable(),
     }),
   ),
+  updated_at: timestamp.meta({ description: 'Of the campaign: its pool is a part of it' }),
 });
 
 export const leadsBody = z

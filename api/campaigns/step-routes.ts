@@ -15,7 +15,7 @@ import { reader } from '../../domain/kernel/transact.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { asSeen, idParams } from '../http/schemas.ts';
-import { presentFlow, presentSender, presentStep, presentVariant, presentWarnings } from './present.ts';
+import { presentFlow, presentPool, presentStep, presentVariant, presentWarnings } from './present.ts';
 import {
   flow,
   placed,
@@ -138,12 +138,15 @@ export const campaignStepRoutes = [
     method: 'patch',
     path: '/campaigns/:id/ab-variants/:variantId',
     summary: 'Change an A/B variant',
+    description:
+      'Fields that are left out stay as they are. With `expected_updated_at` nobody else’s change is overwritten.',
     bodyLimit: COPY_LIMIT,
     params: variantParams,
-    body: variantUpdateSchema,
+    body: variantUpdateSchema.extend(asSeen),
     success: { status: 200, body: writtenVariant },
-    handler: async (ctx, { params, body }) => {
-      const { variant, warnings } = await updateVariant(ctx, params.id, params.variantId, body);
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) => {
+      const { variant, warnings } = await updateVariant(ctx, params.id, params.variantId, edit, { expectedUpdatedAt });
       return { ...presentVariant(variant), ...presentWarnings(warnings) };
     },
   }),
@@ -166,7 +169,7 @@ export const campaignStepRoutes = [
     description: 'The mailboxes of the pool, with their weights.',
     params: idParams,
     success: { status: 200, body: senderList },
-    handler: async (ctx, { params }) => ({ data: (await listSenders(ctx, params.id)).map(presentSender) }),
+    handler: async (ctx, { params }) => presentPool(await listSenders(ctx, params.id)),
   }),
   route({
     ...write,
@@ -175,13 +178,13 @@ export const campaignStepRoutes = [
     path: '/campaigns/:id/senders',
     summary: 'Replace the explicit sender pool',
     description:
-      'The whole list; mailboxes that are not named leave the pool. An empty pool pauses a running campaign.',
+      'The whole list; mailboxes that are not named leave the pool. An empty pool pauses a running campaign. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: sendersBody,
+    body: sendersBody.extend(asSeen),
     furtherProblems: (ctx, { senders = [] }) => senderProblems(reader(ctx), ctx.actor, senders, 'body.senders'),
     success: { status: 200, body: senderList },
-    handler: async (ctx, { params, body }) => ({
-      data: (await replaceSenders(ctx, params.id, body.senders)).map(presentSender),
-    }),
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { senders, expected_updated_at: expectedUpdatedAt } }) =>
+      presentPool(await replaceSenders(ctx, params.id, senders, { expectedUpdatedAt })),
   }),
 ];

@@ -5,7 +5,7 @@ import { listTasks, searchTasks, summarizeTasks } from '../../domain/crm/task-se
 import { createTaskType, deleteTaskType, listTaskTypes, updateTaskType } from '../../domain/crm/task-types.ts';
 import { createTask, deleteTask, readTask, TASK_STATUSES, taskProblems, updateTask } from '../../domain/crm/tasks.ts';
 import { route } from '../http/route.ts';
-import { idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
+import { asSeen, idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
 import { presentTask, presentTaskType } from './present.ts';
 import {
   affected,
@@ -196,12 +196,14 @@ export const crmTaskRoutes = [
     path: '/crm/tasks/:id',
     summary: 'Change a task',
     description:
-      'Fields that are left out stay as they are; null empties one. completed stamps when; a task that is taken up again has no stamp.',
+      'Fields that are left out stay as they are; null empties one. completed stamps when; a task that is taken up again has no stamp. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: taskUpdate,
+    body: taskUpdate.extend(asSeen),
     furtherProblems: (ctx, body) => taskProblems(ctx, body),
     success: { status: 200, body: task },
-    handler: async (ctx, { params, body }) => presentTask(await updateTask(ctx, params.id, body)),
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      presentTask(await updateTask(ctx, params.id, edit, { expectedUpdatedAt })),
   }),
   route({
     ...write,

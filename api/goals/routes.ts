@@ -9,7 +9,7 @@ import {
   startReplay,
 } from '../../domain/goals/replays.ts';
 import { route } from '../http/route.ts';
-import { idParams } from '../http/schemas.ts';
+import { asSeen, idParams } from '../http/schemas.ts';
 import { presentGoal, presentGoalDetail, presentGoalPreview, presentReplay, presentReplayPreview } from './present.ts';
 import * as schemas from './schemas.ts';
 
@@ -77,14 +77,14 @@ export const goalRoutes = [
     path: '/goals/:id',
     summary: 'Change a goal',
     description:
-      'Another definition is a new revision, which counts for events received from then on; a new name or another primary goal is none. The stage cannot change. A replay that is under way ends with `goal_changed` when the definition changes.',
+      'Another definition is a new revision, which counts for events received from then on; a new name or another primary goal is none. The stage cannot change. A replay that is under way ends with `goal_changed` when the definition changes. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: schemas.updateBody,
+    body: schemas.updateBody.extend(asSeen),
     success: { status: 200, body: schemas.goal },
     errors: ['conflict'],
     handler: async (ctx, { params, body }) => {
-      const { name, is_primary: isPrimary, definition } = body;
-      return presentGoal(await updateGoal(ctx, params.id, { name, isPrimary, definition }));
+      const { name, is_primary: isPrimary, definition, expected_updated_at: expectedUpdatedAt } = body;
+      return presentGoal(await updateGoal(ctx, params.id, { name, isPrimary, definition }, { expectedUpdatedAt }));
     },
   }),
   route({

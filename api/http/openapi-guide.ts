@@ -14,6 +14,8 @@ fault it has in \`problems\`. An id that is unknown, malformed or another worksp
 **Lists** are paged: send \`pagination.next_cursor\` of an answer as \`cursor\` of the next request, until it is null.
 
 **Writes** take an \`Idempotency-Key\`: the same key with the same request repeats the first answer for 24 hours and does nothing twice.
+A change of something that several people edit takes \`expected_updated_at\`, the \`updated_at\` you have read: when somebody else has changed it since, the
+answer is 409 with the present one, and nothing is changed. Without it the last one to write wins.
 
 **Limits** answer 429 with \`Retry-After\`, in seconds: requests per minute of a key, writes per minute of a workspace.
 

@@ -25,6 +25,13 @@ export const asSeen = {
     description: 'The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed',
   }),
 };
+/** {@link asSeen} of what may never have been written. */
+export const asSeenIfAny = {
+  expected_updated_at: inputTimestamp.nullable().optional().meta({
+    description:
+      'The `updated_at` you have read, null included; with another one by now the answer is 409 and nothing is changed',
+  }),
+};
 export const uuid = z.uuid();
 /** An address that Heron will call. Checks what needs neither DNS nor the installation's settings; the verb checks the rest. */
 export function outboundUrl(description: string) {

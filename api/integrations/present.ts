@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ConnectionRow } from '../../domain/integrations/account.ts';
 import type { IntegrationRun } from '../../domain/integrations/connections.ts';
-import type { FieldMapping } from '../../domain/integrations/mappings.ts';
+import type { Mappings } from '../../domain/integrations/mappings.ts';
 import type { Provider } from '../../domain/integrations/providers/provider.ts';
 import { actionNames } from '../../domain/integrations/registry.ts';
 import type { Subscription } from '../../domain/integrations/subscriptions.ts';
@@ -77,10 +77,16 @@ export function presentSubscription(row: Subscription): z.input<typeof schemas.s
   return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }
 
-/** A field of contacts and where it goes in the provider's records. */
-export function presentMapping(row: FieldMapping): z.input<typeof schemas.mapping> {
-  const { source_field: field, position: _position, ...rest } = row;
-  return { ...rest, sendsets_field: field, created_at: iso(row.created_at) };
+/** Fields of contacts and where each goes in the provider's records. */
+export function presentMappings({ mappings, updatedAt }: Mappings): z.input<typeof schemas.mappings> {
+  return {
+    mappings: mappings.map(({ source_field: field, position: _position, ...rest }) => ({
+      ...rest,
+      sendsets_field: field,
+      created_at: iso(rest.created_at),
+    })),
+    updated_at: iso(updatedAt),
+  };
 }
 
 /** A line of a connection's log: one thing that was done at the provider, or failed. */

@@ -3,6 +3,7 @@ import test from 'ava';
 import { createApiKey, createCampaign, createContact, createLabel, enroll } from '../../test/harness/factories.ts';
 import { cutConnectionOnce } from '../../test/harness/cut-connection.ts';
 import { browserCookie, connect, deliverNow, subscribe } from '../../test/harness/integrations.ts';
+import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import {
   startCalCom,
@@ -295,7 +296,14 @@ test.serial('fields are mapped with transforms, and compared with the schema of 
     jobtitle: 'Head of tests',
     lifecyclestage: 'lead',
   });
-  t.is((await call(world, 'PUT', path, { token, body: { mappings: [] } })).body.mappings[0].is_default, true);
+  await refusesTheUnseen(t, put.body.updated_at, (more) =>
+    call(world, 'PUT', path, {
+      token,
+      body: { mappings: [{ external_field: 'website', sendsets_field: 'custom.site' }], ...more },
+    }),
+  );
+  const { mappings, updated_at: at } = (await call(world, 'PUT', path, { token, body: { mappings: [] } })).body;
+  t.deepEqual([mappings[0].is_default, at], [true, defaults.body.updated_at]);
 });
 
 test.serial(

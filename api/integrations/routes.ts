@@ -23,11 +23,11 @@ import {
 import { fireTest } from '../../domain/integrations/test-notice.ts';
 import { listBookings } from '../../domain/meetings/read.ts';
 import { route, type AnyRoute } from '../http/route.ts';
-import { idParams, timestamp } from '../http/schemas.ts';
+import { asSeen, idParams, timestamp } from '../http/schemas.ts';
 import {
   presentBooking,
   presentConnection,
-  presentMapping,
+  presentMappings,
   presentProvider,
   presentRun,
   presentSubscription,
@@ -223,8 +223,8 @@ const useRoutes = [
     summary: 'How fields of contacts become fields of the provider',
     description: 'Those of the provider (`is_default`) until the connection has its own.',
     params: idParams,
-    success: { status: 200, body: z.strictObject({ mappings: z.array(schemas.mapping) }) },
-    handler: async (ctx, { params }) => ({ mappings: (await listMappings(ctx, params.id)).map(presentMapping) }),
+    success: { status: 200, body: schemas.mappings },
+    handler: async (ctx, { params }) => presentMappings(await listMappings(ctx, params.id)),
   }),
   route({
     ...write,
@@ -234,16 +234,15 @@ const useRoutes = [
     summary: 'Replace all field mappings of a connection',
     description:
       "They are compared with the provider's own schema where it can be asked. Empty fields of a contact are left out, so that nothing at the provider is emptied. An empty list brings " +
-      'those of the provider back.',
+      'those of the provider back. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: schemas.mappingsBody,
+    body: schemas.mappingsBody.extend(asSeen),
     furtherProblems: async (_ctx, body) => mappingProblems(Array.isArray(body.mappings) ? body.mappings : []),
-    success: { status: 200, body: z.strictObject({ mappings: z.array(schemas.mapping) }) },
-    errors: ['service_unavailable'],
+    success: { status: 200, body: schemas.mappings },
+    errors: ['conflict', 'service_unavailable'],
     prepare: (ctx, { params, body }) => schemaProblems(ctx, params.id, body.mappings),
-    handler: async (ctx, { params, body, prepared }) => ({
-      mappings: (await replaceMappings(ctx, params.id, body, prepared)).map(presentMapping),
-    }),
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body }, prepared }) =>
+      presentMappings(await replaceMappings(ctx, params.id, body, { found: prepared, expectedUpdatedAt })),
   }),
   route({
     ...read,

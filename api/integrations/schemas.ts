@@ -97,6 +97,13 @@ export const mapping = z.strictObject({
   created_at: timestamp,
 });
 
+export const mappings = z.strictObject({
+  mappings: z.array(mapping),
+  updated_at: timestamp.meta({
+    description: 'When they were replaced; of those of the provider, when the connection was made',
+  }),
+});
+
 export const run = z.strictObject({
   id: uuid,
   connection_id: uuid,

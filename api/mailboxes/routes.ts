@@ -11,7 +11,7 @@ import { readStanding } from '../../domain/warmup/standing.ts';
 import { reader } from '../../domain/kernel/transact.ts';
 import { AppError } from '../../lib/errors.ts';
 import { route } from '../http/route.ts';
-import { idParams, pageQuery, presentPage } from '../http/schemas.ts';
+import { asSeen, idParams, pageQuery, presentPage } from '../http/schemas.ts';
 import {
   presentAllowance,
   presentAuthCheck,
@@ -130,11 +130,12 @@ export const mailboxRoutes = [
     path: '/emails/:id',
     summary: 'Change a mailbox',
     description:
-      'Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back. `warmup` starts and stops its warmup; with other settings of warmup the rest of its day is planned anew.',
-    body: schemas.updateMailbox,
+      'Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back. `warmup` starts and stops its warmup; with other settings of warmup the rest of its day is planned anew. With `expected_updated_at` nobody else’s change is overwritten.',
+    body: schemas.updateMailbox.extend(asSeen),
     furtherProblems: (ctx, { tags = [] }) => tagProblems(reader(ctx), tags),
     success: { status: 200, body: schemas.mailboxDetail },
     errors: [
+      'conflict',
       'mailbox_auth_failed',
       'mailbox_provider_requires_oauth',
       'mailbox_send_as_unsupported',
@@ -143,7 +144,8 @@ export const mailboxRoutes = [
       'service_unavailable',
     ],
     prepare: (ctx, { params, body }) => prepareUpdate(ctx, params.id, body),
-    handler: async (ctx, { params, body }) => presentDetail(await changeMailbox(ctx, params.id, body)),
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      presentDetail(await changeMailbox(ctx, params.id, edit, { expectedUpdatedAt })),
   }),
   route({
     ...write,

@@ -9,6 +9,7 @@ import {
 import { listMeetings } from '../../domain/meetings/read.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import {
+  asSeen,
   besideFaults,
   emailAddress,
   idParams,
@@ -125,13 +126,14 @@ export const meetingRoutes: readonly AnyRoute[] = [
     path: '/meetings/:id',
     summary: 'Change a meeting that was logged by hand',
     description:
-      'Another `scheduled_for` is a move: `meeting.rescheduled` fires. One that a provider booked is moved there, and one that was called off is logged anew: 409.',
+      'Another `scheduled_for` is a move: `meeting.rescheduled` fires. One that a provider booked is moved there, and one that was called off is logged anew: 409. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: updateBody,
+    body: updateBody.safeExtend(asSeen),
     furtherProblems: (ctx, body, { id }) => meetingChangeProblems(ctx, id!, body),
     success: { status: 200, body: booking },
     errors: ['conflict'],
-    handler: async (ctx, { params, body }) => presentBooking(await changeMeeting(ctx, params.id, body), ctx),
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      presentBooking(await changeMeeting(ctx, params.id, edit, { expectedUpdatedAt }), ctx),
   }),
   route({
     ...write,

@@ -14,7 +14,7 @@ import {
   type ReplyTemplateRow,
 } from '../../domain/templates/templates.ts';
 import { route } from '../http/route.ts';
-import { idParams, iso, timestamp, uuid } from '../http/schemas.ts';
+import { asSeen, idParams, iso, timestamp, uuid } from '../http/schemas.ts';
 
 const area = 'templates';
 const read = { area, scope: ['READ_TEMPLATES'], permission: 'view_campaigns' } as const;
@@ -159,16 +159,20 @@ export const templateRoutes = [
     method: 'patch',
     path: '/templates/:id',
     summary: 'Change a reply template',
-    description: 'Fields that are left out stay as they are.',
+    description:
+      'Fields that are left out stay as they are. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
     body: z.strictObject({
       name: name.optional(),
       subject: subject.optional(),
       body_html: copy.optional(),
       body_plain: copy.optional(),
+      ...asSeen,
     }),
     success: { status: 200, body: template },
-    handler: async (ctx, { params, body }) => present(await updateTemplate(ctx, params.id, defined(body))),
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      present(await updateTemplate(ctx, params.id, defined(edit), { expectedUpdatedAt })),
   }),
   route({
     ...write,

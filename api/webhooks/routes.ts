@@ -16,7 +16,7 @@ import { redeliver } from '../../domain/webhooks/redeliver.ts';
 import { listThrottleDrops } from '../../domain/webhooks/throttle-drops.ts';
 import { challengeEndpoint, recordChallenge } from '../../domain/webhooks/verify.ts';
 import { route, type AnyRoute } from '../http/route.ts';
-import { idParams, iso, paged, presentPage } from '../http/schemas.ts';
+import { asSeen, idParams, iso, paged, presentPage } from '../http/schemas.ts';
 import { presentDelivery, presentDrop, presentEndpoint, presentVerification } from './present.ts';
 import * as schemas from './schemas.ts';
 
@@ -99,17 +99,21 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     summary: 'Replace the state of an endpoint',
     description:
       'A full replacement: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. ' +
-      'With another host the endpoint has to be verified again. Switching it on starts its failure count anew.',
+      'With another host the endpoint has to be verified again. Switching it on starts its failure count anew. ' +
+      'With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
-    body: schemas.endpointBody,
+    body: schemas.endpointBody.extend(asSeen),
     furtherProblems: async (ctx, { url }) => (url === undefined ? [] : checkWebhookUrl(ctx, url)),
     success: { status: 200, body: schemas.endpoint },
-    errors: ['no_organization'],
+    errors: ['no_organization', 'conflict'],
     prepare: async (ctx, { params, body }) => {
       await getEndpoint(ctx, params.id);
       await assertTarget(ctx, body.url);
     },
-    handler: async (ctx, { params, body }) => presentEndpoint(await updateEndpoint(ctx, params.id, inputOf(body))),
+    handler: async (ctx, { params, body }) =>
+      presentEndpoint(
+        await updateEndpoint(ctx, params.id, inputOf(body), { expectedUpdatedAt: body.expected_updated_at }),
+      ),
   }),
   route({
     ...webhooks,

@@ -1236,7 +1236,9 @@ export interface paths {
         head?: never;
         /**
          * Replace what a campaign overrides of the outreach settings
-         * @description For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_settings`.
+         * @description All of it: what is left out is no longer overridden. With `expected_updated_at` nobody else’s change is overwritten.
+         *
+         *     For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_settings`.
          */
         patch: operations["campaigns.updateAdvanced"];
         trace?: never;
@@ -1470,7 +1472,9 @@ export interface paths {
         head?: never;
         /**
          * Change an A/B variant
-         * @description For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_settings`.
+         * @description Fields that are left out stay as they are. With `expected_updated_at` nobody else’s change is overwritten.
+         *
+         *     For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_settings`.
          */
         patch: operations["campaigns.updateAbVariant"];
         trace?: never;
@@ -1491,7 +1495,7 @@ export interface paths {
         get: operations["campaigns.listSenders"];
         /**
          * Replace the explicit sender pool
-         * @description The whole list; mailboxes that are not named leave the pool. An empty pool pauses a running campaign.
+         * @description The whole list; mailboxes that are not named leave the pool. An empty pool pauses a running campaign. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_campaigns`.
          */
@@ -2529,7 +2533,7 @@ export interface paths {
         get: operations["integrations.listFieldMappings"];
         /**
          * Replace all field mappings of a connection
-         * @description They are compared with the provider's own schema where it can be asked. Empty fields of a contact are left out, so that nothing at the provider is emptied. An empty list brings those of the provider back.
+         * @description They are compared with the provider's own schema where it can be asked. Empty fields of a contact are left out, so that nothing at the provider is emptied. An empty list brings those of the provider back. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
@@ -2690,7 +2694,7 @@ export interface paths {
         head?: never;
         /**
          * Change a meeting that was logged by hand
-         * @description Another `scheduled_for` is a move: `meeting.rescheduled` fires. One that a provider booked is moved there, and one that was called off is logged anew: 409.
+         * @description Another `scheduled_for` is a move: `meeting.rescheduled` fires. One that a provider booked is moved there, and one that was called off is logged anew: 409. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `WRITE_CONTACTS`, or a person whose role has `manage_contacts`.
          */
@@ -3360,7 +3364,7 @@ export interface paths {
         head?: never;
         /**
          * Change a task
-         * @description Fields that are left out stay as they are; null empties one. completed stamps when; a task that is taken up again has no stamp.
+         * @description Fields that are left out stay as they are; null empties one. completed stamps when; a task that is taken up again has no stamp. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `WRITE_CRM`, or a person whose role has `manage_contacts`.
          */
@@ -3828,7 +3832,7 @@ export interface paths {
         head?: never;
         /**
          * Change a goal
-         * @description Another definition is a new revision, which counts for events received from then on; a new name or another primary goal is none. The stage cannot change. A replay that is under way ends with `goal_changed` when the definition changes.
+         * @description Another definition is a new revision, which counts for events received from then on; a new name or another primary goal is none. The stage cannot change. A replay that is under way ends with `goal_changed` when the definition changes. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `MANAGE_ACQUISITION`, or a person whose role has `manage_settings`.
          */
@@ -4876,7 +4880,7 @@ export interface paths {
         head?: never;
         /**
          * Change a mailbox
-         * @description Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back. `warmup` starts and stops its warmup; with other settings of warmup the rest of its day is planned anew.
+         * @description Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back. `warmup` starts and stops its warmup; with other settings of warmup the rest of its day is planned anew. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `WRITE_EMAILS`, or a person whose role has `manage_settings`.
          */
@@ -5566,7 +5570,7 @@ export interface paths {
         head?: never;
         /**
          * Change a reply template
-         * @description Fields that are left out stay as they are.
+         * @description Fields that are left out stay as they are. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `WRITE_TEMPLATES`, or a person whose role has `manage_campaigns`.
          */
@@ -6146,7 +6150,7 @@ export interface paths {
         head?: never;
         /**
          * Replace the state of an endpoint
-         * @description A full replacement: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. With another host the endpoint has to be verified again. Switching it on starts its failure count anew.
+         * @description A full replacement: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. With another host the endpoint has to be verified again. Switching it on starts its failure count anew. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `WEBHOOKS`, or a person whose role has `manage_settings`. Not for keys that are restricted to mailboxes.
          */
@@ -11024,6 +11028,8 @@ export interface operations {
                             [key: string]: unknown;
                         };
                     };
+                    /** @description The `updated_at` you have read, null included; with another one by now the answer is 409 and nothing is changed */
+                    expected_updated_at?: string | null;
                 };
             };
         };
@@ -12194,6 +12200,11 @@ export interface operations {
                     metadata?: {
                         [key: string]: unknown;
                     };
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -12279,6 +12290,11 @@ export interface operations {
                             enabled: boolean;
                             last_sent_at: string | null;
                         }[];
+                        /**
+                         * Format: date-time
+                         * @description Of the campaign: its pool is a part of it
+                         */
+                        updated_at: string;
                     };
                 };
             };
@@ -12315,6 +12331,11 @@ export interface operations {
                         /** @default true */
                         enabled?: boolean;
                     }[];
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -12333,6 +12354,11 @@ export interface operations {
                             enabled: boolean;
                             last_sent_at: string | null;
                         }[];
+                        /**
+                         * Format: date-time
+                         * @description Of the campaign: its pool is a part of it
+                         */
+                        updated_at: string;
                     };
                 };
             };
@@ -17187,6 +17213,11 @@ export interface operations {
                              */
                             created_at: string;
                         }[];
+                        /**
+                         * Format: date-time
+                         * @description When they were replaced; of those of the provider, when the connection was made
+                         */
+                        updated_at: string;
                     };
                 };
             };
@@ -17224,6 +17255,11 @@ export interface operations {
                         transform?: "" | "none" | "static" | "uppercase" | "lowercase" | "trim";
                         static_value?: string;
                     }[];
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -17259,6 +17295,11 @@ export interface operations {
                              */
                             created_at: string;
                         }[];
+                        /**
+                         * Format: date-time
+                         * @description When they were replaced; of those of the provider, when the connection was made
+                         */
+                        updated_at: string;
                     };
                 };
             };
@@ -17748,6 +17789,11 @@ export interface operations {
                      * @enum {string}
                      */
                     status?: "booked" | "completed" | "no_show";
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -20528,6 +20574,11 @@ export interface operations {
                     type?: string;
                     /** @enum {string} */
                     status?: "pending" | "in_progress" | "completed" | "cancelled";
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -22590,6 +22641,11 @@ export interface operations {
                         /** @description ISO 4217 code; counts where the event has none at `currency_path` */
                         default_currency?: string | null;
                     };
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -27279,6 +27335,11 @@ export interface operations {
                          */
                         security: "tls" | "starttls" | "none";
                     };
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -30230,6 +30291,11 @@ export interface operations {
                     subject?: string;
                     body_html?: string;
                     body_plain?: string;
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -32310,6 +32376,11 @@ export interface operations {
                     event_types?: ("campaign.created" | "campaign.updated" | "campaign.deleted" | "campaign.started" | "campaign.paused" | "campaign.completed" | "campaign.email_sent" | "campaign.email_delivered" | "campaign.email_opened" | "campaign.email_clicked" | "campaign.email_bounced" | "campaign.reply_received" | "campaign.unsubscribed" | "campaign.deliverability_warning" | "campaign.action" | "warmup.email_sent" | "warmup.health_changed" | "warmup.placement_in_spam" | "warmup.quarantined" | "warmup.blocked" | "deliverability.bounce" | "deliverability.complaint" | "inbox.email_received" | "inbox.email_sent" | "inbox.email_failed" | "inbox.email_updated" | "inbox.email_deleted" | "inbox.reply_received" | "email_account.connected" | "email_account.disconnected" | "email_account.removed" | "email_account.error" | "email_account.synced" | "email_account.health_changed" | "contact.created" | "contact.updated" | "contact.deleted" | "form.submitted" | "bulk_operation.completed" | "crm.deal_created" | "crm.deal_updated" | "crm.deal_deleted" | "crm.task_created" | "crm.task_updated" | "crm.note_created" | "meeting.booked" | "meeting.rescheduled" | "meeting.canceled" | "custom.event" | "mailbox_order.state_changed" | "mailbox_order.needs_person" | "run.state_changed" | "payment.state_changed" | "domain_renewal.state_changed" | "team.member_invited" | "team.invitation_cancelled" | "team.member_joined" | "team.member_role_changed" | "team.member_removed" | "role.created" | "role.updated" | "role.deleted" | "approval.requested" | "approval.decided" | "approval.expired" | "approval.executed" | "agent_policy.created" | "agent_policy.updated" | "agent_policy.deleted" | "automation.notified" | "automation.run_failed" | "settings.updated")[];
                     /** @default true */
                     enabled?: boolean;
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };

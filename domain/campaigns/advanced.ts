@@ -3,6 +3,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { checkedSettings, type PartialSettings } from '../records/outreach-settings.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
@@ -29,18 +30,21 @@ export async function getAdvanced(ctx: Ctx, campaignId: string): Promise<Advance
 /**
  * Replaces a campaign's overrides. The slots of an active campaign are allocated anew, as send-time optimization may change
  * them.
- * @throws AppError not_found, invalid_setting
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen, null where there was none
+ * @throws AppError not_found, invalid_setting, conflict when it has another `updated_at` by now
  */
 export async function replaceAdvanced(
   ctx: Ctx,
   campaignId: string,
   settings: PartialSettings,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | null | undefined } = {},
 ): Promise<AdvancedSettings> {
   const stored = checkedSettings(settings, 'body.settings');
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     await assertMayChangeActive(tx, campaign);
     const before = await readAdvanced(tx.org, campaign.id);
+    assertAsSeen('What the campaign overrides', before.updated_at, expectedUpdatedAt);
     await tx.org
       .insert('campaign_advanced', { campaign_id: campaign.id, overrides: json(stored), updated_at: tx.now })
       .onConflict('campaign_id')

@@ -3,6 +3,7 @@ import { refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { senderProblems } from './checks.ts';
 import type { SenderInput } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
@@ -16,28 +17,40 @@ import { poolChanged } from './update.ts';
 /** A mailbox of an explicit pool. */
 export type CampaignSenderRow = Columns<'campaign_senders', 'mailbox_id' | 'weight' | 'enabled' | 'last_sent_at'>;
 
+/** The explicit pool of a campaign. */
+export interface SenderPool {
+  senders: CampaignSenderRow[];
+  /** When the campaign was changed, its pool or anything else of it. */
+  updatedAt: Date;
+}
+
 /**
  * The explicit sender pool of a campaign.
  * @throws AppError not_found
  */
-export async function listSenders(ctx: Ctx, campaignId: string): Promise<CampaignSenderRow[]> {
+export async function listSenders(ctx: Ctx, campaignId: string): Promise<SenderPool> {
   const org = reader(ctx);
-  return readSenders(org, (await findCampaign(org, campaignId)).id);
+  const { id, updated_at: updatedAt } = await findCampaign(org, campaignId);
+  return { senders: await readSenders(org, id), updatedAt };
 }
 
 /**
  * Replaces the explicit pool at once. Slots of an active campaign are released and allocated anew; an empty explicit
  * pool pauses it.
- * @throws AppError not_found, bad_request with all faults, forbidden for a mailbox the key may not use
+ * @param options.expectedUpdatedAt the `updated_at` of the pool or the campaign that the caller has seen
+ * @throws AppError not_found, bad_request with all faults, forbidden for a mailbox the key may not use, conflict when the
+ *   campaign has another `updated_at` by now
  */
 export async function replaceSenders(
   ctx: Ctx,
   campaignId: string,
   senders: readonly SenderInput[],
-): Promise<CampaignSenderRow[]> {
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<SenderPool> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id, name } = campaign;
+    assertAsSeen('The campaign', campaign.updated_at, expectedUpdatedAt);
     refuseProblems(await senderProblems(tx.org, ctx.actor, senders, 'body.senders'));
     const mailboxIds = senders.map((sender) => sender.email_account_id);
     await tx.org.sql(
@@ -45,6 +58,7 @@ export async function replaceSenders(
       { id, keep: mailboxIds },
     );
     await storeSenders(tx.org, id, senders);
+    await tx.org.table('campaigns').where({ id }).update({ updated_at: tx.now });
     await assertPoolAllowed(tx, campaign);
     await assertMayChangeActive(tx, campaign);
     await logCampaign(
@@ -56,7 +70,7 @@ export async function replaceSenders(
     tx.emit('campaign.updated', { campaign_id: id, name, fields: ['senders'] });
     tx.audit({ action: 'update', entityType: 'campaign', entityId: id, metadata: { senders: mailboxIds } });
     await poolChanged(tx, id);
-    return readSenders(tx.org, id);
+    return { senders: await readSenders(tx.org, id), updatedAt: tx.now };
   });
 }
 

@@ -5,6 +5,7 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { assertRoomFor } from '../records/full-list.ts';
 import { copyWarnings } from './build-steps.ts';
 import { insertVariant } from './create.ts';
@@ -59,17 +60,21 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
 
 /**
  * Changes a variant; fields that the request leaves out stay.
- * @throws AppError not_found
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, conflict when it has another `updated_at` by now
  */
 export async function updateVariant(
   ctx: Ctx,
   campaignId: string,
   variantId: string,
   input: VariantUpdate,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<WrittenVariant> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
-    const { id, step_id: stepId } = await findVariant(tx, campaign.id, variantId);
+    const { id, step_id: stepId, updated_at: updatedAt } = await findVariant(tx, campaign.id, variantId);
+    // Under the lock of its campaign, which everybody who changes a variant takes.
+    assertAsSeen('The variant', updatedAt, expectedUpdatedAt);
     if (COMPARED.some((field) => input[field] !== undefined)) await reopenTest(tx, campaign.id, stepId);
     const variant = (await editSteps(tx, campaign, async () =>
       tx.org.query(CampaignVariants).patchAndFetchById(id, { ...input, updated_at: tx.now }),

@@ -4,6 +4,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { recordActivities, type Activity } from './activities.ts';
 import { taskTypeProblems, type TASK_PRIORITIES } from '../records/crm-actions.ts';
 import { referenceProblems, type References } from './references.ts';
@@ -99,12 +100,19 @@ export async function insertTask(tx: Tx, input: NewTask, source: string | null):
 
 /**
  * Changes a task. Completed stamps when, once; a task that is taken up again has no stamp. crm.task_updated fires where something changed.
- * @throws AppError not_found, bad_request as {@link taskProblems} finds
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, bad_request as {@link taskProblems} finds, conflict when it has another `updated_at` by now
  */
-export async function updateTask(ctx: Ctx, id: string, edit: TaskEdit): Promise<TaskRow> {
+export async function updateTask(
+  ctx: Ctx,
+  id: string,
+  edit: TaskEdit,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<TaskRow> {
   return transact(ctx, async (tx) => {
     const references = await referenceProblems(tx.org, edit, { lock: true });
     const before = await lockTask(tx, id);
+    assertAsSeen('The task', before.updated_at, expectedUpdatedAt);
     refuseProblems([...references, ...(await taskTypeProblems(tx.org, namedType(edit)))]);
     const type = edit.type === undefined ? {} : { type: await taskTypeNamed(tx, edit.type) };
     const changes = differing(before, { ...edit, ...type });

@@ -5,6 +5,7 @@ import { AppError, badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { isSameDefinition, type GoalDefinition, type GoalKind } from './definition.ts';
 
 /** Goals of a workspace that are not archived: every product event is held against all of them. */
@@ -86,16 +87,19 @@ export async function createGoal(
 /**
  * Changes a goal; its stage cannot change. Another definition is a new revision, which counts for events that are received from now on; a new
  * name or primacy is none. A replay that is under way ends with `goal_changed` when the definition changes.
- * @throws AppError not_found, conflict when it is archived
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, conflict when it is archived, or has another `updated_at` by now
  */
 export async function updateGoal(
   ctx: Ctx,
   id: string,
   edit: { name?: string | undefined; isPrimary?: boolean | undefined; definition?: GoalDefinition | undefined },
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<Goal> {
   return transact(ctx, async (tx) => {
     const now = await lockGoals(ctx, tx);
     const goal = await lockGoal(tx, id);
+    assertAsSeen('The goal', goal.updated_at, expectedUpdatedAt);
     const { name = goal.name, isPrimary = goal.is_primary } = edit;
     const definition =
       edit.definition && !isSameDefinition(edit.definition, goal.definition) ? edit.definition : undefined;

@@ -1,8 +1,10 @@
 import type { Row } from '../../db/rows.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
 import { badRequest, type Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { callFor } from './account.ts';
 import { asAppErrors, foundConnection, readConnection } from './connections.ts';
 import { CUSTOM_PREFIX, SOURCE_FIELDS } from './mapped.ts';
@@ -10,6 +12,13 @@ import type { ExternalField } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
 
 export type FieldMapping = Row<'integration_field_mappings'>;
+
+/** The mappings of a connection, which are replaced together. */
+export interface Mappings {
+  mappings: FieldMapping[];
+  /** When they were replaced; of those that the provider comes with, when the connection was made. */
+  updatedAt: Date;
+}
 
 /** How one field of the provider gets its value. */
 export interface MappingInput {
@@ -20,15 +29,12 @@ export interface MappingInput {
 }
 
 /** Mappings of a connection in their order: its own, or those that its provider comes with. @throws AppError not_found */
-export async function listMappings(ctx: Ctx, connectionId: string): Promise<FieldMapping[]> {
+export async function listMappings(ctx: Ctx, connectionId: string): Promise<Mappings> {
   const connection = await readConnection(ctx, connectionId);
-  const rows = await reader(ctx).sql<FieldMapping>(
-    `select * from integration_field_mappings where organization_id = :org and connection_id = :id order by position`,
-    { id: connection.id },
-  );
-  if (rows.length > 0) return rows;
+  const own = await ownMappings(reader(ctx), connection.id);
+  if (own.length > 0) return { mappings: own, updatedAt: own[0]!.created_at };
   const push = findProvider(connection.provider)?.push;
-  return (push?.defaults ?? []).map(({ from, to }, position) => ({
+  const defaults = (push?.defaults ?? []).map(({ from, to }, position): FieldMapping => ({
     // Not stored: they are the provider's, until the connection has its own.
     id: connection.id,
     organization_id: connection.organization_id,
@@ -44,6 +50,15 @@ export async function listMappings(ctx: Ctx, connectionId: string): Promise<Fiel
     position,
     created_at: connection.created_at,
   }));
+  return { mappings: defaults, updatedAt: connection.created_at };
+}
+
+/** The mappings of its own that a connection has, in their order; all were stored at the same moment. */
+function ownMappings(org: OrgScope, connectionId: string): Promise<FieldMapping[]> {
+  return org.sql<FieldMapping>(
+    'select * from integration_field_mappings where organization_id = :org and connection_id = :id order by position',
+    { id: connectionId },
+  );
 }
 
 /** Faults of mappings by themselves. */
@@ -113,19 +128,22 @@ function problemOf(
 
 /**
  * Replaces all mappings of a connection. An empty list brings those of the provider back.
- * @param found faults by the provider's schema, see {@link schemaProblems}
- * @throws AppError not_found, bad_request
+ * @param options.found faults by the provider's schema, see {@link schemaProblems}
+ * @param options.expectedUpdatedAt the `updated_at` of the mappings that the caller has seen
+ * @throws AppError not_found, bad_request, conflict when they have another `updated_at` by now
  */
 export async function replaceMappings(
   ctx: Ctx,
   connectionId: string,
   input: { object?: string | undefined; mappings: readonly MappingInput[] },
-  found: readonly Problem[],
-): Promise<FieldMapping[]> {
+  { found, expectedUpdatedAt }: { found: readonly Problem[]; expectedUpdatedAt?: Date | undefined },
+): Promise<Mappings> {
   const problems = [...mappingProblems(input.mappings), ...found];
   if (problems.length > 0) throw badRequest('The fields cannot be mapped', problems);
   await transact(ctx, async (tx) => {
     const connection = await foundConnection(tx.org, connectionId, 'for update');
+    const [before] = await ownMappings(tx.org, connection.id);
+    assertAsSeen('The mapping of fields', (before ?? connection).created_at, expectedUpdatedAt);
     await tx.org.table('integration_field_mappings').where({ connection_id: connection.id }).delete();
     const object = input.object ?? findProvider(connection.provider)?.push?.object ?? 'contact';
     if (input.mappings.length > 0)

@@ -3,6 +3,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, refuseProblems, type Problem } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { existingIds, unknownIdProblems } from '../records/references.ts';
 import { detachMailbox, releaseReservedSends } from '../engine/control/release.ts';
 import { assertMayChangeEmails } from '../leads/may-change.ts';
@@ -66,9 +67,15 @@ export async function prepareUpdate(
 
 /**
  * Changes a mailbox. Switching it off releases its reserved slots; switching it on, or new servers, ends a hold.
- * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown; forbidden as {@link assertMayChangeEmails}
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown, conflict when it has another `updated_at` by now; forbidden as {@link assertMayChangeEmails}
  */
-export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Promise<MailboxDetail> {
+export async function updateMailbox(
+  ctx: Ctx,
+  id: string,
+  edit: MailboxEdit,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<MailboxDetail> {
   await transact(ctx, async (tx) => {
     const { status, tags, smtp, imap, ...settings } = edit;
     const before = await findMailbox(tx.org, id);
@@ -81,8 +88,9 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
     const isElsewhere = smtp !== undefined && smtp.host !== before.smtp.host;
     if ((isSeen || isElsewhere) && senderOf.length > 0) await assertMayChangeEmails(tx, [id]);
     const mailbox = await findMailbox(tx.org, id, 'for update');
+    assertAsSeen('The mailbox', mailbox.updated_at, expectedUpdatedAt);
     const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
-    if (Object.keys(changes).length > 0) {
+    if (Object.keys(changes).length > 0 || tags || smtp || imap) {
       await tx.org
         .query(Mailboxes)
         .findById(id)

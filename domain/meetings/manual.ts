@@ -2,6 +2,7 @@ import { AppError, notFound, refuseProblems, type Problem } from '../../lib/erro
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { getMeeting, type MeetingView } from './read.ts';
 import { recordMeeting, type Meeting, type MeetingNews, type MeetingSource } from './record.ts';
 
@@ -85,13 +86,20 @@ function timeProblems(known: Pick<Meeting, 'scheduled_for' | 'end_time'>, given:
 
 /**
  * Changes a meeting that was logged by hand. Another time is a move: meeting.rescheduled fires.
- * @throws AppError not_found; conflict for one that a provider booked, or that was called off; bad_request for an end before the beginning
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found; conflict for one that a provider booked, that was called off, or that has another `updated_at` by now; bad_request for an end before the beginning
  */
-export async function changeMeeting(ctx: Ctx, id: string, given: MeetingDetails): Promise<MeetingView> {
+export async function changeMeeting(
+  ctx: Ctx,
+  id: string,
+  given: MeetingDetails,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<MeetingView> {
   return transact(ctx, async (tx) => {
     const known = await lockManual(tx, id);
     if (known.status === 'canceled')
       throw new AppError('conflict', 'The meeting was called off', { fix: 'Log the new one with POST /v1/meetings.' });
+    assertAsSeen('The meeting', known.updated_at, expectedUpdatedAt);
     const scheduledFor = given.scheduled_for ?? known.scheduled_for;
     const endTime = given.end_time === undefined ? known.end_time : given.end_time;
     refuseProblems(timeProblems(known, given));

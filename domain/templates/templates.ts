@@ -4,6 +4,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { parseTemplate, renderTemplate } from '../mail/messages/template.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { likeLiteral } from '../records/conditions.ts';
 import { assertNotFull } from '../records/full-list.ts';
 import { storePositions } from '../records/positions.ts';
@@ -43,11 +44,21 @@ export async function createTemplate(ctx: Ctx, text: TemplateText): Promise<Repl
   return transact(ctx, async (tx) => append(tx, text));
 }
 
-/** Changes what is given of a template. @throws AppError not_found */
-export async function updateTemplate(ctx: Ctx, id: string, edit: Partial<TemplateText>): Promise<ReplyTemplateRow> {
-  const inside = (tx: Tx): Ctx => ({ ...ctx, trx: tx.trx });
+/**
+ * Changes what is given of a template.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, conflict when it has another `updated_at` by now
+ */
+export async function updateTemplate(
+  ctx: Ctx,
+  id: string,
+  edit: Partial<TemplateText>,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<ReplyTemplateRow> {
   return transact(ctx, async (tx) => {
-    await readTemplate(inside(tx), id);
+    const before = isUuid(id) ? await tx.org.query(ReplyTemplates).findById(id).forNoKeyUpdate() : undefined;
+    if (!before) throw notFound('Template');
+    assertAsSeen('The template', before.updated_at, expectedUpdatedAt);
     if (Object.keys(edit).length > 0) {
       await tx.org
         .query(ReplyTemplates)
@@ -55,7 +66,7 @@ export async function updateTemplate(ctx: Ctx, id: string, edit: Partial<Templat
         .patch({ ...edit, updated_at: tx.now });
       tx.audit({ action: 'update', entityType: 'template', entityId: id, changes: { fields: Object.keys(edit) } });
     }
-    return readTemplate(inside(tx), id);
+    return readTemplate({ ...ctx, trx: tx.trx }, id);
   });
 }
 

@@ -16,16 +16,18 @@ const PLANNED_BY = [
 
 /**
  * Changes a mailbox, its warmup included: `warmup` true starts it (a paused one goes on), false stops it. All of it or nothing.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError as {@link updateMailbox}; warmup_enable_failed
  */
 export async function changeMailbox(
   ctx: Ctx,
   id: string,
   { warmup, ...edit }: MailboxEdit & { warmup?: boolean | undefined },
+  options: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<MailboxDetail> {
   return transact(ctx, async (tx) => {
     const within = { ...ctx, trx: tx.trx };
-    await updateMailbox(within, id, edit);
+    await updateMailbox(within, id, edit, options);
     if (warmup !== undefined) await (warmup ? startWarmup : stopWarmup)(within, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
     if (mailbox.warmup && !mailbox.warmup_paused_at && PLANNED_BY.some((name) => edit[name] !== undefined)) {

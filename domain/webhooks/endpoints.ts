@@ -5,6 +5,7 @@ import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.t
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { REARMED, sameHost } from './managed.ts';
 import { checkWebhookUrl } from './policy.ts';
 import { issueSecret } from '../delivery/secrets.ts';
@@ -70,11 +71,18 @@ export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<Is
 /**
  * Replaces the state of an endpoint with what was sent (PATCH /webhooks/:id). Another host has to be
  * verified again. Switching on an endpoint that the installation had switched off resets its failure count.
- * @throws AppError not_found
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, conflict when it has another `updated_at` by now
  */
-export async function updateEndpoint(ctx: Ctx, id: string, input: EndpointInput): Promise<WebhookEndpointRow> {
+export async function updateEndpoint(
+  ctx: Ctx,
+  id: string,
+  input: EndpointInput,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<WebhookEndpointRow> {
   return transact(ctx, async (tx) => {
     const before = await locked(tx, id);
+    assertAsSeen('The endpoint', before.updated_at, expectedUpdatedAt);
     const rearmed = !sameHost(before.url, input.url);
     const revived = input.enabled && !before.enabled;
     await tx.org
