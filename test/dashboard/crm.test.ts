@@ -215,6 +215,65 @@ browserTest(
   },
 );
 
+browserTest('what is typed in a dialog is kept when somebody else saves the same meanwhile', async (t) => {
+  const tenant = await world.tenant();
+  const { page, context, faults } = await world.open(tenant, '/tasks?show=open', { locale: 'en-GB' });
+  const url = 'http://hooks.example.com/in';
+  const task = await api(tenant, 'POST', '/crm/tasks', { title: 'Call Ada' });
+  const goal = await api(tenant, 'POST', '/goals', {
+    name: 'Paid',
+    kind: 'paid',
+    definition: { event_name: 'order.paid' },
+  });
+  const hook = await api(tenant, 'POST', '/webhooks', { url, description: 'CRM' });
+  const forms = [
+    {
+      at: `/crm/tasks/${task.id}`,
+      page: '/tasks?show=open',
+      opens: 'Call Ada',
+      label: 'What needs to be done',
+      theirs: { title: 'Call Babbage', priority: 'high' },
+      kept: { title: 'Mine', priority: 'high' },
+    },
+    {
+      at: `/goals/${goal.id}`,
+      page: `/reports/goals/${goal.id}`,
+      opens: 'Change the goal',
+      label: 'Name',
+      theirs: { name: 'Bought', definition: { event_name: 'order.settled' } },
+      kept: { name: 'Mine', definition: { event_name: 'order.settled' } },
+    },
+    {
+      at: `/webhooks/${hook.id}`,
+      page: `/operations/webhooks/${hook.id}`,
+      opens: 'Edit',
+      label: 'Description',
+      theirs: { url, description: 'Data lake', enabled: false },
+      kept: { description: 'Mine', enabled: false },
+    },
+  ];
+  const stored = async (at: string) =>
+    at.startsWith('/webhooks') ? (await api(tenant, 'GET', '/webhooks')).endpoints[0] : await api(tenant, 'GET', at);
+  for (const form of forms) {
+    await page.goto(world.url + form.page);
+    await page.getByRole('button', { name: form.opens }).click();
+    const dialog = page.getByRole('dialog');
+    const field = dialog.getByLabel(form.label, { exact: true });
+    await field.fill('Mine');
+    await api(tenant, 'PATCH', form.at, form.theirs);
+    await field.press('Enter');
+    await dialog.getByText('Somebody else has changed the same').waitFor();
+    t.like(await stored(form.at), form.theirs);
+    t.is(await field.inputValue(), 'Mine');
+    await dialog.getByRole('button', { name: 'Keep mine' }).click();
+    await field.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    t.like(await stored(form.at), form.kept);
+  }
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
 browserTest('a meeting is logged by hand, changed and called off; a busy button keeps the focus', async (t) => {
   const tenant = await world.tenant();
   const { page, context, faults } = await world.open(tenant, '/meetings?zone=UTC', {

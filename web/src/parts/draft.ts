@@ -43,17 +43,23 @@ export function useDraft<T extends { updated_at: string }>({
   readAgain,
   stale,
   done,
+  onDone,
+  first = {},
 }: {
+  /** With an empty `updated_at` where it is made by saving it. */
   stored: T;
   /** Sends the changed fields; `seen` is what the change was made to, and what the API must still have. */
   write: (changes: Partial<T>, seen: T) => Promise<unknown>;
   /** Asks for what is stored now. */
   readAgain: () => Promise<T | undefined>;
   stale: readonly (readonly unknown[])[];
-  done: string;
+  done?: string | undefined;
+  onDone?: (() => void) | undefined;
+  /** Changes that are proposed: unsaved from the beginning. */
+  first?: Partial<T>;
 }): Draft<T> {
   const [base, setBase] = useState(stored);
-  const [mine, setMine] = useState<Partial<T>>({});
+  const [mine, setMine] = useState<Partial<T>>(first);
   const both = meeting(base, stored, mine);
   if (!isSame(base, stored) && both.length === 0) setBase(stored);
   const save = useAct(
@@ -70,12 +76,16 @@ export function useDraft<T extends { updated_at: string }>({
     },
     {
       stale,
-      done,
+      ...(done ? { done } : {}),
       isShown: true,
-      // What was typed while this was being saved is still to be saved.
       onDone: (_, sent) => {
-        setBase((before) => ({ ...before, ...sent }));
-        setMine((now) => without(now, (name) => isSame(now[name], sent[name])));
+        // A form of something new shows what was typed until it is gone.
+        if (stored.updated_at) {
+          setBase((before) => ({ ...before, ...sent }));
+          // What was typed while this was being saved is still to be saved.
+          setMine((now) => without(now, (name) => isSame(now[name], sent[name])));
+        }
+        onDone?.();
       },
     },
   );
@@ -105,6 +115,23 @@ export function useDraft<T extends { updated_at: string }>({
     },
     save: { mutate: () => save.mutate(mine), error: both.length > 0 ? null : save.error, isPending: save.isPending },
   };
+}
+
+/**
+ * A change of one thing, whatever else of it others have changed meanwhile: `put` makes it to the state that was seen, which the API must
+ * still have, and else to that of now.
+ */
+export async function toNewest<T, Output>(
+  seen: T,
+  put: (state: T) => Promise<Output>,
+  readAgain: () => Promise<T>,
+): Promise<Output> {
+  try {
+    return await put(seen);
+  } catch (error) {
+    if (!isUnseen(error)) throw error;
+    return put(await readAgain());
+  }
 }
 
 /** What a form around a draft does: it saves what there is to save. */

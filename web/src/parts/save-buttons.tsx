@@ -6,12 +6,15 @@ import { offProps } from './focus.ts';
 /** Keeps what was changed, and where there is a way back, takes it back. What was pressed keeps the focus when there is nothing left to save. */
 export function SaveButtons({
   act,
+  label,
   isChanged,
   isHeld = false,
   isInForm = false,
   discard,
 }: {
   act: { mutate: () => void; isPending: boolean };
+  /** What the button says, where it does not only save. */
+  label?: string | undefined;
   isChanged: boolean;
   /** Something has to be decided before. */
   isHeld?: boolean;
@@ -29,7 +32,7 @@ export function SaveButtons({
         loading={act.isPending}
         {...offProps(!isChanged || isHeld, () => (isInForm ? undefined : act.mutate()))}
       >
-        {t('save')}
+        {label ?? t('save')}
       </Button>
       {discard && isChanged ? (
         <Button

@@ -82,6 +82,7 @@ export const errors: Readonly<Record<string, string>> = {
   'The request names records that do not exist': 'Etwas Genanntes gibt es nicht mehr',
   'The position is out of range': 'Diesen Platz gibt es nicht',
   '{what} was changed at {at}, after you read it': 'Seit du es gelesen hast, wurde es geändert ({at}): {what}',
+  '{what} was never changed': 'Das wurde noch nie geändert: {what}',
   'Read it again, bring your changes together with those, and send them with the new updated_at as expected_updated_at.':
     'Neu laden und die Änderungen noch einmal vornehmen.',
   // Rights.

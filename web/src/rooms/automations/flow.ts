@@ -1,6 +1,6 @@
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { isUnseen } from '../../parts/draft.ts';
+import { toNewest } from '../../parts/draft.ts';
 
 export type Automation = AnswerOf<'/v1/automations'>['automations'][number];
 export type Graph = Automation['graph'];
@@ -117,10 +117,11 @@ export async function turn(automation: Automation, enabled: boolean): Promise<un
         body: { ...toBody({ ...seen, enabled }), expected_updated_at: seen.updated_at },
       }),
     );
-  return put(automation).catch(async (error: unknown) => {
-    if (!isUnseen(error)) throw error;
-    return put((await dataOf(heron.GET('/v1/automations/{id}', { params }))).automation);
-  });
+  return toNewest(
+    automation,
+    put,
+    async () => (await dataOf(heron.GET('/v1/automations/{id}', { params }))).automation,
+  );
 }
 
 /** Whether the role may change automations: who may use integrations may, and who may set the workspace up. */

@@ -146,7 +146,6 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
       <Theirs
         draft={edit}
         say={{
-          enabled: (isOn) => t(isOn ? 'automations.theirs.on' : 'automations.theirs.off'),
           flow: (flow) =>
             `${summaryOf(flow, flow.graph.nodes[0]!, choices).title}: ${t('automations.theirs.steps', { count: flow.graph.nodes.length - 1 })}`,
         }}

@@ -4,13 +4,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
-import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Calendar } from './calendar.tsx';
+import { DraftFoot } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
-import { Theirs } from '../../parts/theirs.tsx';
 import type { Campaign } from './flow.ts';
 import { DAYS, dayOf, toClock, toInstant, toMinutes, toWindows } from './zone.ts';
 
@@ -154,22 +153,17 @@ export default function Schedule({ campaign }: { campaign: Campaign }) {
             onChange={(event) => change({ link_tracking: event.currentTarget.checked })}
             disabled={!mayWrite}
           />
-          <Theirs draft={draft} />
-          <ErrorNote error={draft.save.error} />
-          {campaign.status === 'active' && draft.isChanged ? (
-            <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
-              {t(isMoved ? 'campaign.running.schedule' : 'campaign.running.settings')}
-            </Alert>
-          ) : null}
           {mayWrite ? (
-            <Group gap="xs">
-              <SaveButtons
-                act={draft.save}
-                isChanged={draft.isChanged}
-                isHeld={draft.theirs !== null}
-                discard={draft.reset}
-              />
-            </Group>
+            <DraftFoot
+              draft={draft}
+              note={
+                campaign.status === 'active' && draft.isChanged ? (
+                  <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
+                    {t(isMoved ? 'campaign.running.schedule' : 'campaign.running.settings')}
+                  </Alert>
+                ) : null
+              }
+            />
           ) : null}
         </Stack>
       </Section>

@@ -1,12 +1,11 @@
-import { Alert, Group, MultiSelect, NumberInput, SegmentedControl, Stack, Table, Text } from '@mantine/core';
+import { Alert, MultiSelect, NumberInput, SegmentedControl, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
-import { SaveButtons } from '../../parts/save-buttons.tsx';
+import { DraftFoot } from '../../parts/draft-form.tsx';
+import { useDraft } from '../../parts/draft.ts';
 import { Section } from '../../parts/section.tsx';
-import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { To } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
@@ -16,6 +15,22 @@ interface Pool {
   strategy: Campaign['sender_strategy'];
   tags: string[];
   senders: { email_account_id: string; weight: number; enabled: boolean }[];
+  updated_at: string;
+}
+type Chosen = AnswerOf<'/v1/campaigns/{id}/senders'>;
+/** What the page knows, as it is asked for. */
+interface Known {
+  chosen: Chosen;
+}
+
+/** The pool is read in two answers: as it is seen, it is as old as the older one. */
+function poolOf(campaign: Pick<Campaign, 'sender_strategy' | 'email_tags' | 'updated_at'>, chosen: Chosen): Pool {
+  return {
+    strategy: campaign.sender_strategy,
+    tags: campaign.email_tags,
+    senders: chosen.data.map(({ email_account_id, weight, enabled }) => ({ email_account_id, weight, enabled })),
+    updated_at: campaign.updated_at < chosen.updated_at ? campaign.updated_at : chosen.updated_at,
+  };
 }
 
 /** The mailboxes a campaign sends from: named one by one, or all that carry a tag. Saved together, so that a running one changes once. */
@@ -30,7 +45,7 @@ export default function Senders({ campaign }: { campaign: Campaign }) {
         dataOf(heron.GET('/v1/emails', { params: { query: { limit: 100 } } })),
         dataOf(heron.GET('/v1/tags', {})),
       ]);
-      return { chosen: chosen.data, mailboxes: mailboxes.data, tags: tags.data };
+      return { chosen, mailboxes: mailboxes.data, tags: tags.data };
     },
   });
   return (
@@ -39,11 +54,7 @@ export default function Senders({ campaign }: { campaign: Campaign }) {
         {({ chosen, mailboxes, tags }) => (
           <PoolFields
             campaign={campaign}
-            stored={{
-              strategy: campaign.sender_strategy,
-              tags: campaign.email_tags,
-              senders: chosen.map(({ email_account_id, weight, enabled }) => ({ email_account_id, weight, enabled })),
-            }}
+            stored={poolOf(campaign, chosen)}
             only={onlySenderOf(mailboxes)?.id}
             mailboxes={mailboxes.map((one) => ({ value: one.id, label: one.email }))}
             tags={tags.map((one) => ({ value: one.id, label: one.title }))}
@@ -73,29 +84,35 @@ function PoolFields({
   // A draft without a sender gets the only mailbox there is, as soon as it is saved.
   const isChosen =
     may && only && campaign.status === 'draft' && stored.strategy === 'explicit' && stored.senders.length === 0;
-  const usual = isChosen ? { ...stored, senders: [{ email_account_id: only, weight: 1, enabled: true }] } : stored;
-  const [edited, setPool] = useState<Pool>();
-  const pool = edited ?? usual;
-  const path = { params: { path: { id: campaign.id } } };
-  const isChanged = JSON.stringify(pool) !== JSON.stringify(stored);
-  useEffect(() => {
-    // It is stored: what others change from now on is shown.
-    if (!isChanged && !isChosen) setPool(undefined);
-  }, [isChanged, isChosen]);
-  const save = useAct(
-    async () => {
-      if (JSON.stringify(pool.senders) !== JSON.stringify(stored.senders))
-        await dataOf(heron.PUT('/v1/campaigns/{id}/senders', { ...path, body: { senders: pool.senders } }));
-      if (pool.strategy !== stored.strategy || JSON.stringify(pool.tags) !== JSON.stringify(stored.tags))
+  const { id } = campaign;
+  const path = { params: { path: { id } } };
+  const draft = useDraft<Pool>({
+    stored,
+    write: async ({ senders, strategy, tags: chosenTags }, seen) => {
+      let expected_updated_at = seen.updated_at;
+      if (senders)
+        ({ updated_at: expected_updated_at } = await dataOf(
+          heron.PUT('/v1/campaigns/{id}/senders', { ...path, body: { senders, expected_updated_at } }),
+        ));
+      if (strategy || chosenTags)
         await dataOf(
           heron.PATCH('/v1/campaigns/{id}', {
             ...path,
-            body: { sender_strategy: pool.strategy, email_tags: pool.tags },
+            body: {
+              ...(strategy ? { sender_strategy: strategy } : {}),
+              ...(chosenTags ? { email_tags: chosenTags } : {}),
+              expected_updated_at,
+            },
           }),
         );
+      await readPool(id);
     },
-    { stale: [['campaigns'], ['checklist']], isShown: true, done: t('saved') },
-  );
+    readAgain: () => readPool(id),
+    stale: [['campaigns'], ['checklist']],
+    done: t('saved'),
+    first: isChosen ? { senders: [{ email_account_id: only, weight: 1, enabled: true }] } : {},
+  });
+  const { value: pool, change, isChanged } = draft;
   const isExplicit = pool.strategy === 'explicit';
   return (
     <Stack gap="md" maw={640}>
@@ -103,7 +120,7 @@ function PoolFields({
         className="campaign-choice"
         aria-label={t('campaign.senders.how')}
         value={pool.strategy}
-        onChange={(strategy) => setPool({ ...pool, strategy: strategy as Pool['strategy'] })}
+        onChange={(strategy) => change({ strategy: strategy as Pool['strategy'] })}
         disabled={!may}
         data={[
           { value: 'explicit', label: t('campaign.senders.explicit') },
@@ -118,9 +135,9 @@ function PoolFields({
             data={mailboxes}
             value={pool.senders.map((one) => one.email_account_id)}
             onChange={(ids) =>
-              setPool({
-                ...pool,
-                senders: ids.map(
+              change({
+                // In the order in which the API answers them.
+                senders: ids.toSorted().map(
                   (email_account_id) =>
                     pool.senders.find((one) => one.email_account_id === email_account_id) ?? {
                       email_account_id,
@@ -139,7 +156,7 @@ function PoolFields({
               senders={pool.senders}
               mailboxes={mailboxes}
               may={may}
-              onChange={(senders) => setPool({ ...pool, senders })}
+              onChange={(senders) => change({ senders })}
             />
           ) : null}
         </>
@@ -149,7 +166,7 @@ function PoolFields({
           description={t('campaign.senders.tags.why')}
           data={tags}
           value={pool.tags}
-          onChange={(chosen) => setPool({ ...pool, tags: chosen })}
+          onChange={(chosen) => change({ tags: chosen })}
           disabled={!may}
           searchable
           nothingFoundMessage={t('campaign.senders.tags.none')}
@@ -167,19 +184,48 @@ function PoolFields({
           </To>
         </Text>
       ) : null}
-      <ErrorNote error={save.error} />
-      {campaign.status === 'active' && isChanged ? (
-        <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
-          {t(isExplicit && pool.senders.length === 0 ? 'campaign.running.noSenders' : 'campaign.running.senders')}
-        </Alert>
-      ) : null}
       {may ? (
-        <Group gap="xs">
-          <SaveButtons act={save} isChanged={isChanged} discard={() => setPool(stored)} />
-        </Group>
+        <DraftFoot
+          draft={draft}
+          names={{
+            strategy: t('campaign.senders.how'),
+            tags: t('campaign.senders.tags'),
+            senders: t('campaign.senders'),
+          }}
+          say={{
+            strategy: (strategy) => t(`campaign.senders.${strategy}`),
+            tags: (ids) => ids.map((one) => tags.find(({ value }) => value === one)?.label ?? '').join('\n'),
+            senders: (rows) =>
+              rows
+                .map(({ email_account_id, weight }) => {
+                  const name = mailboxes.find(({ value }) => value === email_account_id)?.label ?? '';
+                  return rows.length > 1 ? `${name} × ${weight}` : name;
+                })
+                .join('\n'),
+          }}
+          note={
+            campaign.status === 'active' && isChanged ? (
+              <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
+                {t(isExplicit && pool.senders.length === 0 ? 'campaign.running.noSenders' : 'campaign.running.senders')}
+              </Alert>
+            ) : null
+          }
+        />
       ) : null}
     </Stack>
   );
+}
+
+/** Asks for what is stored now, and has it shown. */
+async function readPool(id: string): Promise<Pool> {
+  const path = { params: { path: { id } } };
+  const [chosen, campaign] = await Promise.all([
+    dataOf(heron.GET('/v1/campaigns/{id}/senders', path)),
+    dataOf(heron.GET('/v1/campaigns/{id}', path)),
+  ]);
+  queryClient.setQueryData(['campaigns', id], campaign);
+  queryClient.setQueryData<Known>(['campaigns', id, 'senders'], (known) => known && { ...known, chosen });
+  return poolOf(campaign, chosen);
 }
 
 /** How much of the emails each of several senders takes. */

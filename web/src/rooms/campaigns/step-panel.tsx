@@ -4,12 +4,11 @@ import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useState, type ReactNode } from 'react';
 import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
-import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { Branches } from './branches.tsx';
 import { Confirm } from './confirm.tsx';
-import { Theirs } from '../../parts/theirs.tsx';
+import { DraftFoot } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { branchesOf, conditionsInWords, typeOf, type Action, type Flow, type Step } from './flow.ts';
 import { StepIcon } from './step-card.tsx';
@@ -93,25 +92,22 @@ export function StepPanel({
         mayWrite={mayWrite}
         change={(branches) => draft.change({ conditions: { ...draft.value.conditions, branches } })}
       />
-      <Theirs draft={draft} />
-      <ErrorNote error={draft.save.error} />
-      {isRunning && draft.isChanged ? (
-        <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
-          {t(step.kind === 'email' ? 'campaign.running.letter' : 'campaign.running.step', { count: standing })}
-        </Alert>
-      ) : null}
       {mayWrite ? (
-        <Group gap="xs">
-          <SaveButtons
-            act={draft.save}
-            isChanged={draft.isChanged}
-            isHeld={draft.theirs !== null}
-            discard={draft.reset}
-          />
-          <Button variant="subtle" color="red" ml="auto" onClick={removal.open}>
-            {t('step.remove')}
-          </Button>
-        </Group>
+        <DraftFoot
+          draft={draft}
+          note={
+            isRunning && draft.isChanged ? (
+              <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
+                {t(step.kind === 'email' ? 'campaign.running.letter' : 'campaign.running.step', { count: standing })}
+              </Alert>
+            ) : null
+          }
+          beside={
+            <Button variant="subtle" color="red" ml="auto" onClick={removal.open}>
+              {t('step.remove')}
+            </Button>
+          }
+        />
       ) : null}
       {type === 'email' ? <Variants campaignId={id} step={step} flow={flow} /> : null}
       {mayWrite && steps.length > 1 ? <Move id={id} step={step} steps={steps} /> : null}

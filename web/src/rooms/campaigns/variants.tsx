@@ -1,9 +1,11 @@
 import { Badge, Button, Group, NumberInput, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DraftFoot } from '../../parts/draft-form.tsx';
+import { toNewest, useDraft } from '../../parts/draft.ts';
 import { useAct } from '../../parts/act.ts';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
@@ -11,7 +13,17 @@ import type { Flow, Step } from './flow.ts';
 import { WordingFields } from './letter.tsx';
 
 type Variant = RowOf<'/v1/campaigns/{id}/ab-variants'>;
-type Editable = Pick<Variant, 'name' | 'weight' | 'subject' | 'body_plain' | 'body_html' | 'is_active'>;
+type List = AnswerOf<'/v1/campaigns/{id}/ab-variants'>;
+type Editable = Pick<Variant, 'name' | 'weight' | 'subject' | 'body_plain' | 'body_html' | 'is_active' | 'updated_at'>;
+const editedOf = ({ name, weight, subject, body_plain, body_html, is_active, updated_at }: Editable): Editable => ({
+  name,
+  weight,
+  subject,
+  body_plain,
+  body_html,
+  is_active,
+  updated_at,
+});
 
 /** Other wordings of an email that are tried against each other: their share, what came of each, and which has won. */
 export function Variants({ campaignId, step, flow }: { campaignId: string; step: Step; flow: Flow | undefined }) {
@@ -92,7 +104,7 @@ export function Variants({ campaignId, step, flow }: { campaignId: string; step:
         <EditVariant
           campaignId={campaignId}
           step={step}
-          variant={edited === 'new' ? null : edited}
+          variant={edited === 'new' ? null : (variants.data?.data.find(({ id }) => id === edited.id) ?? edited)}
           close={() => edit(null)}
         />
       ) : null}
@@ -156,32 +168,41 @@ function EditVariant({
   close: () => void;
 }) {
   const t = useText();
-  const [draft, setDraft] = useState<Editable>(
-    variant ?? {
-      name: '',
-      weight: 1,
-      subject: step.subject,
-      body_plain: step.body_plain,
-      body_html: step.body_html,
-      is_active: true,
-    },
-  );
   const stale = [['campaigns', campaignId]];
+  const queryKey = ['campaigns', campaignId, 'variants'];
   const path = { path: { id: campaignId, variantId: variant?.id ?? '' } };
-  const { name, weight, subject, body_plain, body_html, is_active } = draft;
-  const body = { name, weight, subject, body_plain, body_html, is_active };
-  const save = useAct(
-    () =>
-      variant
-        ? dataOf(heron.PATCH('/v1/campaigns/{id}/ab-variants/{variantId}', { params: path, body }))
-        : dataOf(
-            heron.POST('/v1/campaigns/{id}/ab-variants', {
-              params: { path: { id: campaignId } },
-              body: { ...body, step_id: step.id },
-            }),
-          ),
-    { stale, isShown: true, done: t('saved'), onDone: close },
-  );
+  const [own] = useState(step);
+  const draft = useDraft<Editable>({
+    // A new one begins with the step's own wording, as it was when the dialog was opened.
+    stored: editedOf(variant ?? { ...own, name: '', weight: 1, is_active: true, updated_at: '' }),
+    write: async (changes, { updated_at: expected_updated_at, ...before }) => {
+      if (!variant) {
+        const { updated_at: _, ...body } = { ...before, ...changes };
+        const params = { path: { id: campaignId } };
+        return dataOf(heron.POST('/v1/campaigns/{id}/ab-variants', { params, body: { ...body, step_id: step.id } }));
+      }
+      const { warnings: _, ...stored } = await dataOf(
+        heron.PATCH('/v1/campaigns/{id}/ab-variants/{variantId}', {
+          params: path,
+          body: { ...changes, expected_updated_at },
+        }),
+      );
+      return queryClient.setQueryData<List>(
+        queryKey,
+        (list) => list && { ...list, data: list.data.map((one) => (one.id === stored.id ? stored : one)) },
+      );
+    },
+    readAgain: async () => {
+      const list = await dataOf(heron.GET('/v1/campaigns/{id}/ab-variants', { params: { path: { id: campaignId } } }));
+      queryClient.setQueryData(queryKey, list);
+      const stored = list.data.find(({ id }) => id === variant?.id);
+      return stored && editedOf(stored);
+    },
+    stale,
+    done: t('saved'),
+    onDone: close,
+  });
+  const { value, change } = draft;
   const remove = useAct(() => dataOf(heron.DELETE('/v1/campaigns/{id}/ab-variants/{variantId}', { params: path })), {
     stale,
     isShown: true,
@@ -193,44 +214,46 @@ function EditVariant({
         <Group grow align="flex-end">
           <TextInput
             label={t('variants.name')}
-            value={name}
+            value={value.name}
             required
-            onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+            onChange={(event) => change({ name: event.currentTarget.value })}
             data-autofocus
           />
           <NumberInput
             label={t('variants.weight')}
             min={0}
             max={1000}
-            value={weight}
-            onChange={(value) => setDraft({ ...draft, weight: Number(value) })}
+            value={value.weight}
+            onChange={(weight) => change({ weight: Number(weight) })}
           />
         </Group>
         <Switch
           label={t('variants.active')}
-          checked={is_active}
-          onChange={(event) => setDraft({ ...draft, is_active: event.currentTarget.checked })}
+          checked={value.is_active}
+          onChange={(event) => change({ is_active: event.currentTarget.checked })}
         />
         <WordingFields
           campaignId={campaignId}
           stepId={step.id}
           variables={[]}
-          wording={draft}
+          wording={value}
           isFirst={step.position === 0}
           mayWrite
-          change={(fields) => setDraft((before) => ({ ...before, ...fields }))}
+          change={change}
         />
-        <ErrorNote error={save.error ?? remove.error} />
-        <Group>
-          <Button onClick={() => save.mutate()} loading={save.isPending}>
-            {t('save')}
-          </Button>
-          {variant ? (
-            <Button variant="subtle" color="red" ml="auto" onClick={() => remove.mutate()} loading={remove.isPending}>
-              {t('step.remove')}
-            </Button>
-          ) : null}
-        </Group>
+        <DraftFoot
+          draft={draft}
+          submit={variant ? undefined : t('save')}
+          names={{ name: t('variants.name'), weight: t('variants.weight'), is_active: t('variants.active') }}
+          note={<ErrorNote error={remove.error} />}
+          beside={
+            variant ? (
+              <Button variant="subtle" color="red" ml="auto" onClick={() => remove.mutate()} loading={remove.isPending}>
+                {t('step.remove')}
+              </Button>
+            ) : null
+          }
+        />
       </Stack>
     </Dialog>
   );
@@ -244,21 +267,27 @@ function usePromotion(campaignId: string) {
     queryKey,
     queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/advanced', path)),
   });
-  const overrides = query.data?.overrides ?? {};
   const set = useAct(
     (isOn: boolean) =>
-      dataOf(
-        heron.PATCH('/v1/campaigns/{id}/advanced', {
-          ...path,
-          body: {
-            settings: {
-              ...overrides,
-              ab_testing: { ...overrides.ab_testing, enabled: true, auto_promote_winner: isOn },
-            },
-          },
-        }),
+      // All other settings stay as they are by then.
+      toNewest(
+        query.data!,
+        ({ overrides, updated_at: expected_updated_at }) =>
+          dataOf(
+            heron.PATCH('/v1/campaigns/{id}/advanced', {
+              ...path,
+              body: {
+                settings: {
+                  ...overrides,
+                  ab_testing: { ...overrides.ab_testing, enabled: true, auto_promote_winner: isOn },
+                },
+                expected_updated_at,
+              },
+            }),
+          ),
+        () => dataOf(heron.GET('/v1/campaigns/{id}/advanced', path)),
       ),
-    { stale: [queryKey] },
+    { stale: [queryKey], onDone: (stored) => queryClient.setQueryData(queryKey, stored) },
   );
-  return { query, set, isOn: overrides.ab_testing?.auto_promote_winner ?? false };
+  return { query, set, isOn: query.data?.overrides.ab_testing?.auto_promote_winner ?? false };
 }

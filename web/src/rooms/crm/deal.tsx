@@ -10,14 +10,13 @@ import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { amountProps, CURRENCIES, toMoney } from '../../parts/money.ts';
 import { ContactSelect } from '../../parts/contact-select.tsx';
-import { sends, useDraft } from '../../parts/draft.ts';
+import { DraftForm } from '../../parts/draft-form.tsx';
+import { useDraft } from '../../parts/draft.ts';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
-import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
-import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { Theirs } from '../../parts/theirs.tsx';
 import { To, useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 import { usePipelines } from './deals.ts';
@@ -255,30 +254,17 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
   return (
     <>
       {mayWrite ? (
-        <form onSubmit={sends(draft)}>
-          <Stack>
-            {fields}
-            <Theirs
-              draft={draft}
-              say={{
-                value: (amount) => (amount === null ? '' : toMoney(amount, deal.currency)),
-                stage_id: (stage) => stages.find(({ id }) => id === stage)?.name ?? '',
-                assigned_to: (person) => members.data?.find((one) => one.value === person)?.label ?? '',
-                contact_id: (contact) => (contact ? t('crm.theirs.contact') : ''),
-              }}
-            />
-            <ErrorNote error={draft.save.error} />
-            <Group justify="flex-end">
-              <SaveButtons
-                act={draft.save}
-                isChanged={draft.isChanged}
-                isHeld={draft.theirs !== null}
-                isInForm
-                discard={draft.reset}
-              />
-            </Group>
-          </Stack>
-        </form>
+        <DraftForm
+          draft={draft}
+          say={{
+            value: (amount) => (amount === null ? '' : toMoney(amount, deal.currency)),
+            stage_id: (stage) => stages.find(({ id }) => id === stage)?.name ?? '',
+            assigned_to: (person) => members.data?.find((one) => one.value === person)?.label ?? '',
+            contact_id: (contact) => (contact ? t('crm.theirs.contact') : ''),
+          }}
+        >
+          {fields}
+        </DraftForm>
       ) : (
         <Stack>{fields}</Stack>
       )}

@@ -2,34 +2,51 @@ import { Button, Group, Modal, Select, SimpleGrid, Textarea, TextInput } from '@
 import { useDisclosure } from '@mantine/hooks';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
+import { dataOf, heron, queryClient } from '../../app/api.ts';
 import { useMembers } from '../../parts/choices.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
-import { Form } from '../../parts/form.tsx';
+import { DraftForm } from '../../parts/draft-form.tsx';
+import { useDraft } from '../../parts/draft.ts';
+import { toDateTime } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
 import type { Task } from './deals.ts';
 
 const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 const stale = [['tasks'], ['contacts']];
 
-interface Draft {
-  title: string;
+/** A task as it is edited: when it is due as a field writes it, in the person's zone. */
+interface Edited extends Pick<Task, 'title' | 'priority' | 'assigned_to' | 'updated_at'> {
   description: string;
   due: string;
-  priority: Task['priority'];
   type: string | null;
-  assigned_to: string | null;
 }
+const NEW: Edited = {
+  title: '',
+  description: '',
+  due: '',
+  priority: 'medium',
+  type: null,
+  assigned_to: null,
+  updated_at: '',
+};
+const editedOf = ({ title, description, due_date, priority, type, assigned_to, updated_at }: Task): Edited => ({
+  title,
+  description: description ?? '',
+  due: due_date ? toLocal(due_date) : '',
+  priority,
+  type,
+  assigned_to,
+  updated_at,
+});
 
-/** What the API takes of a draft: times are those of the person's zone. */
-function bodyOf({ due, type, description, ...rest }: Draft) {
+/** What the API takes of the fields that were changed. */
+function bodyOf({ due, type, description, updated_at: _, ...rest }: Partial<Edited>) {
   return {
     ...rest,
-    description: description || null,
-    due_date: due ? new Date(due).toISOString() : null,
+    ...(description === undefined ? {} : { description: description || null }),
+    ...(due === undefined ? {} : { due_date: due ? new Date(due).toISOString() : null }),
     ...(type ? { type } : {}),
   };
 }
@@ -38,15 +55,6 @@ function bodyOf({ due, type, description, ...rest }: Draft) {
 export function NewTask({ deal }: { deal?: { id: string; contact_id: string | null } }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
-  const add = useAct(
-    (draft: Draft) =>
-      dataOf(
-        heron.POST('/v1/crm/tasks', {
-          body: { ...bodyOf(draft), ...(deal ? { deal_id: deal.id, contact_id: deal.contact_id } : {}) },
-        }),
-      ),
-    { stale, done: t('tasks.added'), isShown: true, onDone: dialog.close },
-  );
   return (
     <>
       <Button
@@ -57,11 +65,7 @@ export function NewTask({ deal }: { deal?: { id: string; contact_id: string | nu
         {t('tasks.new')}
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('tasks.new')}>
-        <Fields
-          act={add}
-          submit={t('tasks.new')}
-          first={{ title: '', description: '', due: '', priority: 'medium', type: null, assigned_to: null }}
-        />
+        <TaskForm deal={deal} onDone={dialog.close} />
       </Modal>
     </>
   );
@@ -71,11 +75,10 @@ export function NewTask({ deal }: { deal?: { id: string; contact_id: string | nu
 export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
   const t = useText();
   const path = { params: { path: { id: task.id } } };
-  const save = useAct((draft: Draft) => dataOf(heron.PATCH('/v1/crm/tasks/{id}', { ...path, body: bodyOf(draft) })), {
-    stale,
-    done: t('saved'),
-    isShown: true,
-    onDone: onClose,
+  const one = useQuery({
+    queryKey: ['tasks', 'one', task.id],
+    queryFn: () => dataOf(heron.GET('/v1/crm/tasks/{id}', path)),
+    initialData: task,
   });
   const remove = useAct(() => dataOf(heron.DELETE('/v1/crm/tasks/{id}', path)), {
     stale,
@@ -84,18 +87,7 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
   });
   return (
     <Dialog onClose={onClose} title={t('tasks.one')}>
-      <Fields
-        act={save}
-        submit={t('save')}
-        first={{
-          title: task.title,
-          description: task.description ?? '',
-          due: task.due_date ? toLocal(task.due_date) : '',
-          priority: task.priority,
-          type: task.type,
-          assigned_to: task.assigned_to,
-        }}
-      />
+      <TaskForm task={one.data} onDone={onClose} />
       <Group mt="sm">
         <ConfirmButton label={t('tasks.remove')} title={t('tasks.remove.ask')} act={remove} size="xs" c="red">
           {task.title}
@@ -105,17 +97,16 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
   );
 }
 
-function Fields({
-  act,
-  submit,
-  first,
+function TaskForm({
+  task,
+  deal,
+  onDone,
 }: {
-  act: { mutate: (draft: Draft) => void; error: unknown; isPending: boolean };
-  submit: string;
-  first: Draft;
+  task?: Task;
+  deal?: { id: string; contact_id: string | null } | undefined;
+  onDone: () => void;
 }) {
   const t = useText();
-  const [draft, setDraft] = useState(first);
   const members = useMembers();
   const types = useQuery({
     queryKey: ['tasks', 'types'],
@@ -123,43 +114,79 @@ function Fields({
     staleTime: 5 * 60_000,
   });
   const names = (types.data?.data ?? []).map(({ name }) => name);
+  const keep = (stored: Task) => {
+    queryClient.setQueryData(['tasks', 'one', stored.id], stored);
+    return editedOf(stored);
+  };
+  const draft = useDraft<Edited>({
+    stored: task ? editedOf(task) : NEW,
+    write: async (changes, { updated_at: expected_updated_at }) => {
+      if (task) {
+        const body = { ...bodyOf(changes), expected_updated_at };
+        return keep(await dataOf(heron.PATCH('/v1/crm/tasks/{id}', { params: { path: { id: task.id } }, body })));
+      }
+      const { title, ...rest } = { ...NEW, ...changes };
+      const of = deal ? { deal_id: deal.id, contact_id: deal.contact_id } : {};
+      return dataOf(heron.POST('/v1/crm/tasks', { body: { title, ...bodyOf(rest), ...of } }));
+    },
+    readAgain: async () => keep(await dataOf(heron.GET('/v1/crm/tasks/{id}', { params: { path: { id: task!.id } } }))),
+    stale,
+    done: t(task ? 'saved' : 'tasks.added'),
+    onDone,
+  });
+  const { value, change } = draft;
   return (
-    <Form act={{ ...act, mutate: () => act.mutate(draft) }} submit={submit}>
+    <DraftForm
+      draft={draft}
+      submit={task ? undefined : t('tasks.new')}
+      names={{
+        title: t('tasks.title'),
+        type: t('tasks.type'),
+        priority: t('tasks.priority'),
+        due: t('tasks.dueDate'),
+        description: t('tasks.description'),
+      }}
+      say={{
+        priority: (priority) => t(`tasks.priority.${priority}`),
+        due: (due) => (due ? toDateTime(new Date(due).toISOString()) : ''),
+        assigned_to: (person) => members.data?.find((one) => one.value === person)?.label ?? '',
+      }}
+    >
       <TextInput
         label={t('tasks.title')}
         required
         maxLength={255}
         data-autofocus
-        value={draft.title}
-        onChange={(event) => setDraft({ ...draft, title: event.currentTarget.value })}
+        value={value.title}
+        onChange={(event) => change({ title: event.currentTarget.value })}
       />
       <SimpleGrid cols={2}>
         <Select
           label={t('tasks.type')}
           // The type of a task may be gone, and stays its name.
-          data={draft.type && !names.includes(draft.type) ? [...names, draft.type] : names}
-          value={draft.type ?? names[0] ?? null}
-          onChange={(type) => setDraft({ ...draft, type })}
+          data={value.type && !names.includes(value.type) ? [...names, value.type] : names}
+          value={value.type ?? names[0] ?? null}
+          onChange={(type) => change({ type })}
           allowDeselect={false}
         />
         <Select
           label={t('tasks.priority')}
-          data={PRIORITIES.map((value) => ({ value, label: t(`tasks.priority.${value}`) }))}
-          value={draft.priority}
-          onChange={(priority) => setDraft({ ...draft, priority: (priority ?? 'medium') as Draft['priority'] })}
+          data={PRIORITIES.map((one) => ({ value: one, label: t(`tasks.priority.${one}`) }))}
+          value={value.priority}
+          onChange={(priority) => change({ priority: (priority ?? 'medium') as Task['priority'] })}
           allowDeselect={false}
         />
         <TextInput
           type="datetime-local"
           label={t('tasks.dueDate')}
-          value={draft.due}
-          onChange={(event) => setDraft({ ...draft, due: event.currentTarget.value })}
+          value={value.due}
+          onChange={(event) => change({ due: event.currentTarget.value })}
         />
         <Select
           label={t('crm.assigned')}
           data={members.data ?? []}
-          value={draft.assigned_to}
-          onChange={(assigned_to) => setDraft({ ...draft, assigned_to })}
+          value={value.assigned_to}
+          onChange={(assigned_to) => change({ assigned_to })}
           placeholder={t('crm.nobody')}
           clearable
         />
@@ -169,10 +196,10 @@ function Fields({
         autosize
         minRows={2}
         maxLength={10_000}
-        value={draft.description}
-        onChange={(event) => setDraft({ ...draft, description: event.currentTarget.value })}
+        value={value.description}
+        onChange={(event) => change({ description: event.currentTarget.value })}
       />
-    </Form>
+    </DraftForm>
   );
 }
 

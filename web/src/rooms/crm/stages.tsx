@@ -1,4 +1,4 @@
-import { ActionIcon, Button, ColorInput, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { ActionIcon, Button, ColorInput, Group, Modal, Stack, TextInput, type TextInputProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import IconDown from '@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs';
 import IconUp from '@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs';
@@ -34,14 +34,7 @@ export function EditStages({ pipeline }: { pipeline: Pipeline }) {
       </Button>
       <Modal opened={isOpen} onClose={dialog.close} title={t('crm.stages')} size="lg">
         <Stack gap="sm">
-          <TextInput
-            label={t('crm.pipeline.name')}
-            defaultValue={pipeline.name}
-            maxLength={255}
-            onBlur={({ currentTarget: { value } }) =>
-              value.trim() && value !== pipeline.name ? rename.mutate(value) : undefined
-            }
-          />
+          <NameField label={t('crm.pipeline.name')} name={pipeline.name} rename={rename.mutate} />
           {pipeline.stages.map((stage, at) => (
             <EditStage key={stage.id} stage={stage} isFirst={at === 0} isLast={at === pipeline.stages.length - 1} />
           ))}
@@ -72,6 +65,26 @@ export function EditStages({ pipeline }: { pipeline: Pipeline }) {
   );
 }
 
+/** A name that is saved when it is left. Who has typed nothing sees what others make of it, and does not put it back. */
+function NameField({
+  name,
+  rename,
+  ...field
+}: TextInputProps & { name: string; rename: (to: string, done: { onSuccess: () => void }) => void }) {
+  const [typed, type] = useState<string>();
+  return (
+    <TextInput
+      {...field}
+      maxLength={255}
+      value={typed ?? name}
+      onChange={(event) => type(event.currentTarget.value)}
+      onBlur={() =>
+        typed?.trim() && typed !== name ? rename(typed, { onSuccess: () => type(undefined) }) : type(undefined)
+      }
+    />
+  );
+}
+
 function EditStage({ stage, isFirst, isLast }: { stage: Stage; isFirst: boolean; isLast: boolean }) {
   const t = useText();
   const path = { params: { path: { id: stage.pipeline_id, stageId: stage.id } } };
@@ -84,14 +97,11 @@ function EditStage({ stage, isFirst, isLast }: { stage: Stage; isFirst: boolean;
   const { name } = stage;
   return (
     <Group gap="xs" wrap="nowrap">
-      <TextInput
+      <NameField
         aria-label={t('crm.stage.name')}
-        defaultValue={name}
-        maxLength={255}
+        name={name}
+        rename={(value, done) => change.mutate({ name: value }, done)}
         flex={1}
-        onBlur={({ currentTarget: { value } }) =>
-          value.trim() && value !== name ? change.mutate({ name: value }) : undefined
-        }
       />
       <ColorInput
         withEyeDropper={false}

@@ -34,36 +34,38 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
   });
   const toggle = useToggle(queryKey);
   return (
-    <Answered query={list} skeleton={<ListSkeleton rows={4} />}>
-      {({ pages }) => {
-        const tasks = pages.flatMap(({ data }) => data);
-        if (tasks.length === 0)
-          return typeof none === 'string' ? (
-            <Text size="sm" c="dimmed">
-              {none}
-            </Text>
-          ) : (
-            none
+    <>
+      <Answered query={list} skeleton={<ListSkeleton rows={4} />}>
+        {({ pages }) => {
+          const tasks = pages.flatMap(({ data }) => data);
+          if (tasks.length === 0)
+            return typeof none === 'string' ? (
+              <Text size="sm" c="dimmed">
+                {none}
+              </Text>
+            ) : (
+              none
+            );
+          return (
+            <>
+              <Stack component="ul" gap={0} p={0} m={0} className={classes.list}>
+                {tasks.map((task) => (
+                  <TaskRow
+                    key={task.id}
+                    task={task}
+                    isOfDeal={Boolean(filters.deal_id)}
+                    onToggle={() => void toggle(task)}
+                    onEdit={() => edit(task)}
+                  />
+                ))}
+              </Stack>
+              <More list={list} />
+            </>
           );
-        return (
-          <>
-            <Stack component="ul" gap={0} p={0} m={0} className={classes.list}>
-              {tasks.map((task) => (
-                <TaskRow
-                  key={task.id}
-                  task={task}
-                  isOfDeal={Boolean(filters.deal_id)}
-                  onToggle={() => void toggle(task)}
-                  onEdit={() => edit(task)}
-                />
-              ))}
-            </Stack>
-            <More list={list} />
-            {edited ? <EditTask key={edited.id} task={edited} onClose={() => edit(undefined)} /> : null}
-          </>
-        );
-      }}
-    </Answered>
+        }}
+      </Answered>
+      {edited ? <EditTask key={edited.id} task={edited} onClose={() => edit(undefined)} /> : null}
+    </>
   );
 }
 

@@ -1,15 +1,15 @@
 import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
-import { Form } from '../../parts/form.tsx';
+import { DraftForm } from '../../parts/draft-form.tsx';
+import { useDraft } from '../../parts/draft.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 
-type Mapping = AnswerOf<'/v1/integrations/connections/{id}/field-mappings'>['mappings'][number];
+type Mappings = AnswerOf<'/v1/integrations/connections/{id}/field-mappings'>;
 const TRANSFORMS = ['none', 'trim', 'uppercase', 'lowercase', 'static'] as const;
 type Transform = (typeof TRANSFORMS)[number];
 interface Row {
@@ -18,6 +18,20 @@ interface Row {
   transform: Transform;
   fixed: string;
 }
+/** All mappings of a connection are replaced together: of two who change them, one gives way. */
+interface Edited {
+  rows: Row[];
+  updated_at: string;
+}
+const editedOf = ({ mappings, updated_at }: Mappings): Edited => ({
+  rows: mappings.map(({ sendsets_field, external_field, transform, static_value }) => ({
+    from: sendsets_field,
+    to: external_field,
+    transform: TRANSFORMS.find((one) => one === transform) ?? 'none',
+    fixed: static_value,
+  })),
+  updated_at,
+});
 
 /** Which field of a contact becomes which field at the provider. */
 export function Mappings({ id, mayChange }: { id: string; mayChange: boolean }) {
@@ -29,45 +43,52 @@ export function Mappings({ id, mayChange }: { id: string; mayChange: boolean }) 
   return (
     <Section title={t('integrations.mappings')}>
       <Answered query={mappings} skeleton={<ListSkeleton rows={3} />}>
-        {({ mappings: rows }) => (
-          <Edit key={rows.map((row) => row.id).join()} id={id} mappings={rows} mayChange={mayChange} />
-        )}
+        {(stored) => <Edit id={id} stored={stored} mayChange={mayChange} />}
       </Answered>
     </Section>
   );
 }
 
-function Edit({ id, mappings, mayChange }: { id: string; mappings: readonly Mapping[]; mayChange: boolean }) {
+function Edit({ id, stored, mayChange }: { id: string; stored: Mappings; mayChange: boolean }) {
   const t = useText();
-  const [rows, setRows] = useState<Row[]>(
-    mappings.map(({ sendsets_field, external_field, transform, static_value }) => ({
-      from: sendsets_field,
-      to: external_field,
-      transform: TRANSFORMS.find((one) => one === transform) ?? 'none',
-      fixed: static_value,
-    })),
-  );
-  const put = (given: Row[]) =>
-    dataOf(
-      heron.PUT('/v1/integrations/connections/{id}/field-mappings', {
-        params: { path: { id } },
-        body: {
-          mappings: given.map(({ from, to, transform, fixed }) => ({
-            external_field: to,
-            transform,
-            ...(transform === 'static' ? { static_value: fixed } : { sendsets_field: from }),
-          })),
-        },
-      }),
+  const path = { params: { path: { id } } };
+  const keep = (now: Mappings) => {
+    queryClient.setQueryData(['integrations', id, 'mappings'], now);
+    return editedOf(now);
+  };
+  const put = async (given: readonly Row[], expected_updated_at: string) =>
+    keep(
+      await dataOf(
+        heron.PUT('/v1/integrations/connections/{id}/field-mappings', {
+          ...path,
+          body: {
+            mappings: given.map(({ from, to, transform, fixed }) => ({
+              external_field: to,
+              transform,
+              ...(transform === 'static' ? { static_value: fixed } : { sendsets_field: from }),
+            })),
+            expected_updated_at,
+          },
+        }),
+      ),
     );
-  const done = { stale: [['integrations', id]], done: t('saved'), isShown: true };
-  const save = useAct(() => put(rows), done);
-  const reset = useAct(() => put([]), done);
+  const readAgain = async () => keep(await dataOf(heron.GET('/v1/integrations/connections/{id}/field-mappings', path)));
+  const stale = [['integrations', id]];
+  const draft = useDraft<Edited>({
+    stored: editedOf(stored),
+    write: ({ rows = [] }, seen) => put(rows, seen.updated_at),
+    readAgain,
+    stale,
+    done: t('saved'),
+  });
+  const { rows } = draft.value;
+  const setRows = (next: Row[]) => draft.change({ rows: next });
+  const reset = useAct(() => put([], stored.updated_at), { stale, done: t('saved'), onDone: draft.reset });
   const change = (at: number, row: Partial<Row>) =>
     setRows(rows.map((before, index) => (index === at ? { ...before, ...row } : before)));
-  return (
-    <Form act={save} submit={t('save')}>
-      {mappings.every(({ is_default }) => is_default) ? (
+  const fields = (
+    <>
+      {stored.mappings.every(({ is_default }) => is_default) ? (
         <Text size="sm" c="dimmed">
           {t('integrations.mappings.default')}
         </Text>
@@ -130,13 +151,28 @@ function Edit({ id, mappings, mayChange }: { id: string; mappings: readonly Mapp
           >
             {t('integrations.mapping.add')}
           </Button>
-          {mappings.some(({ is_default }) => !is_default) ? (
+          {stored.mappings.some(({ is_default }) => !is_default) ? (
             <Button size="xs" variant="subtle" onClick={() => reset.mutate()} loading={reset.isPending}>
               {t('integrations.mappings.reset')}
             </Button>
           ) : null}
         </Group>
       ) : null}
-    </Form>
+    </>
+  );
+  if (!mayChange) return <Stack>{fields}</Stack>;
+  return (
+    <DraftForm
+      draft={draft}
+      names={{ rows: t('integrations.mappings') }}
+      say={{
+        rows: (theirs) =>
+          theirs
+            .map(({ from, to, transform, fixed }) => `${transform === 'static' ? `“${fixed}”` : from} → ${to}`)
+            .join('\n'),
+      }}
+    >
+      {fields}
+    </DraftForm>
   );
 }

@@ -2,10 +2,8 @@ import { ActionIcon, Button, Group, SimpleGrid, Stack, Text, TextInput } from '@
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import type { ChangeEvent } from 'react';
 import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
-import { sends, useDraft } from '../../parts/draft.ts';
-import { SaveButtons } from '../../parts/save-buttons.tsx';
-import { ErrorNote } from '../../parts/states.tsx';
-import { Theirs } from '../../parts/theirs.tsx';
+import { DraftForm } from '../../parts/draft-form.tsx';
+import { useDraft } from '../../parts/draft.ts';
 import { useText } from '../../text/index.ts';
 
 type Contact = AnswerOf<'/v1/contacts/{id}'>;
@@ -121,26 +119,13 @@ export function EditContact({ contact, mayWrite }: { contact: Contact; mayWrite:
   );
   if (!mayWrite) return <Stack>{inputs}</Stack>;
   return (
-    <form onSubmit={sends(draft)}>
-      <Stack>
-        {inputs}
-        <Group>
-          <Button size="xs" variant="default" onClick={() => setCustom([...custom, ['', '']])}>
-            {t('leads.custom.add')}
-          </Button>
-        </Group>
-        <Theirs draft={draft} say={{ custom: (pairs) => pairs.map(([key, value]) => `${key}: ${value}`).join('\n') }} />
-        <ErrorNote error={draft.save.error} />
-        <Group justify="flex-end">
-          <SaveButtons
-            act={draft.save}
-            isChanged={draft.isChanged}
-            isHeld={draft.theirs !== null}
-            isInForm
-            discard={draft.reset}
-          />
-        </Group>
-      </Stack>
-    </form>
+    <DraftForm draft={draft} say={{ custom: (pairs) => pairs.map(([key, value]) => `${key}: ${value}`).join('\n') }}>
+      {inputs}
+      <Group>
+        <Button size="xs" variant="default" onClick={() => setCustom([...custom, ['', '']])}>
+          {t('leads.custom.add')}
+        </Button>
+      </Group>
+    </DraftForm>
   );
 }

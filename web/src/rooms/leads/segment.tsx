@@ -1,4 +1,4 @@
-import { Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Stack, Table, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -6,12 +6,11 @@ import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
-import { sends, useDraft } from '../../parts/draft.ts';
+import { DraftForm } from '../../parts/draft-form.tsx';
+import { useDraft } from '../../parts/draft.ts';
 import { Page } from '../../parts/page.tsx';
-import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
-import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
-import { Theirs } from '../../parts/theirs.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { To, useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 import { complete, Conditions, type Audience } from './conditions.tsx';
@@ -85,59 +84,52 @@ function Edit({ segment }: { segment?: Segment }) {
     isShown: true,
     onDone: () => go('/leads/segments'),
   });
+  const fields = (
+    <>
+      <TextInput
+        label={t('leads.segments.name')}
+        required
+        maxLength={100}
+        readOnly={!mayWrite}
+        value={name}
+        onChange={(event) => draft.change({ name: event.currentTarget.value })}
+        maw={420}
+      />
+      {audience.conditions.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('leads.segments.all')}
+        </Text>
+      ) : null}
+      <Conditions value={audience} onChange={(changed) => draft.change({ audience: changed })} readOnly={!mayWrite} />
+    </>
+  );
   return (
     <>
       <Section title={t('leads.segments.who')}>
-        <form onSubmit={sends(draft)}>
-          <Stack>
-            <TextInput
-              label={t('leads.segments.name')}
-              required
-              maxLength={100}
-              readOnly={!mayWrite}
-              value={name}
-              onChange={(event) => draft.change({ name: event.currentTarget.value })}
-              maw={420}
-            />
-            {audience.conditions.length === 0 ? (
-              <Text size="sm" c="dimmed">
-                {t('leads.segments.all')}
-              </Text>
-            ) : null}
-            <Conditions
-              value={audience}
-              onChange={(changed) => draft.change({ audience: changed })}
-              readOnly={!mayWrite}
-            />
-            <Theirs
-              draft={draft}
-              say={{ audience: ({ conditions }) => t('theirs.audience', { count: conditions.length }) }}
-            />
-            <ErrorNote error={draft.save.error} />
-            {mayWrite ? (
-              <Group justify="flex-end">
-                {segment ? (
-                  <ConfirmButton
-                    label={t('leads.segments.remove')}
-                    title={t('leads.segments.remove.ask', { name: segment.name })}
-                    act={remove}
-                    variant="subtle"
-                    color="red"
-                  >
-                    {t('leads.segments.remove.why')}
-                  </ConfirmButton>
-                ) : null}
-                <SaveButtons
-                  act={draft.save}
-                  isChanged={draft.isChanged}
-                  isHeld={draft.theirs !== null}
-                  isInForm
-                  {...(segment ? { discard: draft.reset } : {})}
-                />
-              </Group>
-            ) : null}
-          </Stack>
-        </form>
+        {mayWrite ? (
+          <DraftForm
+            draft={draft}
+            say={{ audience: ({ conditions }) => t('theirs.audience', { count: conditions.length }) }}
+            submit={segment ? undefined : t('save')}
+            beside={
+              segment ? (
+                <ConfirmButton
+                  label={t('leads.segments.remove')}
+                  title={t('leads.segments.remove.ask', { name: segment.name })}
+                  act={remove}
+                  variant="subtle"
+                  color="red"
+                >
+                  {t('leads.segments.remove.why')}
+                </ConfirmButton>
+              ) : null
+            }
+          >
+            {fields}
+          </DraftForm>
+        ) : (
+          <Stack>{fields}</Stack>
+        )}
       </Section>
       <People audience={audience} />
     </>

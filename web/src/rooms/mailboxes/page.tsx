@@ -1,15 +1,15 @@
 import { Alert, Badge, Button, Group, NumberInput, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
+import { DraftFoot } from '../../parts/draft-form.tsx';
+import { useDraft } from '../../parts/draft.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { useFocusBack } from '../../parts/focus.ts';
 import { Page } from '../../parts/page.tsx';
 import { To } from '../../parts/to.tsx';
-import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -172,22 +172,46 @@ function Dns({ id }: { id: string }) {
   );
 }
 
+/** The caps of a mailbox as they are edited: the gap in minutes. */
+interface EditedCaps {
+  limit: number | string;
+  gap: number | string;
+  updated_at: string;
+}
+const capsOf = ({ campaign_limit: limit, min_wait_time: seconds, updated_at }: Mailbox): EditedCaps => ({
+  limit,
+  gap: seconds / 60,
+  updated_at,
+});
+
 function Caps({ mailbox }: { mailbox: Mailbox }) {
   const t = useText();
   const may = useCan('manage_settings');
-  const [limit, setLimit] = useState<number | string>(mailbox.campaign_limit);
-  const [gap, setGap] = useState<number | string>(mailbox.min_wait_time / 60);
-  const save = useAct(
-    () =>
-      dataOf(
-        heron.PATCH('/v1/emails/{id}', {
-          params: { path: { id: mailbox.id } },
-          body: { campaign_limit: Number(limit), min_wait_time: Math.round(Number(gap) * 60) },
-        }),
+  const path = { params: { path: { id: mailbox.id } } };
+  const keep = (stored: Mailbox) => {
+    queryClient.setQueryData(['mailboxes', mailbox.id], stored);
+    return capsOf(stored);
+  };
+  const draft = useDraft<EditedCaps>({
+    stored: capsOf(mailbox),
+    write: async ({ limit, gap }, { updated_at: expected_updated_at }) =>
+      keep(
+        await dataOf(
+          heron.PATCH('/v1/emails/{id}', {
+            ...path,
+            body: {
+              ...(limit === undefined ? {} : { campaign_limit: Number(limit) }),
+              ...(gap === undefined ? {} : { min_wait_time: Math.round(Number(gap) * 60) }),
+              expected_updated_at,
+            },
+          }),
+        ),
       ),
-    { stale: [['mailboxes']], done: t('saved'), isShown: true },
-  );
-  const isChanged = Number(limit) !== mailbox.campaign_limit || Math.round(Number(gap) * 60) !== mailbox.min_wait_time;
+    readAgain: async () => keep(await dataOf(heron.GET('/v1/emails/{id}', path))),
+    stale: [['mailboxes']],
+    done: t('saved'),
+  });
+  const { value, change } = draft;
   return (
     <Section title={t('mailbox.caps')}>
       <Stack gap="sm">
@@ -196,25 +220,20 @@ function Caps({ mailbox }: { mailbox: Mailbox }) {
             label={t('mailbox.limit')}
             min={0}
             max={1000}
-            value={limit}
-            onChange={setLimit}
+            value={value.limit}
+            onChange={(limit) => change({ limit })}
             disabled={!may}
           />
           <NumberInput
             label={t('connect.gap')}
             min={0}
-            value={gap}
-            onChange={setGap}
+            value={value.gap}
+            onChange={(gap) => change({ gap })}
             disabled={!may}
             decimalScale={2}
           />
         </Group>
-        <ErrorNote error={save.error} />
-        {may ? (
-          <Group>
-            <SaveButtons act={save} isChanged={isChanged} />
-          </Group>
-        ) : null}
+        {may ? <DraftFoot draft={draft} names={{ limit: t('mailbox.limit'), gap: t('connect.gap') }} /> : null}
       </Stack>
     </Section>
   );

@@ -2,6 +2,7 @@ import { Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
+import { toNewest } from '../../parts/draft.ts';
 import { Form } from '../../parts/form.tsx';
 import { useText } from '../../text/index.ts';
 import { RefusalNote } from './refusal.tsx';
@@ -13,16 +14,23 @@ export function NewPassword({ mailbox }: { mailbox: Mailbox }) {
   const t = useText();
   const [isOpen, setOpen] = useState(mailbox.hold !== null);
   const [password, setPassword] = useState('');
+  const path = { params: { path: { id: mailbox.id } } };
   const save = useAct(
     () =>
-      dataOf(
-        heron.PATCH('/v1/emails/{id}', {
-          params: { path: { id: mailbox.id } },
-          body: {
-            smtp: { ...mailbox.smtp, password },
-            ...(mailbox.imap ? { imap: { ...mailbox.imap, password } } : {}),
-          },
-        }),
+      toNewest(
+        mailbox,
+        ({ smtp, imap, updated_at: expected_updated_at }) =>
+          dataOf(
+            heron.PATCH('/v1/emails/{id}', {
+              ...path,
+              body: {
+                smtp: { ...smtp, password },
+                ...(imap ? { imap: { ...imap, password } } : {}),
+                expected_updated_at,
+              },
+            }),
+          ),
+        () => dataOf(heron.GET('/v1/emails/{id}', path)),
       ),
     {
       stale: [['mailboxes'], ['checklist']],

@@ -1,13 +1,16 @@
 import { Button, Group, Modal, NumberInput, Select, SimpleGrid, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import type { InfiniteData } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { ContactSelect } from '../../parts/contact-select.tsx';
-import { Form } from '../../parts/form.tsx';
-import { useText } from '../../text/index.ts';
+import { DraftForm } from '../../parts/draft-form.tsx';
+import { useDraft } from '../../parts/draft.ts';
+import { toDateTime } from '../../parts/time.tsx';
+import { text, useText } from '../../text/index.ts';
 
 type Meeting = RowOf<'/v1/meetings'>;
 const STATUSES = ['booked', 'completed', 'no_show'] as const;
@@ -62,50 +65,88 @@ export function ManualMeeting({ meeting }: { meeting: Meeting }) {
   );
 }
 
+/** A meeting as it is edited: when it begins as a field writes it, in the zone of the browser. */
+interface Edited {
+  event_name: string;
+  begins: string;
+  minutes: number | string;
+  location: string;
+  join_url: string;
+  status: Status;
+  updated_at: string;
+}
+const NEW: Edited = {
+  event_name: '',
+  begins: '',
+  minutes: 30,
+  location: '',
+  join_url: '',
+  status: 'booked',
+  updated_at: '',
+};
+const editedOf = (meeting: Meeting): Edited => ({
+  event_name: meeting.event_name,
+  begins: meeting.scheduled_for ? toLocal(meeting.scheduled_for) : '',
+  minutes: minutesOf(meeting),
+  location: meeting.location,
+  join_url: meeting.join_url,
+  status: meeting.status === 'completed' || meeting.status === 'no_show' ? meeting.status : 'booked',
+  updated_at: meeting.updated_at,
+});
+
 function MeetingForm({ meeting, onDone }: { meeting?: Meeting; onDone: () => void }) {
   const t = useText();
   const [contact, setContact] = useState<string | null>(null);
   const [email, setEmail] = useState('');
-  const [what, setWhat] = useState(meeting?.event_name ?? '');
-  const [begins, setBegins] = useState(meeting?.scheduled_for ? toLocal(meeting.scheduled_for) : '');
-  const [minutes, setMinutes] = useState<number | string>(minutesOf(meeting));
-  const [location, setLocation] = useState(meeting?.location ?? '');
-  const [link, setLink] = useState(meeting?.join_url ?? '');
-  const [status, setStatus] = useState<Status>(
-    meeting?.status === 'completed' || meeting?.status === 'no_show' ? meeting.status : 'booked',
-  );
-  const isOver = begins !== '' && Date.parse(begins) < Date.now();
-  const save = useAct(
-    (): Promise<unknown> => {
+  const draft = useDraft<Edited>({
+    stored: meeting ? editedOf(meeting) : NEW,
+    write: async (changes, { updated_at: expected_updated_at, ...before }) => {
+      const { event_name, begins, minutes, location, join_url, status } = { ...before, ...changes };
       const begin = new Date(begins);
       const fields = {
-        event_name: what,
+        event_name,
         scheduled_for: begin.toISOString(),
         end_time: Number(minutes) > 0 ? new Date(begin.getTime() + Number(minutes) * MINUTE_MS).toISOString() : null,
         location,
-        join_url: link,
+        join_url,
       };
       if (meeting) {
         // A meeting that was moved stays one until it is over.
-        const outcome = isOver && status !== 'booked' ? { status } : {};
-        return dataOf(
-          heron.PATCH('/v1/meetings/{id}', { params: { path: { id: meeting.id } }, body: { ...fields, ...outcome } }),
-        );
+        const outcome = isOver(begins) && status !== 'booked' ? { status } : {};
+        const body = { ...fields, ...outcome, expected_updated_at };
+        return keep(await dataOf(heron.PATCH('/v1/meetings/{id}', { params: { path: { id: meeting.id } }, body })));
       }
-      return dataOf(
-        heron.POST('/v1/meetings', {
-          body: {
-            ...fields,
-            ...(contact ? { contact_id: contact } : { invitee_email: email }),
-            status: isOver ? status : 'booked',
-          },
-        }),
-      );
+      const who = contact ? { contact_id: contact } : { invitee_email: email };
+      const body = { ...fields, ...who, status: isOver(begins) ? status : 'booked' };
+      return dataOf(heron.POST('/v1/meetings', { body }));
     },
-    { stale: [['meetings'], ['contacts']], isShown: true, done: t(meeting ? 'saved' : 'meetings.logged'), onDone },
-  );
+    readAgain: async () => {
+      await queryClient.refetchQueries({ queryKey: ['meetings'], type: 'active' });
+      const stored = storedMeetings().find(({ id }) => id === meeting?.id);
+      return stored && editedOf(stored);
+    },
+    stale: [['meetings'], ['contacts']],
+    done: t(meeting ? 'saved' : 'meetings.logged'),
+    onDone,
+  });
+  const { value, change } = draft;
   return (
-    <Form act={save} submit={t(meeting ? 'save' : 'meetings.log')}>
+    <DraftForm
+      draft={draft}
+      submit={meeting ? undefined : t('meetings.log')}
+      names={{
+        event_name: t('meetings.what'),
+        begins: t('meetings.begins', { zone: HERE }),
+        minutes: t('meetings.minutes'),
+        location: t('meetings.where'),
+        join_url: t('meetings.link'),
+        status: t('meetings.outcome'),
+      }}
+      say={{
+        begins: (begins) => (begins ? toDateTime(new Date(begins).toISOString()) : ''),
+        status: sayOutcome,
+      }}
+    >
       {meeting ? null : (
         <>
           <ContactSelect label={t('meetings.contact')} value={contact} onChange={setContact} />
@@ -123,40 +164,43 @@ function MeetingForm({ meeting, onDone }: { meeting?: Meeting; onDone: () => voi
       )}
       <TextInput
         label={t('meetings.what')}
-        value={what}
-        onChange={(event) => setWhat(event.currentTarget.value)}
+        value={value.event_name}
+        onChange={(event) => change({ event_name: event.currentTarget.value })}
         required
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <TextInput
           type="datetime-local"
           label={t('meetings.begins', { zone: HERE })}
-          value={begins}
-          onChange={(event) => setBegins(event.currentTarget.value)}
+          value={value.begins}
+          onChange={(event) => change({ begins: event.currentTarget.value })}
           required
         />
-        <NumberInput label={t('meetings.minutes')} value={minutes} onChange={setMinutes} min={0} max={1440} />
+        <NumberInput
+          label={t('meetings.minutes')}
+          value={value.minutes}
+          onChange={(minutes) => change({ minutes })}
+          min={0}
+          max={1440}
+        />
       </SimpleGrid>
       <TextInput
         label={t('meetings.where')}
-        value={location}
-        onChange={(event) => setLocation(event.currentTarget.value)}
+        value={value.location}
+        onChange={(event) => change({ location: event.currentTarget.value })}
       />
       <TextInput
         type="url"
         label={t('meetings.link')}
-        value={link}
-        onChange={(event) => setLink(event.currentTarget.value)}
+        value={value.join_url}
+        onChange={(event) => change({ join_url: event.currentTarget.value })}
       />
-      {isOver ? (
+      {isOver(value.begins) ? (
         <Select
           label={t('meetings.outcome')}
-          data={STATUSES.map((value) => ({
-            value,
-            label: t(value === 'booked' ? 'meetings.outcome.open' : `meetings.status.${value}`),
-          }))}
-          value={status}
-          onChange={(value) => setStatus((value ?? 'booked') as Status)}
+          data={STATUSES.map((one) => ({ value: one, label: sayOutcome(one) }))}
+          value={value.status}
+          onChange={(status) => change({ status: (status ?? 'booked') as Status })}
           allowDeselect={false}
         />
       ) : null}
@@ -165,7 +209,35 @@ function MeetingForm({ meeting, onDone }: { meeting?: Meeting; onDone: () => voi
           {t('meetings.log.why')}
         </Text>
       )}
-    </Form>
+    </DraftForm>
+  );
+}
+
+const isOver = (begins: string) => begins !== '' && Date.parse(begins) < Date.now();
+const sayOutcome = (status: Status) =>
+  text(status === 'booked' ? 'meetings.outcome.open' : `meetings.status.${status}`);
+
+type Pages = InfiniteData<AnswerOf<'/v1/meetings'>>;
+
+/** All meetings that lists show. */
+function storedMeetings(): Meeting[] {
+  return queryClient
+    .getQueriesData<Pages>({ queryKey: ['meetings'] })
+    .flatMap(([, list]) => list?.pages.flatMap(({ data }) => data) ?? []);
+}
+
+/** Has a changed meeting shown where it stands in a list. */
+function keep(stored: Meeting): void {
+  queryClient.setQueriesData<Pages>(
+    { queryKey: ['meetings'] },
+    (list) =>
+      list && {
+        ...list,
+        pages: list.pages.map((page) => ({
+          ...page,
+          data: page.data.map((one) => (one.id === stored.id ? stored : one)),
+        })),
+      },
   );
 }
 
@@ -175,8 +247,7 @@ function toLocal(at: string): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
 }
 
-function minutesOf(meeting: Meeting | undefined): number | string {
-  if (!meeting) return 30;
+function minutesOf(meeting: Meeting): number | string {
   if (!meeting.scheduled_for || !meeting.end_time) return '';
   return Math.round((Date.parse(meeting.end_time) - Date.parse(meeting.scheduled_for)) / MINUTE_MS);
 }

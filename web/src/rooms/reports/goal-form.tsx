@@ -1,67 +1,123 @@
 import { Alert, Button, Checkbox, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
-import { dataOf, heron, type AnswerOf, type BodyOf } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type AnswerOf, type BodyOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
-import { Form } from '../../parts/form.tsx';
+import { DraftForm } from '../../parts/draft-form.tsx';
+import { useDraft } from '../../parts/draft.ts';
 import { CURRENCIES, toMoneyOfMinor } from '../../parts/money.ts';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
-import { GoalConditions, toDraft, toPredicate } from './goal-conditions.tsx';
+import { GoalConditions, sayCondition, toDraft, toPredicate, type ConditionDraft } from './goal-conditions.tsx';
 
 export type Goal = AnswerOf<'/v1/goals'>['data'][number];
+type Detail = AnswerOf<'/v1/goals/{id}'>;
 type Definition = BodyOf<'/v1/goals', 'post'>['definition'];
 const KINDS = ['signup', 'activation', 'paid', 'revenue', 'retention', 'custom'] as const;
 const UNITS = ['minor', 'major'] as const;
 
-/** Defines a goal, or changes one: its event, the conditions on its data, and the amount that it carries. */
-export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) {
-  const t = useText();
-  const before = goal?.definition;
-  const [name, setName] = useState(goal?.name ?? '');
-  const [kind, setKind] = useState<(typeof KINDS)[number]>(goal?.kind ?? 'signup');
-  const [event, setEvent] = useState(before?.event_name ?? '');
-  const [isPrimary, setPrimary] = useState(goal?.is_primary ?? true);
-  const [conditions, setConditions] = useState(() => (before?.predicates ?? []).map(toDraft));
-  const [hasValue, setHasValue] = useState(typeof before?.value_path === 'string');
-  const [valuePath, setValuePath] = useState(before?.value_path ?? '');
-  const [unit, setUnit] = useState<(typeof UNITS)[number]>(before?.value_unit ?? 'minor');
-  const [currencyPath, setCurrencyPath] = useState(before?.currency_path ?? '');
-  const [currency, setCurrency] = useState<string | null>(before?.default_currency ?? null);
-  const definition: Definition = {
+/** A goal as it is edited: what counts is sent whole, and put together of its parts. */
+interface Edited extends Pick<Goal, 'name' | 'kind' | 'is_primary' | 'updated_at'> {
+  event: string;
+  conditions: ConditionDraft[];
+  /** Where its amount is; null where the event carries none. */
+  value: { path: string; unit: (typeof UNITS)[number]; currencyPath: string; currency: string | null } | null;
+}
+const NO_VALUE = { path: '', unit: 'minor', currencyPath: '', currency: null } as const;
+const NEW: Edited = {
+  name: '',
+  kind: 'signup',
+  is_primary: true,
+  event: '',
+  conditions: [],
+  value: null,
+  updated_at: '',
+};
+
+function editedOf({ name, kind, is_primary, updated_at, definition }: Goal): Edited {
+  const { event_name: event, predicates, value_path: path, value_unit: unit } = definition;
+  return {
+    name,
+    kind,
+    is_primary,
+    updated_at,
+    event,
+    conditions: predicates.map(toDraft),
+    value:
+      typeof path === 'string'
+        ? { path, unit, currencyPath: definition.currency_path ?? '', currency: definition.default_currency }
+        : null,
+  };
+}
+
+function definitionOf({ event, conditions, value }: Edited): Definition {
+  return {
     event_name: event,
     predicates: conditions.map(toPredicate),
-    ...(hasValue
+    ...(value
       ? {
-          value_path: valuePath,
-          value_unit: unit,
-          currency_path: currencyPath === '' ? null : currencyPath,
-          default_currency: currency,
+          value_path: value.path,
+          value_unit: value.unit,
+          currency_path: value.currencyPath === '' ? null : value.currencyPath,
+          default_currency: value.currency,
         }
       : {}),
   };
-  const fields = { name, definition, is_primary: kind !== 'custom' && isPrimary };
-  const save = useAct(
-    (): Promise<unknown> =>
-      goal
-        ? dataOf(heron.PATCH('/v1/goals/{id}', { params: { path: { id: goal.id } }, body: fields }))
-        : dataOf(heron.POST('/v1/goals', { body: { ...fields, kind } })),
-    { stale: [['goals'], ['reports']], isShown: true, done: t(goal ? 'saved' : 'goals.saved'), onDone },
-  );
+}
+
+/** Defines a goal, or changes one: its event, the conditions on its data, and the amount that it carries. */
+export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) {
+  const t = useText();
+  const keep = (stored: Goal) => {
+    queryClient.setQueryData<Detail>(['goals', stored.id], (before) => before && { ...before, ...stored });
+    return editedOf(stored);
+  };
+  const draft = useDraft<Edited>({
+    stored: goal ? editedOf(goal) : NEW,
+    write: async (changes, seen) => {
+      const next = { ...seen, ...changes };
+      const { name, kind, updated_at: expected_updated_at } = next;
+      const definition = definitionOf(next);
+      const is_primary = kind !== 'custom' && next.is_primary;
+      if (!goal) return dataOf(heron.POST('/v1/goals', { body: { name, kind, is_primary, definition } }));
+      const body = { name, is_primary, definition, expected_updated_at };
+      return keep(await dataOf(heron.PATCH('/v1/goals/{id}', { params: { path: { id: goal.id } }, body })));
+    },
+    readAgain: async () => keep(await dataOf(heron.GET('/v1/goals/{id}', { params: { path: { id: goal!.id } } }))),
+    stale: [['goals'], ['reports']],
+    done: t(goal ? 'saved' : 'goals.saved'),
+    onDone,
+  });
+  const { change } = draft;
+  const { name, kind, event, conditions, value, is_primary } = draft.value;
   return (
-    <Form act={save} submit={t(goal ? 'save' : 'goals.create')}>
+    <DraftForm
+      draft={draft}
+      submit={goal ? undefined : t('goals.create')}
+      names={{
+        name: t('goals.name'),
+        is_primary: t('goals.primary.why'),
+        event: t('goals.event'),
+        conditions: t('goals.conditions'),
+        value: t('goals.amount'),
+      }}
+      say={{
+        conditions: (rows) => rows.map((row) => sayCondition(toPredicate(row))).join('\n'),
+        value: (amount) =>
+          amount ? t('goals.amount.of', { path: amount.path, unit: t(`goals.unit.${amount.unit}`) }) : '',
+      }}
+    >
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <TextInput
           label={t('goals.name')}
           value={name}
-          onChange={(change) => setName(change.currentTarget.value)}
+          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
           required
           data-autofocus
         />
         <Select
           label={t('goals.stage')}
           value={kind}
-          onChange={(value) => setKind((value ?? 'signup') as typeof kind)}
-          data={KINDS.map((value) => ({ value, label: t(`goals.kind.${value}`) }))}
+          onChange={(chosen) => change({ kind: (chosen ?? kind) as typeof kind })}
+          data={KINDS.map((one) => ({ value: one, label: t(`goals.kind.${one}`) }))}
           allowDeselect={false}
           disabled={goal !== undefined}
         />
@@ -70,43 +126,43 @@ export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) 
         label={t('goals.event')}
         description={t('goals.event.why')}
         value={event}
-        onChange={(change) => setEvent(change.currentTarget.value)}
+        onChange={({ currentTarget }) => change({ event: currentTarget.value })}
         placeholder="user.signed_up"
         required
       />
-      <GoalConditions value={conditions} onChange={setConditions} />
+      <GoalConditions value={conditions} onChange={(rows) => change({ conditions: rows })} />
       <Checkbox
         label={t('goals.value')}
         description={t('goals.value.why')}
-        checked={hasValue}
-        onChange={(change) => setHasValue(change.currentTarget.checked)}
+        checked={value !== null}
+        onChange={({ currentTarget }) => change({ value: currentTarget.checked ? NO_VALUE : null })}
       />
-      {hasValue ? (
+      {value ? (
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <TextInput
             label={t('goals.value.path')}
             placeholder="order.total"
-            value={valuePath}
-            onChange={(change) => setValuePath(change.currentTarget.value)}
+            value={value.path}
+            onChange={({ currentTarget }) => change({ value: { ...value, path: currentTarget.value } })}
             required
           />
           <Select
             label={t('goals.value.unit')}
-            value={unit}
-            onChange={(value) => setUnit((value ?? 'minor') as typeof unit)}
-            data={UNITS.map((value) => ({ value, label: t(`goals.unit.${value}`) }))}
+            value={value.unit}
+            onChange={(unit) => change({ value: { ...value, unit: (unit ?? 'minor') as typeof value.unit } })}
+            data={UNITS.map((unit) => ({ value: unit, label: t(`goals.unit.${unit}`) }))}
             allowDeselect={false}
           />
           <TextInput
             label={t('goals.currency.path')}
             placeholder="order.currency"
-            value={currencyPath}
-            onChange={(change) => setCurrencyPath(change.currentTarget.value)}
+            value={value.currencyPath}
+            onChange={({ currentTarget }) => change({ value: { ...value, currencyPath: currentTarget.value } })}
           />
           <Select
             label={t('goals.currency.otherwise')}
-            value={currency}
-            onChange={setCurrency}
+            value={value.currency}
+            onChange={(currency) => change({ value: { ...value, currency } })}
             data={CURRENCIES}
             searchable
             clearable
@@ -116,8 +172,8 @@ export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) 
       {kind === 'custom' ? null : (
         <Checkbox
           label={t('goals.primary.why')}
-          checked={isPrimary}
-          onChange={(change) => setPrimary(change.currentTarget.checked)}
+          checked={is_primary}
+          onChange={({ currentTarget }) => change({ is_primary: currentTarget.checked })}
         />
       )}
       {goal ? (
@@ -125,8 +181,8 @@ export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) 
           {t('goals.revision.why')}
         </Text>
       ) : null}
-      <Preview definition={definition} />
-    </Form>
+      <Preview definition={definitionOf(draft.value)} />
+    </DraftForm>
   );
 }
 

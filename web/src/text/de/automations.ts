@@ -18,8 +18,6 @@ export const automations: Record<keyof typeof en, string> = {
   'automations.on.of': '{name} ist an',
   'theirs.field.enabled': 'Ob sie an ist',
   'theirs.field.flow': 'Der Ablauf',
-  'automations.theirs.on': 'an',
-  'automations.theirs.off': 'aus',
   'automations.theirs.steps': '{count|ein Schritt|# Schritte}',
   'automations.delete': 'Löschen',
   'automations.delete.ask': '{name} löschen?',

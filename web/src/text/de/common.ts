@@ -20,6 +20,8 @@ export const common: Record<keyof typeof en, string> = {
   'theirs.why': 'Von dir ist nichts verloren. Das ist jetzt gespeichert:',
   'theirs.now': '{field} ist jetzt',
   'theirs.empty': '(leer)',
+  'theirs.on': 'an',
+  'theirs.off': 'aus',
   'theirs.mine': 'Meines behalten und darüber speichern',
   'theirs.take': 'Das andere übernehmen',
   'theirs.field.name': 'Name',

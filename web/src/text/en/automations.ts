@@ -16,8 +16,6 @@ export const automations = {
   'automations.on.of': '{name} is on',
   'theirs.field.enabled': 'Whether it is on',
   'theirs.field.flow': 'The flow',
-  'automations.theirs.on': 'on',
-  'automations.theirs.off': 'off',
   'automations.theirs.steps': '{count|one step|# steps}',
   'automations.delete': 'Delete',
   'automations.delete.ask': 'Delete {name}?',

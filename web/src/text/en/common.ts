@@ -18,6 +18,8 @@ export const common = {
   'theirs.why': 'Nothing of yours is lost. This is what is stored now:',
   'theirs.now': '{field} is now',
   'theirs.empty': '(empty)',
+  'theirs.on': 'on',
+  'theirs.off': 'off',
   'theirs.mine': 'Keep mine and save it over',
   'theirs.take': 'Take theirs',
   'theirs.field.name': 'Name',

@@ -1,0 +1,59 @@
+import { Group, Stack } from '@mantine/core';
+import type { ComponentProps, ReactNode } from 'react';
+import { sends, type Draft } from './draft.ts';
+import { SaveButtons } from './save-buttons.tsx';
+import { ErrorNote } from './states.tsx';
+import { Theirs } from './theirs.tsx';
+
+interface Foot<T> extends ComponentProps<typeof Theirs<T>> {
+  draft: Draft<T>;
+  /** What the button says that makes something new. */
+  submit?: string | undefined;
+  /** What is said above the buttons. */
+  note?: ReactNode;
+  /** Another button of the row. */
+  beside?: ReactNode;
+}
+
+/** Fields of a draft that are saved together: Enter or the button saves them. */
+export function DraftForm<T>({ children, ...foot }: Foot<T> & { children: ReactNode }) {
+  return (
+    <form onSubmit={sends(foot.draft)}>
+      <Stack>
+        {children}
+        <DraftFoot {...foot} isInForm />
+      </Stack>
+    </form>
+  );
+}
+
+/** What stands below the fields of a draft: what others have changed meanwhile, what the API refuses, and the buttons that save and discard. */
+export function DraftFoot<T>({
+  draft,
+  names,
+  say,
+  submit,
+  note,
+  beside,
+  isInForm = false,
+}: Foot<T> & { isInForm?: boolean }) {
+  return (
+    <>
+      <Theirs draft={draft} names={names} say={say} />
+      <ErrorNote error={draft.save.error} />
+      {note}
+      <Group gap={isInForm ? 'md' : 'xs'} justify={isInForm ? 'flex-end' : 'flex-start'}>
+        {isInForm ? beside : null}
+        <SaveButtons
+          act={draft.save}
+          label={submit}
+          isChanged={draft.isChanged || submit !== undefined}
+          isHeld={draft.theirs !== null}
+          isInForm={isInForm}
+          {...(submit === undefined ? { discard: draft.reset } : {})}
+        />
+        {isInForm ? null : beside}
+      </Group>
+    </>
+  );
+}
