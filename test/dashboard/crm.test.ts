@@ -258,7 +258,7 @@ browserTest('what is typed in a dialog is kept when somebody else saves the same
     await page.goto(world.url + form.page);
     await page.getByRole('button', { name: form.opens }).click();
     const dialog = page.getByRole('dialog');
-    const field = dialog.getByLabel(form.label, { exact: true });
+    const field = dialog.getByRole('textbox', { name: form.label }).first();
     await field.fill('Mine');
     await api(tenant, 'PATCH', form.at, form.theirs);
     await field.press('Enter');

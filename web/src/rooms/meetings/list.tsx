@@ -1,6 +1,7 @@
 import { Anchor, Badge, Group, Paper, SegmentedControl, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import IconCalendar from '@tabler/icons-react/dist/esm/icons/IconCalendarEvent.mjs';
 import IconOut from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
+import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { region } from '../../app/preferences.ts';
@@ -10,7 +11,7 @@ import { More, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { To, ToButton } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
-import { LogMeeting, ManualMeeting } from './meeting-form.tsx';
+import { ChangeMeeting, LogMeeting, ManualMeeting } from './meeting-form.tsx';
 
 type Meeting = RowOf<'/v1/meetings'>;
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -22,6 +23,7 @@ export default function MeetingsPage() {
   const t = useText();
   const mayConnect = useCan('manage_settings');
   const mayLog = useCan('manage_contacts');
+  const [changed, change] = useState<Meeting>();
   const filters = useFilters();
   const { timeframe, from, to, timezone } = filters;
   const list = usePaged(['meetings', timeframe, from, to, timezone], (cursor, signal) =>
@@ -57,7 +59,12 @@ export default function MeetingsPage() {
                   </Title>
                   <Stack gap="xs">
                     {ofDay.map((meeting) => (
-                      <OneMeeting key={meeting.id} meeting={meeting} timezone={timezone} mayChange={mayLog} />
+                      <OneMeeting
+                        key={meeting.id}
+                        meeting={meeting}
+                        timezone={timezone}
+                        onChange={mayLog ? () => change(meeting) : undefined}
+                      />
                     ))}
                   </Stack>
                 </section>
@@ -67,6 +74,7 @@ export default function MeetingsPage() {
           );
         }}
       </Answered>
+      {changed ? <ChangeMeeting meeting={changed} onClose={() => change(undefined)} /> : null}
     </Page>
   );
 }
@@ -123,7 +131,15 @@ function Filters({ filters: { timeframe, from, to, timezone, set } }: { filters:
   );
 }
 
-function OneMeeting({ meeting, timezone, mayChange }: { meeting: Meeting; timezone: string; mayChange: boolean }) {
+function OneMeeting({
+  meeting,
+  timezone,
+  onChange,
+}: {
+  meeting: Meeting;
+  timezone: string;
+  onChange: (() => void) | undefined;
+}) {
   const t = useText();
   const time = new Intl.DateTimeFormat(region(), { timeStyle: 'short', timeZone: timezone });
   const [begin, end] = [meeting.scheduled_for, meeting.end_time].map((each) => (each ? new Date(each) : null));
@@ -180,8 +196,8 @@ function OneMeeting({ meeting, timezone, mayChange }: { meeting: Meeting; timezo
               ) : null,
             )}
           </Group>
-          {mayChange && meeting.source === 'manual' && meeting.status !== 'canceled' ? (
-            <ManualMeeting meeting={meeting} />
+          {onChange && meeting.source === 'manual' && meeting.status !== 'canceled' ? (
+            <ManualMeeting meeting={meeting} onChange={onChange} />
           ) : null}
         </Stack>
       </Group>

@@ -7,6 +7,7 @@ import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { ContactSelect } from '../../parts/contact-select.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { DraftForm } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { toDateTime } from '../../parts/time.tsx';
@@ -35,9 +36,8 @@ export function LogMeeting() {
 }
 
 /** What can be done with a meeting that was logged by hand; others are changed at their calendar. */
-export function ManualMeeting({ meeting }: { meeting: Meeting }) {
+export function ManualMeeting({ meeting, onChange }: { meeting: Meeting; onChange: () => void }) {
   const t = useText();
-  const [isOpen, dialog] = useDisclosure();
   const [reason, setReason] = useState('');
   const cancel = useAct(
     () => dataOf(heron.POST('/v1/meetings/{id}/cancel', { params: { path: { id: meeting.id } }, body: { reason } })),
@@ -45,7 +45,7 @@ export function ManualMeeting({ meeting }: { meeting: Meeting }) {
   );
   return (
     <Group gap="xs" mt={4}>
-      <Button size="compact-xs" variant="default" onClick={dialog.open}>
+      <Button size="compact-xs" variant="default" aria-haspopup="dialog" onClick={onChange}>
         {t('meetings.change')}
       </Button>
       <ConfirmButton size="compact-xs" act={cancel} label={t('meetings.cancel')} title={t('meetings.cancel.ask')}>
@@ -58,10 +58,17 @@ export function ManualMeeting({ meeting }: { meeting: Meeting }) {
           onChange={(event) => setReason(event.currentTarget.value)}
         />
       </ConfirmButton>
-      <Modal opened={isOpen} onClose={dialog.close} title={t('meetings.change')}>
-        <MeetingForm meeting={meeting} onDone={dialog.close} />
-      </Modal>
     </Group>
+  );
+}
+
+/** Changes a meeting; it stays open when somebody else moves the meeting to another day or out of the list. */
+export function ChangeMeeting({ meeting, onClose }: { meeting: Meeting; onClose: () => void }) {
+  const t = useText();
+  return (
+    <Dialog onClose={onClose} title={t('meetings.change')}>
+      <MeetingForm meeting={storedMeetings().find(({ id }) => id === meeting.id) ?? meeting} onDone={onClose} />
+    </Dialog>
   );
 }
 
