@@ -1,3 +1,6 @@
+import { acquisitionRoutes } from '../acquisition/routes.ts';
+import { agentPolicyRoutes } from '../agent-policies/routes.ts';
+import { analyticsRoutes } from '../analytics/routes.ts';
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { directSendRoutes } from '../direct-sends/routes.ts';
 import { contactRoutes } from '../contacts/routes.ts';
@@ -6,11 +9,14 @@ import { pipelineRoutes } from '../crm/pipeline-routes.ts';
 import { crmTaskRoutes } from '../crm/task-routes.ts';
 import { eventsRoutes } from '../product-events/routes.ts';
 import type { AnyRoute } from '../http/route.ts';
+import { labelRoutes } from '../labels/routes.ts';
 import { mailboxRoutes } from '../mailboxes/routes.ts';
 import { runsRoutes } from '../runs/routes.ts';
+import { segmentRoutes } from '../segments/routes.ts';
 import { uniboxRoutes } from '../unibox/routes.ts';
 import { id, PAGE } from './arguments.ts';
 import { CRM_TOOLS } from './crm-tools.ts';
+import { REPORT_TOOLS } from './report-tools.ts';
 import { defineTool, type AgentTool, type ToolSpec } from './tool.ts';
 
 const ROUTES = new Map<string, AnyRoute>(
@@ -25,6 +31,11 @@ const ROUTES = new Map<string, AnyRoute>(
     ...pipelineRoutes,
     ...dealRoutes,
     ...crmTaskRoutes,
+    ...agentPolicyRoutes,
+    ...analyticsRoutes,
+    ...acquisitionRoutes,
+    ...segmentRoutes,
+    ...labelRoutes,
   ].map((spec) => [spec.operationId, spec]),
 );
 
@@ -50,7 +61,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'and `hold` when a mailbox must not send. A campaign without chosen senders uses all active mailboxes.',
     arguments: {
       q: { at: 'query.q', description: 'Part of the address or name' },
-      tag: { at: 'query.tag', description: 'Id of a mailbox tag' },
+      tag: { at: 'query.tag', description: 'Id of a mailbox tag, from list_mailbox_tags' },
       ...PAGE,
     },
   }),
@@ -93,7 +104,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'Lists the contacts of the workspace, newest first. Use search_contacts for filters and search_leads for the progress of a campaign.',
     arguments: {
       q: { at: 'query.q', description: 'Part of name, email or company' },
-      category: { at: 'query.category', description: 'Id of a contact category' },
+      category: { at: 'query.category', description: 'Id of a category, from list_categories' },
       ...PAGE,
     },
   }),
@@ -307,7 +318,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       phone: 'body.0.phone',
       custom_fields: { at: 'body.0.custom_fields', description: 'Texts by name, usable in emails as {{.name}}' },
       campaigns: { at: 'body.0.campaigns', description: 'Ids of campaigns to make it a lead of' },
-      categories: { at: 'body.0.categories', description: 'Ids of contact categories' },
+      categories: { at: 'body.0.categories', description: 'Ids of categories, from list_categories' },
     },
   }),
   tool('contacts.create', {
@@ -330,7 +341,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     arguments: {
       campaign_id: campaignId,
       contact_ids: { at: 'body.contact_ids', description: 'From add_contact, list_contacts or search_contacts' },
-      segment_ids: { at: 'body.segment_ids', description: 'Ids of segments' },
+      segment_ids: { at: 'body.segment_ids', description: 'Ids of segments, from list_segments' },
     },
   }),
   tool('runs.create', {
@@ -360,7 +371,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       },
       leads: { at: 'body.leads', description: 'People to write to; they become contacts' },
       contact_ids: { at: 'body.contact_ids', description: 'Existing contacts, from search_contacts' },
-      segment_ids: { at: 'body.segment_ids', description: 'Ids of segments' },
+      segment_ids: { at: 'body.segment_ids', description: 'Ids of segments, from list_segments' },
       campaign_id: {
         at: 'body.campaign_id',
         description: 'An existing campaign instead of name and steps, from list_campaigns; it must not be active',
@@ -459,7 +470,9 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     title: 'Start a campaign',
     description:
       'Starts or resumes a campaign: real email leaves, within its schedule and limits, and cannot be called back. ' +
-      'Call validate_campaign first, and start only what a person has asked to be started. Refusals say in `fix` what to do.',
+      'Call validate_campaign first, and start only what a person has asked to be started. Refusals say in `fix` what to do. ' +
+      'result awaiting_approval: nothing leaves until a person decides; give them approval_url, they have 30 minutes. get_campaign then says active. ' +
+      'Whether they refused, and why, only a run tells: create_run with campaign_id instead of this.',
     destructive: true,
     repeatable: true,
     openWorld: true,
@@ -494,7 +507,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       data: { at: 'body.data', description: 'Any values; later emails can use them as {{.App.<output_key>...}}' },
     },
   }),
-  ...CRM_TOOLS.map(([operationId, spec]) => tool(operationId, spec)),
+  ...[...REPORT_TOOLS, ...CRM_TOOLS].map(([operationId, spec]) => tool(operationId, spec)),
 ];
 
 function stepFields() {

@@ -54,7 +54,7 @@ test('the list is that of the MCP endpoint, for each credential', async (t) => {
   const { tools } = (await list(await keyWith(tenant, maskOf(['SEND_CAMPAIGNS'])))).body;
   t.deepEqual(
     tools.map(({ name }: { name: string }) => name),
-    ['preflight_campaign', 'test_campaign', 'cancel_test_run', 'start_campaign', 'stop_campaign'],
+    ['preflight_campaign', 'test_campaign', 'cancel_test_run', 'start_campaign', 'stop_campaign', 'get_policy'],
   );
   const start = tools.find(({ name }: { name: string }) => name === 'start_campaign');
   t.like(start, {

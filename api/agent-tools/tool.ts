@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { AppError, type Problem } from '../../lib/errors.ts';
-import { toSchema } from '../http/openapi.ts';
+import { toSchema } from '../http/openapi-schema.ts';
 import { MAX_KEY_LENGTH } from '../http/once.ts';
 import { idempotencyOf, isWrite, type AnyRoute, type RouteRequest } from '../http/route.ts';
 
@@ -24,6 +24,8 @@ export interface ArgumentSpec {
   required?: true;
   /** What the model may send, where the route takes text (flags and numbers of a query). */
   schema?: JsonSchema;
+  /** What is sent when the model says nothing, where it is not the route's own default. */
+  fallback?: number;
 }
 
 /** One agent tool: a route under the name and with the arguments a model understands. */
@@ -72,10 +74,14 @@ function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
   for (const [name, argument] of Object.entries(spec.arguments)) {
-    const { at, description, schema, required: demanded } = toArgumentSpec(argument);
+    const { at, description, schema, fallback, required: demanded } = toArgumentSpec(argument);
     const found = lookUp(spec.route, at);
     if (!found) throw new Error(`${spec.name}: ${spec.route.operationId} has no ${at}`);
-    properties[name] = { ...forModels(schema ?? found.schema), ...(description ? { description } : {}) };
+    properties[name] = {
+      ...forModels(schema ?? found.schema),
+      ...(fallback === undefined ? {} : { default: fallback }),
+      ...(description ? { description } : {}),
+    };
     if (found.required || demanded) required.push(name);
   }
   const mode = idempotencyOf(spec.route);
@@ -100,8 +106,9 @@ export function toRequest(tool: AgentTool, args: Record<string, unknown>): Route
     headers: {},
   };
   for (const [name, argument] of Object.entries(tool.arguments)) {
-    const value = args[name];
-    if (value !== undefined) put(request, toArgumentSpec(argument).at.split('.'), value);
+    const { at, fallback } = toArgumentSpec(argument);
+    const value = args[name] ?? fallback;
+    if (value !== undefined) put(request, at.split('.'), value);
   }
   return request;
 }

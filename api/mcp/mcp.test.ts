@@ -81,6 +81,10 @@ test('tools are those the credential may call, with schemas and hints', async (t
     'start_campaign',
     'publish_event',
     'search_leads',
+    'get_policy',
+    'get_campaign_report',
+    'get_workspace_report',
+    'get_outcomes_report',
   ];
   t.deepEqual(
     asked.filter((name) => !tools.some((tool) => tool.name === name)),
@@ -123,7 +127,7 @@ test('tools are those the credential may call, with schemas and hints', async (t
   await person.close();
 
   const none = await connect(await keyWith(tenant, { permissions: 0 }));
-  t.deepEqual(await none.toolNames(), []);
+  t.deepEqual(await none.toolNames(), ['get_policy']);
   await none.close();
 });
 
