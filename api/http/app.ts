@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import Router from '@koa/router';
-import Koa, { type Context, type Middleware } from 'koa';
+import Koa, { type Context, type Middleware, type ParameterizedContext } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
 import proxyAddr from 'proxy-addr';
 import { MAX_USER_AGENT } from '../../domain/kernel/actor.ts';
@@ -66,8 +66,12 @@ export function createApp(options: AppOptions): Koa {
   for (const extra of options.middleware ?? []) app.use(extra);
   app.use(router.routes());
   if (options.fallback) app.use(options.fallback);
-  app.use(() => {
-    throw new AppError('not_found', 'No such endpoint', { fix: 'See /docs for every endpoint.' });
+  app.use((koa) => {
+    const taken = router.match(koa.path, koa.method).path.flatMap(({ methods }) => methods);
+    const methods = [...new Set(taken)].filter((method) => method !== 'HEAD').toSorted();
+    throw new AppError('not_found', 'No such endpoint', {
+      fix: methods.length > 0 ? `This path takes ${methods.join(', ')}.` : 'See /docs for every endpoint.',
+    });
   });
   // Koa's own handler writes to stderr what `envelope` has already logged.
   app.silent = true;
@@ -95,12 +99,45 @@ function named(spec: AnyRoute): Middleware {
 
 function parseBody(spec: AnyRoute, config: Config): Middleware {
   if (spec.method === 'get') return (_koa, next) => next();
-  if (spec.consumes === 'raw') return unreadBody;
+  const { consumes = 'json' } = spec;
+  if (consumes === 'raw') return unreadBody;
   const limit = (typeof spec.bodyLimit === 'function' ? spec.bodyLimit(config) : spec.bodyLimit) ?? DEFAULT_BODY_LIMIT;
-  if (spec.consumes === 'multipart') return parseMultipart(limit, spec.files?.length ?? 0);
+  const read = consumes === 'multipart' ? parseMultipart(limit, spec.files?.length ?? 0) : parseFields(consumes, limit);
+  // Forms come from browsers and, with one click, from mail programs, in either of their types.
+  if (!spec.body || consumes === 'form') return read;
+  return (koa, next) => {
+    refuseOtherType(koa, consumes);
+    return read(koa as Context, next);
+  };
+}
+
+/** The types of body that a route reads. */
+const READ_TYPES = {
+  json: ['application/json', '+json'],
+  multipart: ['multipart/form-data'],
+} as const;
+
+/**
+ * Refuses a body that the route does not read: it would act as if nothing had been sent. What `curl -d` sends is a form unless it is told otherwise.
+ * @throws AppError bad_request
+ */
+function refuseOtherType(koa: ParameterizedContext, consumes: keyof typeof READ_TYPES): void {
+  const hasBody = Number(koa.get('content-length')) > 0 || koa.get('transfer-encoding') !== '';
+  const [type, ...others] = READ_TYPES[consumes];
+  if (!hasBody || koa.is(type, ...others)) return;
+  discardBody(koa.req);
+  const fix = `Send the header Content-Type: ${type}.`;
+  throw new AppError('bad_request', `The body is not ${type}`, {
+    problems: [{ path: 'headers.Content-Type', message: `The body must be ${type}` }],
+    fix: consumes === 'multipart' ? 'Send it as multipart/form-data, with the file as a part (curl -F).' : fix,
+  });
+}
+
+function parseFields(consumes: 'json' | 'form', limit: number): Middleware {
   return koaBody({
-    json: spec.consumes !== 'form',
-    urlencoded: spec.consumes === 'form',
+    json: consumes === 'json',
+    jsonTypes: [...READ_TYPES.json],
+    urlencoded: consumes === 'form',
     text: false,
     jsonLimit: limit,
     formLimit: limit,
@@ -119,8 +156,17 @@ function unreadable(status: number, cause: unknown): AppError {
       ? 'The body is too large'
       : /prototype property/.test((cause as Error).message)
         ? 'The body has a field named __proto__, which no object keeps'
-        : 'The body is not valid';
+        : cause instanceof SyntaxError
+          ? jsonFault(cause)
+          : 'The body is not valid';
   return asAppError(Object.assign(new Error(message), { status, expose: true, cause }));
+}
+
+/** What is wrong with a text that is no JSON, and where, when the parser says so; of the text itself nothing is repeated. */
+function jsonFault({ message }: SyntaxError): string {
+  if (/only supports object and array/.test(message)) return 'The body must be a JSON object or list';
+  const position = /position (\d+)/.exec(message)?.[1];
+  return `The body is not valid JSON${position === undefined ? '' : `: see character ${Number(position) + 1}`}`;
 }
 
 /** Leaves the body unread: the route reads the request's stream, and bounds it. */
@@ -222,7 +268,10 @@ function cors(origins: readonly string[]): Middleware {
     if (origin && origins.includes(origin)) {
       koa.vary('Origin');
       koa.set('Access-Control-Allow-Origin', origin);
-      koa.set('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After, Idempotent-Replayed, WWW-Authenticate');
+      koa.set(
+        'Access-Control-Expose-Headers',
+        'X-Request-Id, X-Total-Rows, Retry-After, Idempotent-Replayed, WWW-Authenticate',
+      );
       if (koa.method === 'OPTIONS' && koa.get('access-control-request-method')) {
         koa.set('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE');
         koa.set(

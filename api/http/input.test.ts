@@ -1,4 +1,5 @@
 import test from 'ava';
+import { newId } from '../../lib/ids.ts';
 import { createMailbox, NO_SERVER } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
@@ -39,6 +40,46 @@ test('text that cannot be kept and endless nesting are refused at the edge of ev
   t.is(nested.status, 400);
 });
 
+test('a body of a type that is not read is refused with what to send, and is not taken for none', async (t) => {
+  const { apiKey } = await world.tenant();
+  const send = (path: string, type: string | undefined, body: string | Uint8Array) =>
+    fetch(world.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, ...(type ? { 'content-type': type } : {}) },
+      body,
+    });
+  const won = '{"statuses":["won"]}';
+  // What curl -d sends, what fetch sends for a text, and what is sent without a type.
+  for (const [type, body] of [
+    ['application/x-www-form-urlencoded', won],
+    ['text/plain', won],
+    [undefined, Buffer.from(won)],
+  ] as const) {
+    const answer = await send('/v1/crm/deals/search', type, body);
+    t.is(answer.status, 400, type);
+    const { problems, fix } = (await answer.json()) as { problems: { path: string }[]; fix: string };
+    t.deepEqual(
+      problems.map(({ path }) => path),
+      ['headers.Content-Type'],
+    );
+    t.regex(fix, /Content-Type: application\/json/);
+  }
+  for (const type of ['application/json', 'application/json; charset=utf-8', 'application/vnd.api+json'])
+    t.is((await send('/v1/crm/deals/search', type, won)).status, 200, type);
+  for (const [body, place] of [
+    ['{"statuses":["won"]', /character 20$/],
+    ['{"statuses":[won]}', /^The body is not valid JSON/],
+    ['"won"', /object or list$/],
+  ] as const) {
+    const answer = await send('/v1/crm/deals/search', 'application/json', body);
+    t.is(answer.status, 400);
+    t.regex(((await answer.json()) as { message: string }).message, place);
+  }
+  const list = await send('/v1/contacts/import/preview', 'text/csv', 'email\na@b.test');
+  t.is(list.status, 400);
+  t.regex(((await list.json()) as { fix: string }).fix, /multipart/);
+});
+
 test('a number that is not whole hides no rule about several fields', async (t) => {
   const tenant = await world.tenant();
   const policy = {
@@ -58,6 +99,17 @@ test('a number that is not whole hides no rule about several fields', async (t) 
     'body.max_recipients_per_day',
     'body.max_recipients_per_run',
   ]);
+});
+
+test('a method that a path does not take is refused with those that it takes', async (t) => {
+  const fixOf = async (method: string, path: string) => {
+    const { status, body } = await call(world, method, path);
+    t.is(status, 404);
+    return body.fix;
+  };
+  t.is(await fixOf('PUT', '/v1/goals'), 'This path takes GET, POST.');
+  t.is(await fixOf('POST', `/v1/templates/${newId()}`), 'This path takes DELETE, GET, PATCH.');
+  t.is(await fixOf('GET', '/v1/nowhere'), 'See /docs for every endpoint.');
 });
 
 test('an id in capitals in a path names the same row, and the same run', async (t) => {

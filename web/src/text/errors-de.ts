@@ -64,6 +64,7 @@ export const errors: Readonly<Record<string, string>> = {
   '{what} not found': 'Nicht gefunden: {what}',
   'No such endpoint': 'Diese Adresse gibt es nicht',
   'See /docs for every endpoint.': 'Alle Adressen stehen unter /docs.',
+  'This path takes {methods}.': 'Diese Adresse nimmt {methods} an.',
   // Any request.
   'Something went wrong on our side': 'Auf unserer Seite ging etwas schief',
   'The request has {count} problems': 'An der Anfrage stimmt {count} Mal etwas nicht',

@@ -136,6 +136,7 @@ export const words: Readonly<Record<string, string>> = {
   Malformed: 'Nicht lesbar',
   'Matches no contact': 'Passt auf keinen Kontakt',
   'Must be in the future': 'Muss in der Zukunft liegen',
+  'The body must be {type}': 'Der Inhalt muss {type} sein',
   'must be in the future': 'muss in der Zukunft liegen',
   'Must not be mailed: {what}': 'Darf nicht angeschrieben werden: {what}',
   'Name contacts, segments, or both': 'Kontakte oder Segmente wählen',
