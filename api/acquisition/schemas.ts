@@ -64,7 +64,7 @@ export const explainQuery = ranged(
       .default('false')
       .meta({ description: 'true: what `mature_people` counts instead of `people`' }),
     currency: z.string().optional().meta({ description: 'Of window_revenue: only this currency' }),
-    dimension: dimension.default('all'),
+    dimension: dimension.default('all').meta({ description: 'What rows of the breakdown stand for; with `key`' }),
     key: z.string().max(200).optional().meta({
       description: 'The `key` of a row of the breakdown; empty for the row without one. Left out: the summary',
     }),
@@ -84,7 +84,9 @@ export const attributionBreakdownQuery = customerQuery.safeExtend({
     .meta({ description: 'What rows stand for' }),
 });
 export const attributionsQuery = customerQuery.safeExtend({
-  status: z.enum(STATUSES).optional(),
+  status: z.enum(STATUSES).optional().meta({
+    description: 'estimated: unattributed, with a colleague who got an email. Left out: all customers',
+  }),
   match_method: z.enum(MATCH_METHODS).optional().meta({ description: 'Only customers who were recognised so' }),
   corrected: z.literal('true').optional().meta({ description: 'Only those that a person has decided' }),
   without_engagement: z
@@ -334,7 +336,9 @@ export const correctionBody = z.strictObject({
   }),
   reason: reason.min(1),
 });
-export const restoreQuery = z.object({ reason: reason.optional() });
+export const restoreQuery = z.object({
+  reason: reason.optional().meta({ description: 'Why, for the audit trail' }),
+});
 
 const eventName = z
   .string()
@@ -434,7 +438,10 @@ export const prospectsQuery = z.object({
     .string()
     .optional()
     .meta({ description: 'Only prospects of this campaign, with its sends and replies' }),
-  filter: z.enum(PROSPECT_FILTERS).optional(),
+  filter: z.enum(PROSPECT_FILTERS).optional().meta({
+    description:
+      'interested: a positive answer. silent: no answer and no conversion. The others: a conversion of that primary goal',
+  }),
   dropoff: z.enum(DROP_OFFS).optional().meta({ description: 'Who came as far as one stage and not to the next' }),
   q: z.string().max(200).optional().meta({ description: 'Part of the address, the name or the company' }),
   ...pageQuery(200),

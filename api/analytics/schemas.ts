@@ -69,9 +69,9 @@ export const explainQuery = bounded(
       .optional()
       .meta({ description: 'Included; rounded down to the hour. Left out: from the begin' }),
     to: inputTimestamp.optional().meta({ description: 'Not included; rounded up to the hour. Left out: without end' }),
-    campaign_id: z.string().optional(),
-    step_id: z.string().optional(),
-    email_account_id: z.string().optional(),
+    campaign_id: z.string().optional().meta({ description: 'Only what belongs to this campaign' }),
+    step_id: z.string().optional().meta({ description: 'Only what belongs to this step' }),
+    email_account_id: z.string().optional().meta({ description: 'Only what belongs to this mailbox' }),
     provider: z.string().optional().meta({ description: 'Of the mailbox; `removed` for mailboxes that are gone' }),
     key: z
       .string()

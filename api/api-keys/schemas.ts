@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputTimestamp, timestamp, uuid } from '../http/schemas.ts';
+import { inputTimestamp, pageWords, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_LIST = 100;
 
@@ -37,14 +37,24 @@ export const updateBody = z.strictObject({
 });
 
 /** A bad limit means the default here, unlike in other lists. */
+const lenientPage = (max: number) => ({
+  cursor: z.string().optional().meta({ description: pageWords.cursor }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(max)
+    .default(50)
+    .catch(50)
+    .meta({ description: `${pageWords.limit}; the default where it is out of range` }),
+});
+
 export const listQuery = z.strictObject({
-  cursor: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(50).catch(50),
+  ...lenientPage(100),
 });
 /** The same for the requests of a key. */
 export const logsQuery = z.strictObject({
-  cursor: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50).catch(50),
+  ...lenientPage(200),
 });
 const interval = z.enum(['minute', 'hour', 'day']);
 export const analyticsQuery = z.strictObject({
@@ -54,7 +64,9 @@ export const analyticsQuery = z.strictObject({
     .default('hour')
     .meta({ description: 'The range can be 24 hours long with `minute`, 31 days with `hour`, 92 days with `day`' }),
 });
-export const revokeQuery = z.strictObject({ reason: z.string().trim().min(1).max(500).optional() });
+export const revokeQuery = z.strictObject({
+  reason: z.string().trim().min(1).max(500).optional().meta({ description: 'Why, for the record of the key' }),
+});
 
 const fields = {
   id: uuid,

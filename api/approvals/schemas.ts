@@ -4,7 +4,10 @@ import { pageQuery, timestamp, uuid } from '../http/schemas.ts';
 /** States of an approval. */
 const status = z.enum(['pending', 'approved', 'denied', 'expired', 'executed']);
 
-export const approvalQuery = z.object({ ...pageQuery(200, 50), status: status.optional() });
+export const approvalQuery = z.object({
+  ...pageQuery(200, 50),
+  status: status.optional().meta({ description: 'Only approvals in this state' }),
+});
 
 export const decisionBody = z.strictObject({
   decision: z.enum(['approved', 'denied']),

@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { beginOf, endOf, listAuditLogs, type AuditEntryRow } from '../../domain/audit/read.ts';
 import { route } from '../http/route.ts';
-import { iso, paged, presentPage, timestamp, uuid } from '../http/schemas.ts';
+import { iso, paged, pageWords, presentPage, timestamp, uuid } from '../http/schemas.ts';
 
 const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 const query = z.object({
-  limit: z.coerce.number().int().min(10).max(200).default(50),
-  cursor: z.union([z.literal(''), z.uuid()]).optional(),
+  limit: z.coerce.number().int().min(10).max(200).default(50).meta({ description: pageWords.limit }),
+  cursor: z
+    .union([z.literal(''), z.uuid()])
+    .optional()
+    .meta({ description: pageWords.cursor }),
   actor_id: z.uuid().optional().meta({ description: 'The person who did it' }),
-  entity_id: z.uuid().optional(),
+  entity_id: z.uuid().optional().meta({ description: 'What it was done to' }),
   entity_type: z
     .string()
     .min(1)
@@ -17,9 +20,9 @@ const query = z.object({
     .optional()
     .meta({ description: 'campaign, contact, email_account, api_key, webhook …' }),
   action: z.string().min(1).max(60).optional().meta({ description: 'create, update, delete, send, revoke …' }),
-  date: z.iso.date().optional().meta({ description: 'One UTC day' }),
-  start_date: moment.optional().meta({ description: 'In place of date' }),
-  end_date: moment.optional().meta({ description: 'In place of date; a day is included whole' }),
+  date: z.iso.date().optional().meta({ description: 'One UTC day, YYYY-MM-DD' }),
+  start_date: moment.optional().meta({ description: 'The first day (UTC) or moment, in place of date' }),
+  end_date: moment.optional().meta({ description: 'The last day (UTC, included whole) or moment, in place of date' }),
 });
 
 const entry = z.strictObject({

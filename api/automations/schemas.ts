@@ -64,7 +64,9 @@ export const testBody = z.strictObject({
   data: openObject.optional().meta({ description: 'Data of an event; a sample of the trigger when left out' }),
 });
 
-export const runsQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50) });
+export const runsQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'The newest so many' }),
+});
 
 const shown = z.strictObject({
   id: uuid,

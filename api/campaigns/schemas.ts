@@ -77,10 +77,10 @@ export const campaignPage = paged(campaign);
 
 export const campaignListQuery = z.object({
   ...pageQuery(100),
-  q: z.string().max(255).optional(),
-  folder: z.string().optional(),
-  status: z.enum(STATUS_FILTERS).optional(),
-  kind: z.enum(['sequence', 'one_time']).optional(),
+  q: z.string().max(255).optional().meta({ description: 'Part of the name' }),
+  folder: z.string().optional().meta({ description: 'Id of a folder: only its campaigns' }),
+  status: z.enum(STATUS_FILTERS).optional().meta({ description: 'Only campaigns in this state' }),
+  kind: z.enum(['sequence', 'one_time']).optional().meta({ description: 'one_time: campaigns of a single email' }),
 });
 
 export const overview = z.strictObject({
@@ -268,7 +268,10 @@ export const leadsAdded = z.strictObject({
 });
 
 export const leadParams = z.object({ id: z.string(), contactId: z.string() });
-export const leadListQuery = z.object({ ...pageQuery(200), status: z.enum(LEAD_STATUSES).optional() });
+export const leadListQuery = z.object({
+  ...pageQuery(200),
+  status: z.enum(LEAD_STATUSES).optional().meta({ description: 'Only leads in this state' }),
+});
 
 const hold = z.strictObject({
   since: timestamp,

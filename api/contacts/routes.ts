@@ -26,6 +26,7 @@ import {
 const area = 'contacts';
 /** Holds 50,000 exclusions. */
 const SELECTION_BODY = 4 * 1024 * 1024;
+const inCategory = z.uuid().optional().meta({ description: 'Only contacts in this category' });
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
@@ -39,7 +40,11 @@ export const contactRoutes = [
     path: '/contacts',
     summary: 'Contacts, newest first',
     description: 'For conditions, use the search.',
-    query: z.object({ ...pageQuery(100), q: z.string().max(200).optional(), category: z.uuid().optional() }),
+    query: z.object({
+      ...pageQuery(100),
+      q: z.string().max(200).optional().meta({ description: 'Part of name, email or company' }),
+      category: inCategory,
+    }),
     success: { status: 200, body: contactPage },
     handler: async (ctx, { query: { limit, cursor, ...narrow } }) =>
       presentPage(await listContacts(ctx, { limit, cursor }, narrow), presentContact),
@@ -53,7 +58,7 @@ export const contactRoutes = [
     summary: 'Contacts that match filters',
     description:
       'The cursor is bound to the filters and the order. lead_status and engagement need exactly one campaign id.',
-    query: z.object({ ...pageQuery(100), category: z.uuid().optional() }),
+    query: z.object({ ...pageQuery(100), category: inCategory }),
     body: contactSearch,
     furtherProblems: async (_ctx, body) => filterProblems(body),
     success: { status: 200, body: foundContactPage },
@@ -127,7 +132,7 @@ export const contactRoutes = [
     path: '/contacts/lookup',
     summary: 'The contact of an address',
     description: 'Accepts `Name <addr>`. Answers 200 with null when no contact has the address.',
-    query: z.object({ email: z.string() }),
+    query: z.object({ email: z.string().meta({ description: 'The address, also as `Name <address>`' }) }),
     success: { status: 200, body: z.strictObject({ contact: contact.nullable() }) },
     handler: async (ctx, { query }) => {
       const found = await lookupContact(ctx, query.email);

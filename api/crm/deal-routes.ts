@@ -31,9 +31,9 @@ export const dealRoutes = [
     summary: 'Deals, newest first',
     description: 'For other conditions and orders, use the search.',
     query: z.object({
-      pipeline_id: z.uuid().optional(),
-      stage_id: z.uuid().optional(),
-      status: z.enum(DEAL_STATUSES).optional(),
+      pipeline_id: z.uuid().optional().meta({ description: 'Only deals of this pipeline' }),
+      stage_id: z.uuid().optional().meta({ description: 'Only deals in this stage' }),
+      status: z.enum(DEAL_STATUSES).optional().meta({ description: 'Only deals in this state' }),
       ...pageQuery(100),
     }),
     success: { status: 200, body: paged(foundDeal) },

@@ -111,7 +111,9 @@ export const directSendRoutes: readonly AnyRoute[] = [
     path: '/unibox/scheduled',
     summary: 'Emails that people and agents have written and that have not left, soonest first',
     description: 'At most 200. Those that wait for approval are among them.',
-    query: z.strictObject({ thread_id: z.string().min(1).max(2000).optional() }),
+    query: z.strictObject({
+      thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Only those of this conversation' }),
+    }),
     success: { status: 200, body: scheduledList },
     handler: async (ctx, { query }) => ({ data: (await listScheduled(ctx, query.thread_id)).map(presentScheduled) }),
   }),

@@ -11,7 +11,12 @@ key and a token belong to one workspace and have scopes; what a person may do fo
 **Errors** share one envelope: branch on \`code\`, show \`message\` and \`fix\`, and quote \`request_id\` when you ask for help. A bad request lists every
 fault it has in \`problems\`. An id that is unknown, malformed or another workspace's is the same \`not_found\`.
 
-**Lists** are paged: send \`pagination.next_cursor\` of an answer as \`cursor\` of the next request, until it is null.
+**Lists** are paged: send \`pagination.next_cursor\` of an answer as \`cursor\` of the next request, with the same filters, until it is null. \`limit\` is
+how many rows a page may have. Both stand in the query, but in the body of searches of the lead database and the prospect catalogue. An answer without \`pagination\` is
+the whole list, or as much of it as the description says.
+
+**Requests** carry JSON with \`Content-Type: application/json\` unless an endpoint says otherwise. A parameter of a query is given once; several ids in one are
+separated by commas. Times are RFC 3339; in a query the \`+\` of an offset is written \`%2B\`. Ids are UUIDs, in capitals or not.
 
 **Writes** take an \`Idempotency-Key\`: the same key with the same request repeats the first answer for 24 hours and does nothing twice.
 A change of something that several people edit takes \`expected_updated_at\`, the \`updated_at\` you have read: when somebody else has changed it since, the

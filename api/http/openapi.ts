@@ -1,8 +1,9 @@
-import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { permissionText } from './authorize.ts';
 import { EXAMPLES, type OperationExample } from './examples.ts';
 import { describe, INTRODUCTION, tagsFor } from './openapi-guide.ts';
+import { parameters } from './openapi-parameters.ts';
+import { toSchema } from './openapi-schema.ts';
 import { webhooksSection } from './openapi-webhooks.ts';
 import { oauthErrorSchema } from './oauth-errors.ts';
 import { fullPath, idempotencyOf, type AnyRoute, type OtherAnswer } from './route.ts';
@@ -25,7 +26,7 @@ const errorSchema = {
     message: { type: 'string', description: 'What went wrong, in words' },
     code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Machine code; branch on this' },
     request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
-    trace_id: { type: 'string', description: 'Where traces are recorded' },
+    trace_id: { type: 'string', description: 'The trace of the request, where the installation records traces' },
     fix: { type: 'string', description: 'One-line remedy, when one is known' },
     problems: {
       type: 'array',
@@ -40,14 +41,22 @@ const errorSchema = {
   },
 };
 
-/** The JSON Schema of a zod schema, without its dialect. */
-export function toSchema(schema: z.ZodType, io: 'input' | 'output'): object {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    target: 'draft-2020-12',
-  }) as Record<string, unknown>;
-  return rest;
+/** Headers of answers that a client can act on. */
+const responseHeaders = {
+  'Retry-After': {
+    description: 'Seconds to wait before the request is sent again; on a 503 only where that is known',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Idempotent-Replayed': {
+    description: '`true` on the stored answer of an earlier request with this Idempotency-Key: nothing was done again',
+    schema: { type: 'string', const: 'true' },
+  },
+};
+const RETRIED = [429, 503];
+
+/** Names headers of the document's components in an answer. */
+function withHeaders(...names: (keyof typeof responseHeaders)[]): { headers: Record<string, object> } {
+  return { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 }
 
 /** The OpenAPI 3.1 document of a set of routes: their declarations, the words of openapi-guide.ts, and recorded examples. */
@@ -78,6 +87,7 @@ export function openApiDocument(routes: readonly AnyRoute[], options: { version:
           description: 'API key (ssk_…), OAuth access token (ssat_…) or session token',
         },
       },
+      headers: responseHeaders,
       schemas: { Error: errorSchema, OAuthError: oauthErrorSchema },
     },
   };
@@ -101,30 +111,6 @@ function operation(spec: AnyRoute): object {
   };
 }
 
-function parameters(spec: AnyRoute, idempotency: string, example: OperationExample): object[] {
-  const out: object[] = [];
-  for (const [, name] of fullPath(spec).matchAll(/:([A-Za-z]+)/g)) {
-    const value = example.path?.[name!];
-    out.push({ name, in: 'path', required: true, schema: { type: 'string' }, ...(value ? { example: value } : {}) });
-  }
-  if (spec.query) {
-    const schema = toSchema(spec.query, 'input') as { properties?: Record<string, object>; required?: string[] };
-    for (const [name, property] of Object.entries(schema.properties ?? {})) {
-      out.push({ name, in: 'query', required: schema.required?.includes(name) ?? false, schema: property });
-    }
-  }
-  if (idempotency !== 'none') {
-    out.push({
-      name: 'Idempotency-Key',
-      in: 'header',
-      required: idempotency === 'required',
-      description: 'Any unique string; the same key with the same request repeats the first answer for 24 hours',
-      schema: { type: 'string', maxLength: 255 },
-    });
-  }
-  return out;
-}
-
 function requestBody(spec: AnyRoute, { request }: OperationExample): object {
   const type = {
     json: 'application/json',
@@ -141,10 +127,12 @@ function requestBody(spec: AnyRoute, { request }: OperationExample): object {
 }
 
 function responses(spec: AnyRoute, { response }: OperationExample): object {
-  const { status, body, description, contentType, schema } = spec.success;
+  const { status, body, description, contentType, schema, headers } = spec.success;
   const out: Record<string, object> = {
     [status]: {
       description: description ?? (status === 204 ? 'Done; no body' : 'Success'),
+      ...(idempotencyOf(spec) === 'none' ? {} : withHeaders('Idempotent-Replayed')),
+      ...(headers ? { headers } : {}),
       ...(body === 'stream'
         ? { content: { [contentType ?? 'application/octet-stream']: { schema: schema ?? { type: 'string' } } } }
         : {}),
@@ -176,6 +164,7 @@ function responses(spec: AnyRoute, { response }: OperationExample): object {
   for (const [errorStatus, list] of [...byStatus].sort((a, b) => a[0] - b[0])) {
     out[errorStatus] = {
       description: list.join(', '),
+      ...(RETRIED.includes(errorStatus) ? withHeaders('Retry-After') : {}),
       content: {
         'application/json': spec.errorStyle
           ? { schema: { $ref: '#/components/schemas/OAuthError' } }

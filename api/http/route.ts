@@ -160,6 +160,8 @@ export interface RouteSpec<
     contentType?: string;
     /** JSON Schema of a streamed body that is JSON; any text unless said. */
     schema?: object;
+    /** Headers of a streamed answer that say something of it, as OpenAPI writes them. */
+    headers?: Readonly<Record<string, { description: string; schema: object }>>;
   };
   /** Body of the 202 with which it answers an {@link Awaiting}: what was asked for waits for a person. */
   awaiting?: z.ZodType;

@@ -65,9 +65,9 @@ export function paged<T extends z.ZodType>(row: T) {
   return z.strictObject({
     data: z.array(row),
     pagination: z.strictObject({
-      total: z.int().nullable(),
-      next_cursor: z.string().nullable(),
-      has_more: z.boolean(),
+      total: z.int().nullable().meta({ description: 'Rows on all pages together; null in lists that do not count' }),
+      next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor`; null on the last page' }),
+      has_more: z.boolean().meta({ description: 'Whether there is another page' }),
     }),
   });
 }
@@ -83,9 +83,18 @@ export function presentPage<Row, Out>(
   };
 }
 
+/** Words about `limit` and `cursor`, the same in every list. */
+export const pageWords = {
+  limit: 'Rows of a page, at most',
+  cursor: '`pagination.next_cursor` of the page before, with the same filters; left out for the first page',
+};
+
 /** `limit` and `cursor` of a list that answers 400 to a limit out of range. */
 export function pageQuery(max = 100, fallback = 50, min = 1) {
-  return { limit: z.coerce.number().int().min(min).max(max).default(fallback), cursor: z.string().optional() };
+  return {
+    limit: z.coerce.number().int().min(min).max(max).default(fallback).meta({ description: pageWords.limit }),
+    cursor: z.string().optional().meta({ description: pageWords.cursor }),
+  };
 }
 
 /** A lower-cased, trimmed email address; refuses whatever a mail server could read differently. */

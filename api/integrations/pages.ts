@@ -11,12 +11,13 @@ import { messagePage } from '../oauth/pages/layout.ts';
 
 const MAX_WEBHOOK_BYTES = 512 * 1024;
 /** What a provider sends along: visible ASCII, so that the longest URL that is taken is one that the server reads. */
-const visible = (most: number) =>
+const visible = (most: number, description: string) =>
   z
     .string()
     .max(most)
     .regex(/^[\x20-\x7e]*$/, 'must be visible ASCII characters')
-    .default('');
+    .default('')
+    .meta({ description });
 
 /** Where providers send people back, and where scheduling providers tell of bookings. */
 export const integrationPageRoutes: readonly AnyRoute[] = [
@@ -24,7 +25,11 @@ export const integrationPageRoutes: readonly AnyRoute[] = [
     operationId: 'pages.integrationConsent',
     path: CALLBACK_PATH,
     summary: 'Where a provider of an integration sends people back: connects the account for the person who began',
-    query: z.object({ state: visible(200), code: visible(4096), error: visible(200) }),
+    query: z.object({
+      state: visible(200, 'As Heron sent it'),
+      code: visible(4096, 'The code that the provider gives for the consent'),
+      error: visible(200, 'Why there is no consent, in place of a code'),
+    }),
     errors: ['unauthorized', 'forbidden', 'not_found', 'service_unavailable'],
     show: async (visit, query) => {
       const connection = await finishProviderConsent(visit.ctx, query);

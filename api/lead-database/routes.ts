@@ -109,7 +109,14 @@ export const leadDatabaseRoutes = [
     description: `${FILTER} At most 50,000 rows; X-Total-Rows says how many follow. Cells that a spreadsheet could take for formulas begin with an apostrophe. The audit trail shows the export.`,
     body: exportQuestion,
     furtherProblems,
-    success: { status: 200, body: 'stream', contentType: 'text/csv' },
+    success: {
+      status: 200,
+      body: 'stream',
+      contentType: 'text/csv',
+      headers: {
+        'X-Total-Rows': { description: 'Rows that follow, the heading left out', schema: { type: 'integer' } },
+      },
+    },
     errors: ['invalid_lead_query', 'invalid_sort'],
     handler: async (ctx, { body: { sort, ...query } }) => {
       const { rows, csv } = await exportLeadPeople(ctx, query, sort);

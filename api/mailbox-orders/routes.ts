@@ -90,7 +90,10 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/mailbox-provisioning',
     summary: 'Orders of mailboxes, newest first',
-    query: z.object({ ...pageQuery(100), status: z.enum(ORDER_STATES).optional() }),
+    query: z.object({
+      ...pageQuery(100),
+      status: z.enum(ORDER_STATES).optional().meta({ description: 'Only orders in this state' }),
+    }),
     success: { status: 200, body: schemas.orderPage },
     handler: async (ctx, { query: { status, ...page } }) =>
       presentPage(await listOrders(ctx, { state: status }, page), (one) => presentOrder(one, ctx)),

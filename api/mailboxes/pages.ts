@@ -16,12 +16,13 @@ import type { Visit } from '../oauth/pages/visit.ts';
 const PATH = '/mailboxes/consent';
 const text = z.string().max(4096).default('');
 /** What a provider sends along: visible ASCII, so that the longest URL that is taken is one that the server reads. */
-const visible = (most: number) =>
+const visible = (most: number, description: string) =>
   z
     .string()
     .max(most)
     .regex(/^[\x20-\x7e]*$/, 'must be visible ASCII characters')
-    .default('');
+    .default('')
+    .meta({ description });
 
 type Shown = Pick<OfferedConsent, 'secret'> & Partial<OfferedConsent>;
 
@@ -31,7 +32,11 @@ export const consentPageRoutes: readonly AnyRoute[] = [
     operationId: 'pages.mailboxConsent',
     path: PATH,
     summary: 'Where a mail provider sends people back: shows the workspace that the mailbox would be connected to',
-    query: z.object({ state: visible(200), code: visible(4096), error: visible(200) }),
+    query: z.object({
+      state: visible(200, 'As Heron sent it'),
+      code: visible(4096, 'The code that the provider gives for the consent'),
+      error: visible(200, 'Why there is no consent, in place of a code'),
+    }),
     errors: ['mailbox_consent_expired', 'mailbox_auth_failed', 'service_unavailable'],
     show: async (visit, query) => confirmPage(visit, await receiveConsent(visit.ctx, query)),
   }),

@@ -49,7 +49,11 @@ export const mailboxRoutes = [
     path: '/emails',
     summary: 'Mailboxes, newest first',
     description: 'With status, hold and daily cap; never a password.',
-    query: z.object({ ...pageQuery(100), q: z.string().max(200).optional(), tag: z.uuid().optional() }),
+    query: z.object({
+      ...pageQuery(100),
+      q: z.string().max(200).optional().meta({ description: 'Part of the address or name' }),
+      tag: z.uuid().optional().meta({ description: 'Only mailboxes with this tag' }),
+    }),
     success: { status: 200, body: schemas.mailboxPage },
     handler: async (ctx, { query: { limit, cursor, ...filter } }) =>
       presentPage(await listMailboxes(ctx, { limit, cursor }, filter), presentMailbox),

@@ -92,8 +92,11 @@ export const meetingRoutes: readonly AnyRoute[] = [
       '`upcoming` has the next one first and leaves out what was called off; `past`, and all of them, have the latest first. Days are those of `timezone`. Pages go by an offset under an ' +
       'opaque cursor, with the exact total.',
     query: z.object({
-      timeframe: z.enum(['', 'upcoming', 'past']).default(''),
-      contact_id: z.uuid().optional(),
+      timeframe: z
+        .enum(['', 'upcoming', 'past'])
+        .default('')
+        .meta({ description: 'Which meetings; empty: all of them' }),
+      contact_id: z.uuid().optional().meta({ description: 'Only meetings with this contact' }),
       from: inputDay.optional().meta({ description: 'First day, as YYYY-MM-DD' }),
       to: inputDay.optional().meta({ description: 'Last day, as YYYY-MM-DD' }),
       timezone: z.string().max(100).default('UTC').meta({ description: 'IANA name, such as Europe/Budapest' }),

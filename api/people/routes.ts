@@ -99,7 +99,13 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
     description: 'An event of one person named an identifier that belongs to another. Each is raised once.',
     scope: ['READ_ANALYTICS'],
     permission: 'view_analytics',
-    query: z.strictObject({ ...pageQuery(200), status: z.enum(['open', 'dismissed', 'all']).default('open') }),
+    query: z.strictObject({
+      ...pageQuery(200),
+      status: z
+        .enum(['open', 'dismissed', 'all'])
+        .default('open')
+        .meta({ description: 'Those to decide, those kept apart, or both' }),
+    }),
     success: { status: 200, body: paged(conflict) },
     handler: async (ctx, { query: { status, ...page } }) =>
       presentPage(await listConflicts(ctx, status, page), presentConflict),

@@ -33,10 +33,10 @@ export const publishBody = z
 
 export const listQuery = z.strictObject({
   ...pageQuery(200),
-  name: z.string().max(120).optional(),
-  email: emailAddress.optional(),
-  contact_id: uuid.optional(),
-  since: inputTimestamp.optional(),
+  name: z.string().max(120).optional().meta({ description: 'Only events of this name' }),
+  email: emailAddress.optional().meta({ description: 'Only events of the contact with this address' }),
+  contact_id: uuid.optional().meta({ description: 'Only events of this contact' }),
+  since: inputTimestamp.optional().meta({ description: 'Only events received after this moment' }),
 });
 
 export const productEvent = z.strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_SELECTED } from '../../domain/prospect-catalogue/import.ts';
 import { CATALOGUE_ID, MAX_TEXT_BYTES, searchKey } from '../../domain/prospect-catalogue/records.ts';
 import { contact } from '../contacts/schemas.ts';
-import { paged, uuid } from '../http/schemas.ts';
+import { paged, pageWords, uuid } from '../http/schemas.ts';
 
 /** Trimmed and lower-case, as the catalogue keeps what it is compared with. */
 const text = (description: string) =>
@@ -27,8 +27,8 @@ const companyFilters = {
   company_id: z.string().regex(CATALOGUE_ID, 'Not an id of the catalogue').optional(),
 };
 const page = {
-  limit: z.int().min(1).max(100).default(50),
-  cursor: z.string().optional(),
+  limit: z.int().min(1).max(100).default(50).meta({ description: pageWords.limit }),
+  cursor: z.string().optional().meta({ description: pageWords.cursor }),
 };
 
 export const companiesSearch = z.strictObject({ ...companyFilters, ...page });

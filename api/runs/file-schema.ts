@@ -1,5 +1,5 @@
 import { createRunSchema } from '../../domain/runs/input.ts';
-import { toSchema } from '../http/openapi.ts';
+import { toSchema } from '../http/openapi-schema.ts';
 
 /** JSON Schema of a run file, for editors: the body of POST /runs. */
 export function runSchema(): Record<string, unknown> {

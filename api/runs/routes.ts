@@ -44,7 +44,7 @@ export const runsRoutes: readonly AnyRoute[] = [
     description: 'The input of each without leads and steps; one run shows its steps and events.',
     query: z.object({
       ...pageQuery(100),
-      state: z.enum(RUN_STATES).optional(),
+      state: z.enum(RUN_STATES).optional().meta({ description: 'Only runs in this state' }),
       campaign_id: z.string().optional().meta({ description: 'Only the runs of this campaign' }),
     }),
     success: { status: 200, body: schemas.runPage },

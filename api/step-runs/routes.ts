@@ -31,7 +31,10 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
     summary: 'Blocked step runs of a campaign, newest first',
     description: 'Calls of app_action steps that are blocked: they have failed for good, and their contacts wait.',
     params: idParams,
-    query: z.strictObject({ ...pageQuery(), state: z.enum(['blocked']).default('blocked') }),
+    query: z.strictObject({
+      ...pageQuery(),
+      state: z.enum(['blocked']).default('blocked').meta({ description: 'There is no other state to ask for' }),
+    }),
     success: { status: 200, body: paged(stepRun) },
     handler: async (ctx, { params, query }) => presentPage(await listBlockedRuns(ctx, params.id, query), present),
   }),

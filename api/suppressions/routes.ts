@@ -53,7 +53,10 @@ export const suppressionRoutes = [
     description: 'Each with its source and reason.',
     scope: ['READ_CONTACTS'],
     permission: 'view_contacts',
-    query: z.object({ ...pageQuery(200), q: z.string().max(254).optional() }),
+    query: z.object({
+      ...pageQuery(200),
+      q: z.string().max(254).optional().meta({ description: 'Part of the address or domain' }),
+    }),
     success: { status: 200, body: paged(suppression) },
     handler: async (ctx, { query: { limit, cursor, q } }) =>
       presentPage(await listSuppressions(ctx, { limit, cursor }, q), present),

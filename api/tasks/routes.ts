@@ -35,8 +35,8 @@ export const tasksRoutes: readonly AnyRoute[] = [
     scope: ['SEND_CAMPAIGNS'],
     permission: 'send_campaigns',
     query: z.strictObject({
-      status: z.enum(STATUSES).optional(),
-      limit: z.coerce.number().int().min(1).max(200).default(100),
+      status: z.enum(STATUSES).optional().meta({ description: 'Only those that wait, or those that were run again' }),
+      limit: z.coerce.number().int().min(1).max(200).default(100).meta({ description: 'The newest so many' }),
     }),
     success: { status: 200, body: z.strictObject({ data: z.array(deadLetter) }) },
     handler: async (ctx, { query }) => ({ data: (await listDeadLetters(ctx, query)).map(present) }),

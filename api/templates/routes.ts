@@ -92,7 +92,9 @@ export const templateRoutes = [
     path: '/templates',
     summary: 'Reply templates, in their order',
     description: 'All of them; `q` is part of a name or subject, in any case.',
-    query: z.object({ q: z.string().max(255).optional() }),
+    query: z.object({
+      q: z.string().max(255).optional().meta({ description: 'Part of the name or subject, in any case' }),
+    }),
     success: { status: 200, body: templates },
     handler: async (ctx, { query }) => ({ data: (await listTemplates(ctx, query.q)).map(present) }),
   }),

@@ -31,13 +31,13 @@ export const threadListQuery = z.strictObject({
   snoozed: flag
     .optional()
     .meta({ description: 'true: only those that the caller has snoozed. They are left out otherwise' }),
-  unseen: flag.optional(),
+  unseen: flag.optional().meta({ description: 'true: only those that are not marked as seen; false: only the others' }),
   kind: z
     .enum(INBOUND_KINDS)
     .optional()
     .meta({ description: "What the newest message is: a person's reply, a bounce, an away message …" }),
-  since: day.optional(),
-  until: day.optional(),
+  since: day.optional().meta({ description: 'Newest message on this day or later; YYYY-MM-DD, UTC' }),
+  until: day.optional().meta({ description: 'Newest message on this day or earlier; YYYY-MM-DD, UTC' }),
   email_id: z.uuid().optional().meta({ description: 'One mailbox' }),
   email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
 });
@@ -109,11 +109,17 @@ export const threadPage = paged(
   }),
 );
 
+const threadId = z
+  .string()
+  .min(1)
+  .max(2000)
+  .meta({ description: 'The conversation, by its `thread_id` in other answers' });
+
 export const threadQuery = z
   .strictObject({
     ...pageQuery(100),
-    thread_id: z.string().min(1).max(2000).optional(),
-    id: z.string().min(1).max(2000).optional().meta({ description: 'The same as thread_id' }),
+    thread_id: threadId.optional(),
+    id: threadId.optional().meta({ description: 'The same as thread_id' }),
     email_id: z.uuid().optional().meta({ description: 'Only what this mailbox received and sent' }),
     email: z.uuid().optional().meta({ description: 'The same as email_id' }),
   })
@@ -205,8 +211,6 @@ export const messagePage = paged(
     created_at: timestamp,
   }),
 );
-
-const threadId = z.string().min(1).max(2000);
 
 export const threadIdQuery = z
   .strictObject({

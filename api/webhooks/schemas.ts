@@ -73,8 +73,8 @@ export const verification = z.strictObject({
 
 export const deliveryQuery = z.object({
   ...pageQuery(200),
-  status: z.enum(DELIVERY_STATUSES).optional(),
-  event_type: eventType.optional(),
+  status: z.enum(DELIVERY_STATUSES).optional().meta({ description: 'Only deliveries in this state' }),
+  event_type: eventType.optional().meta({ description: 'Only deliveries of this type of event' }),
 });
 export const pageOnlyQuery = z.object(pageQuery(200));
 

@@ -6409,7 +6409,7 @@ export interface components {
             code: "bad_request" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "unprocessable" | "internal_error" | "not_implemented" | "service_unavailable" | "rate_limit_exceeded" | "usage_cap_exceeded" | "no_organization" | "invalid_setting" | "setup_token_invalid" | "setup_already_complete" | "registration_invite_only" | "registration_closed" | "invitation_invalid" | "mailbox_allowance_reached" | "mailbox_auth_failed" | "mailbox_unhealthy" | "mailbox_provider_requires_oauth" | "mailbox_provider_not_configured" | "mailbox_consent_expired" | "mailbox_send_as_unsupported" | "mailbox_send_as_unknown" | "warmup_enable_failed" | "contact_email_taken" | "invalid_lead_status" | "invalid_engagement" | "lead_filter_requires_campaign" | "invalid_lead_query" | "invalid_sort" | "invalid_limit" | "invalid_cursor" | "invalid_b2b_filter" | "invalid_selection" | "b2b_email_required" | "b2b_unavailable" | "b2b_query_failed" | "too_many_contacts" | "too_many_tasks" | "invalid_filter" | "selection_too_large" | "list_bounce_risk" | "leads_undeliverable" | "empty_step_body" | "no_leads" | "no_remaining_leads" | "campaign_invalid" | "campaign_no_mailbox" | "storage_limit_reached" | "attachments_expired" | "redirect_not_allowed" | "app_connection_in_use" | "app_connection_not_found" | "mailbox_provisioning_unavailable" | "ai_not_configured" | "mailbox_provisioning_failed" | "provision_provider_invalid" | "provision_count_invalid" | "provision_domain_invalid" | "provision_domains_invalid" | "domain_unavailable" | "quote_not_found" | "quote_expired" | "quote_consumed" | "event_contact_not_found" | "event_not_found" | "event_run_not_found" | "person_has_contact" | "identity_merge_contacts";
             /** @description Also in the X-Request-Id header */
             request_id: string;
-            /** @description Where traces are recorded */
+            /** @description The trace of the request, where the installation records traces */
             trace_id?: string;
             /** @description One-line remedy, when one is known */
             fix?: string;
@@ -6438,7 +6438,12 @@ export interface components {
     responses: never;
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Seconds to wait before the request is sent again; on a 503 only where that is known */
+        "Retry-After": number;
+        /** @description `true` on the stored answer of an earlier request with this Idempotency-Key: nothing was done again */
+        "Idempotent-Replayed": "true";
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -7335,6 +7340,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session */
                 id: string;
             };
             cookie?: never;
@@ -7488,6 +7494,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workspace */
                 id: string;
             };
             cookie?: never;
@@ -7691,6 +7698,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7740,7 +7748,9 @@ export interface operations {
     "members.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -7775,8 +7785,11 @@ export interface operations {
                             joined_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -7801,6 +7814,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the person, as `user_id` of the member */
                 userId: string;
             };
             cookie?: never;
@@ -7810,6 +7824,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7833,6 +7848,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the person, as `user_id` of the member */
                 userId: string;
             };
             cookie?: never;
@@ -7848,6 +7864,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7952,6 +7969,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7994,6 +8012,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the role */
                 id: string;
             };
             cookie?: never;
@@ -8003,6 +8022,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8026,6 +8046,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the role */
                 id: string;
             };
             cookie?: never;
@@ -8042,6 +8063,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8079,7 +8101,9 @@ export interface operations {
     "invitations.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -8119,8 +8143,11 @@ export interface operations {
                             expires_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -8160,6 +8187,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8207,6 +8235,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the invitation */
                 id: string;
             };
             cookie?: never;
@@ -8216,6 +8245,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8234,7 +8264,9 @@ export interface operations {
     "api-keys.list": {
         parameters: {
             query?: {
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Rows of a page, at most; the default where it is out of range */
                 limit?: number;
             };
             header?: never;
@@ -8287,8 +8319,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -8337,6 +8372,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8437,6 +8473,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the API key */
                 id: string;
             };
             cookie?: never;
@@ -8501,6 +8538,7 @@ export interface operations {
     "api-keys.revoke": {
         parameters: {
             query?: {
+                /** @description Why, for the record of the key */
                 reason?: string;
             };
             header?: {
@@ -8508,6 +8546,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the API key */
                 id: string;
             };
             cookie?: never;
@@ -8517,6 +8556,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8545,6 +8585,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the API key */
                 id: string;
             };
             cookie?: never;
@@ -8569,6 +8610,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8629,6 +8671,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the API key */
                 id: string;
             };
             cookie?: never;
@@ -8638,6 +8681,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8699,8 +8743,11 @@ export interface operations {
     "api-keys.usageAnalytics": {
         parameters: {
             query?: {
+                /** @description 24 hours before `to` unless given */
                 from?: string;
+                /** @description Now unless given */
                 to?: string;
+                /** @description The range can be 24 hours long with `minute`, 31 days with `hour`, 92 days with `day` */
                 interval?: "minute" | "hour" | "day";
             };
             header?: never;
@@ -8773,12 +8820,16 @@ export interface operations {
     "api-keys.analytics": {
         parameters: {
             query?: {
+                /** @description 24 hours before `to` unless given */
                 from?: string;
+                /** @description Now unless given */
                 to?: string;
+                /** @description The range can be 24 hours long with `minute`, 31 days with `hour`, 92 days with `day` */
                 interval?: "minute" | "hour" | "day";
             };
             header?: never;
             path: {
+                /** @description Id of the API key */
                 id: string;
             };
             cookie?: never;
@@ -8849,11 +8900,14 @@ export interface operations {
     "api-keys.logs": {
         parameters: {
             query?: {
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Rows of a page, at most; the default where it is out of range */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the API key */
                 id: string;
             };
             cookie?: never;
@@ -8886,8 +8940,11 @@ export interface operations {
                             created_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -9071,7 +9128,9 @@ export interface operations {
     "oauth.listApplications": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -9114,8 +9173,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -9168,6 +9230,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9217,6 +9280,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the application */
                 id: string;
             };
             cookie?: never;
@@ -9276,6 +9340,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the application */
                 id: string;
             };
             cookie?: never;
@@ -9285,6 +9350,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9308,6 +9374,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the application */
                 id: string;
             };
             cookie?: never;
@@ -9337,6 +9404,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9387,6 +9455,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the application */
                 id: string;
             };
             cookie?: never;
@@ -9396,6 +9465,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9514,6 +9584,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9557,6 +9628,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the app connection */
                 id: string;
             };
             cookie?: never;
@@ -9608,6 +9680,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the app connection */
                 id: string;
             };
             cookie?: never;
@@ -9617,6 +9690,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9640,6 +9714,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the app connection */
                 id: string;
             };
             cookie?: never;
@@ -9660,6 +9735,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9702,6 +9778,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the app connection */
                 id: string;
             };
             cookie?: never;
@@ -9711,6 +9788,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9739,6 +9817,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the app connection */
                 id: string;
             };
             cookie?: never;
@@ -9748,6 +9827,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9783,11 +9863,17 @@ export interface operations {
     "campaigns.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Part of the name */
                 q?: string;
+                /** @description Id of a folder: only its campaigns */
                 folder?: string;
+                /** @description Only campaigns in this state */
                 status?: "draft" | "active" | "paused" | "completed";
+                /** @description one_time: campaigns of a single email */
                 kind?: "sequence" | "one_time";
             };
             header?: never;
@@ -9881,8 +9967,11 @@ export interface operations {
                             temporal_url?: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -10189,6 +10278,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10389,6 +10479,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -10499,6 +10590,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -10508,6 +10600,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10531,6 +10624,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -10600,6 +10694,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10730,6 +10825,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -10745,6 +10841,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10843,6 +10940,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -10951,6 +11049,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -11037,6 +11136,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11136,6 +11236,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -11155,6 +11256,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11212,6 +11314,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -11221,6 +11324,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11244,11 +11348,14 @@ export interface operations {
     "campaigns.listLogs": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -11279,8 +11386,11 @@ export interface operations {
                             created_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -11305,6 +11415,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -11314,6 +11425,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11401,6 +11513,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -11471,6 +11584,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -11612,6 +11726,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11675,7 +11790,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the step */
                 sid: string;
             };
             cookie?: never;
@@ -11685,6 +11802,7 @@ export interface operations {
             /** @description Removed; no body */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11708,7 +11826,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the step */
                 sid: string;
             };
             cookie?: never;
@@ -11855,6 +11975,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11915,6 +12036,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -11987,6 +12109,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -12057,6 +12180,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -12085,6 +12209,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12146,7 +12271,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the variant */
                 variantId: string;
             };
             cookie?: never;
@@ -12156,6 +12283,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -12179,7 +12307,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the variant */
                 variantId: string;
             };
             cookie?: never;
@@ -12212,6 +12342,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12270,6 +12401,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -12317,6 +12449,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -12343,6 +12476,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12376,12 +12510,16 @@ export interface operations {
     "campaigns.listLeads": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Only leads in this state */
                 status?: "pending" | "active" | "completed" | "replied" | "bounced" | "failed" | "unsubscribed" | "paused" | "undeliverable";
             };
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -12436,8 +12574,11 @@ export interface operations {
                             temporal_url?: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -12462,6 +12603,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -12480,6 +12622,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12506,7 +12649,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the contact */
                 contactId: string;
             };
             cookie?: never;
@@ -12668,7 +12813,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the contact */
                 contactId: string;
             };
             cookie?: never;
@@ -12678,6 +12825,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -12698,7 +12846,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the contact */
                 contactId: string;
             };
             cookie?: never;
@@ -12746,7 +12896,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the contact */
                 contactId: string;
             };
             cookie?: never;
@@ -12802,7 +12954,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the contact */
                 contactId: string;
             };
             cookie?: never;
@@ -12850,6 +13004,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -12898,6 +13053,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -12907,6 +13063,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12971,6 +13128,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -13002,6 +13160,7 @@ export interface operations {
             /** @description Success */
             202: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13105,11 +13264,14 @@ export interface operations {
     "campaigns.listTestRuns": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -13208,8 +13370,11 @@ export interface operations {
                             completed_at?: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -13231,7 +13396,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the test run */
                 runId: string;
             };
             cookie?: never;
@@ -13349,7 +13516,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the test run */
                 runId: string;
             };
             cookie?: never;
@@ -13359,6 +13528,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13647,6 +13817,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -13665,11 +13836,17 @@ export interface operations {
     "events.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Only events of this name */
                 name?: string;
+                /** @description Only events of the contact with this address */
                 email?: string;
+                /** @description Only events of this contact */
                 contact_id?: string;
+                /** @description Only events received after this moment */
                 since?: string;
             };
             header?: never;
@@ -13710,8 +13887,11 @@ export interface operations {
                             received_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -13763,6 +13943,7 @@ export interface operations {
             /** @description Success */
             202: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13815,6 +13996,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the event */
                 id: string;
             };
             cookie?: never;
@@ -13867,7 +14049,9 @@ export interface operations {
     "people.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -13917,8 +14101,11 @@ export interface operations {
                             created_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -13940,6 +14127,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the person */
                 id: string;
             };
             cookie?: never;
@@ -14006,6 +14194,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the person */
                 id: string;
             };
             cookie?: never;
@@ -14015,6 +14204,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -14033,8 +14223,11 @@ export interface operations {
     "identityConflicts.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Those to decide, those kept apart, or both */
                 status?: "open" | "dismissed" | "all";
             };
             header?: never;
@@ -14085,8 +14278,11 @@ export interface operations {
                             resolved_by: string | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -14111,6 +14307,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the identity conflict */
                 id: string;
             };
             cookie?: never;
@@ -14127,6 +14324,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14180,12 +14378,16 @@ export interface operations {
     "step-runs.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description There is no other state to ask for */
                 state?: "blocked";
             };
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -14228,8 +14430,11 @@ export interface operations {
                             completed_at: string | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -14254,7 +14459,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 id: string;
+                /** @description Id of the step run */
                 runId: string;
             };
             cookie?: never;
@@ -14264,6 +14471,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14311,9 +14519,13 @@ export interface operations {
     "runs.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Only runs in this state */
                 state?: "queued" | "preflighting" | "awaiting_approval" | "launching" | "active" | "paused" | "completed" | "failed" | "denied" | "cancelled";
+                /** @description Only the runs of this campaign */
                 campaign_id?: string;
             };
             header?: never;
@@ -14469,8 +14681,11 @@ export interface operations {
                             temporal_url?: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -14597,6 +14812,7 @@ export interface operations {
             /** @description Success */
             202: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14757,6 +14973,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the run */
                 id: string;
             };
             cookie?: never;
@@ -14952,6 +15169,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the run */
                 id: string;
             };
             cookie?: never;
@@ -14961,6 +15179,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15119,7 +15338,9 @@ export interface operations {
     "tasks.listDeadLetters": {
         parameters: {
             query?: {
+                /** @description Only those that wait, or those that were run again */
                 status?: "pending" | "replayed";
+                /** @description The newest so many */
                 limit?: number;
             };
             header?: never;
@@ -15186,6 +15407,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the dead letter */
                 id: string;
             };
             cookie?: never;
@@ -15206,6 +15428,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15229,9 +15452,13 @@ export interface operations {
     "contacts.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Part of name, email or company */
                 q?: string;
+                /** @description Only contacts in this category */
                 category?: string;
             };
             header?: never;
@@ -15289,8 +15516,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -15338,6 +15568,7 @@ export interface operations {
             /** @description Each distinct contact once, in the order sent */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15451,6 +15682,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -15548,6 +15780,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15608,8 +15841,11 @@ export interface operations {
     "contacts.search": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Only contacts in this category */
                 category?: string;
             };
             header?: never;
@@ -15727,8 +15963,11 @@ export interface operations {
                             };
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -15748,6 +15987,7 @@ export interface operations {
     "contacts.lookup": {
         parameters: {
             query: {
+                /** @description The address, also as `Name <address>` */
                 email: string;
             };
             header?: never;
@@ -15823,6 +16063,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the contact */
                 id: string;
             };
             cookie?: never;
@@ -15921,6 +16162,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the contact */
                 id: string;
             };
             cookie?: never;
@@ -15930,6 +16172,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -15953,6 +16196,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the contact */
                 id: string;
             };
             cookie?: never;
@@ -15988,6 +16232,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16126,6 +16371,7 @@ export interface operations {
             /** @description Success */
             202: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16182,7 +16428,9 @@ export interface operations {
     "contactImports.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -16236,8 +16484,11 @@ export interface operations {
                             temporal_url?: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -16259,6 +16510,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the import */
                 id: string;
             };
             cookie?: never;
@@ -16324,11 +16576,14 @@ export interface operations {
     "contactImports.problems": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Id of the import */
                 id: string;
             };
             cookie?: never;
@@ -16349,8 +16604,11 @@ export interface operations {
                             reason: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -16372,6 +16630,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the import */
                 id: string;
             };
             cookie?: never;
@@ -16406,6 +16665,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the import */
                 id: string;
             };
             cookie?: never;
@@ -16415,6 +16675,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16632,6 +16893,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16752,6 +17014,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -16885,6 +17148,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -16894,6 +17158,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -16917,6 +17182,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -16936,6 +17202,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17010,6 +17277,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -17072,6 +17340,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -17095,6 +17364,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17146,7 +17416,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the connection */
                 id: string;
+                /** @description Id of the subscription */
                 eventId: string;
             };
             cookie?: never;
@@ -17156,6 +17428,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -17176,6 +17449,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -17240,6 +17514,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -17267,6 +17542,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17319,6 +17595,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -17371,6 +17648,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -17406,6 +17684,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -17439,6 +17718,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the connection */
                 id: string;
             };
             cookie?: never;
@@ -17588,12 +17868,19 @@ export interface operations {
     "meetings.list": {
         parameters: {
             query?: {
+                /** @description Which meetings; empty: all of them */
                 timeframe?: "" | "upcoming" | "past";
+                /** @description Only meetings with this contact */
                 contact_id?: string;
+                /** @description First day, as YYYY-MM-DD */
                 from?: string;
+                /** @description Last day, as YYYY-MM-DD */
                 to?: string;
+                /** @description IANA name, such as Europe/Budapest */
                 timezone?: string;
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -17645,8 +17932,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -17709,6 +17999,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17768,6 +18059,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the meeting */
                 id: string;
             };
             cookie?: never;
@@ -17801,6 +18093,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17860,6 +18153,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the meeting */
                 id: string;
             };
             cookie?: never;
@@ -17876,6 +18170,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17996,6 +18291,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18037,6 +18333,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the folder */
                 id: string;
             };
             cookie?: never;
@@ -18046,6 +18343,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -18069,6 +18367,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the folder */
                 id: string;
             };
             cookie?: never;
@@ -18085,6 +18384,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18126,6 +18426,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the folder */
                 id: string;
             };
             cookie?: never;
@@ -18142,6 +18443,7 @@ export interface operations {
             /** @description The whole new order */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18232,6 +18534,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18273,6 +18576,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the tag */
                 id: string;
             };
             cookie?: never;
@@ -18282,6 +18586,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -18305,6 +18610,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the tag */
                 id: string;
             };
             cookie?: never;
@@ -18321,6 +18627,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18362,6 +18669,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the tag */
                 id: string;
             };
             cookie?: never;
@@ -18378,6 +18686,7 @@ export interface operations {
             /** @description The whole new order */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18468,6 +18777,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18509,6 +18819,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the category */
                 id: string;
             };
             cookie?: never;
@@ -18518,6 +18829,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -18541,6 +18853,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the category */
                 id: string;
             };
             cookie?: never;
@@ -18557,6 +18870,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18598,6 +18912,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the category */
                 id: string;
             };
             cookie?: never;
@@ -18614,6 +18929,7 @@ export interface operations {
             /** @description The whole new order */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18732,6 +19048,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18793,6 +19110,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the pipeline */
                 id: string;
             };
             cookie?: never;
@@ -18866,6 +19184,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the pipeline */
                 id: string;
             };
             cookie?: never;
@@ -18875,6 +19194,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -18898,6 +19218,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the pipeline */
                 id: string;
             };
             cookie?: never;
@@ -18913,6 +19234,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18977,6 +19299,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the pipeline */
                 id: string;
             };
             cookie?: never;
@@ -18993,6 +19316,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19038,7 +19362,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the pipeline */
                 id: string;
+                /** @description Id of the stage */
                 stageId: string;
             };
             cookie?: never;
@@ -19048,6 +19374,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -19071,7 +19398,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the pipeline */
                 id: string;
+                /** @description Id of the stage */
                 stageId: string;
             };
             cookie?: never;
@@ -19090,6 +19419,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19130,10 +19460,15 @@ export interface operations {
     "crm.listDeals": {
         parameters: {
             query?: {
+                /** @description Only deals of this pipeline */
                 pipeline_id?: string;
+                /** @description Only deals in this stage */
                 stage_id?: string;
+                /** @description Only deals in this state */
                 status?: "open" | "won" | "lost";
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -19199,8 +19534,11 @@ export interface operations {
                             campaign_name: string | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -19252,6 +19590,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19304,7 +19643,9 @@ export interface operations {
     "crm.searchDeals": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -19396,8 +19737,11 @@ export interface operations {
                             campaign_name: string | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -19493,6 +19837,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the deal */
                 id: string;
             };
             cookie?: never;
@@ -19559,6 +19904,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the deal */
                 id: string;
             };
             cookie?: never;
@@ -19568,6 +19914,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -19591,6 +19938,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the deal */
                 id: string;
             };
             cookie?: never;
@@ -19623,6 +19971,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19677,6 +20026,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the contact */
                 id: string;
             };
             cookie?: never;
@@ -19738,11 +20088,14 @@ export interface operations {
     "contacts.listActivities": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Id of the contact */
                 id: string;
             };
             cookie?: never;
@@ -19782,8 +20135,11 @@ export interface operations {
                             } | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -19871,6 +20227,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19914,6 +20271,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task type */
                 id: string;
             };
             cookie?: never;
@@ -19923,6 +20281,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -19946,6 +20305,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task type */
                 id: string;
             };
             cookie?: never;
@@ -19964,6 +20324,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20002,11 +20363,17 @@ export interface operations {
     "crm.listTasks": {
         parameters: {
             query?: {
+                /** @description Only tasks about this contact */
                 contact_id?: string;
+                /** @description Only tasks about this deal */
                 deal_id?: string;
+                /** @description Only tasks of this person, by their `user_id` */
                 assigned_to?: string;
+                /** @description Only tasks in this state */
                 status?: "pending" | "in_progress" | "completed" | "cancelled";
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -20055,8 +20422,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -20105,6 +20475,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20202,6 +20573,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20274,6 +20646,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20296,7 +20669,9 @@ export interface operations {
     "crm.searchTasks": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -20371,8 +20746,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -20458,6 +20836,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task */
                 id: string;
             };
             cookie?: never;
@@ -20523,6 +20902,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task */
                 id: string;
             };
             cookie?: never;
@@ -20532,6 +20912,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -20555,6 +20936,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task */
                 id: string;
             };
             cookie?: never;
@@ -20586,6 +20968,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20716,6 +21099,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20766,6 +21150,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the team */
                 id: string;
             };
             cookie?: never;
@@ -20828,6 +21213,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the team */
                 id: string;
             };
             cookie?: never;
@@ -20837,6 +21223,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -20860,6 +21247,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the team */
                 id: string;
             };
             cookie?: never;
@@ -20876,6 +21264,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20929,6 +21318,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the team */
                 id: string;
             };
             cookie?: never;
@@ -20945,6 +21335,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20998,7 +21389,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the team */
                 id: string;
+                /** @description Id of the person, as `user_id` of the member */
                 userId: string;
             };
             cookie?: never;
@@ -21008,6 +21401,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -21064,7 +21458,9 @@ export interface operations {
     "segments.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -21103,8 +21499,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -21155,6 +21554,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21198,6 +21598,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the segment */
                 id: string;
             };
             cookie?: never;
@@ -21253,6 +21654,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the segment */
                 id: string;
             };
             cookie?: never;
@@ -21262,6 +21664,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -21285,6 +21688,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the segment */
                 id: string;
             };
             cookie?: never;
@@ -21314,6 +21718,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21384,8 +21789,12 @@ export interface operations {
                      * @enum {string}
                      */
                     sort?: "last_contacted" | "created" | "name" | "emails_received" | "company";
-                    /** @default 50 */
+                    /**
+                     * @description Rows of a page, at most
+                     * @default 50
+                     */
                     limit?: number;
+                    /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                     cursor?: string;
                 };
             };
@@ -21427,8 +21836,11 @@ export interface operations {
                             created_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -21477,8 +21889,12 @@ export interface operations {
                      * @enum {string}
                      */
                     sort?: "people" | "fresh" | "contacted" | "positive" | "last_contacted" | "domain";
-                    /** @default 50 */
+                    /**
+                     * @description Rows of a page, at most
+                     * @default 50
+                     */
                     limit?: number;
+                    /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                     cursor?: string;
                 };
             };
@@ -21508,8 +21924,11 @@ export interface operations {
                             esp_provider: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -21706,6 +22125,8 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    /** @description Rows that follow, the heading left out */
+                    "X-Total-Rows"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -21810,8 +22231,12 @@ export interface operations {
                      * @enum {string}
                      */
                     email?: "present" | "missing" | "valid";
-                    /** @default 50 */
+                    /**
+                     * @description Rows of a page, at most
+                     * @default 50
+                     */
                     limit?: number;
+                    /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                     cursor?: string;
                 };
             };
@@ -21861,8 +22286,11 @@ export interface operations {
                             source_updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -21908,8 +22336,12 @@ export interface operations {
                     /** @description At most so many; companies of unknown size are left out */
                     max_employees?: number;
                     company_id?: string;
-                    /** @default 50 */
+                    /**
+                     * @description Rows of a page, at most
+                     * @default 50
+                     */
                     limit?: number;
+                    /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                     cursor?: string;
                 };
             };
@@ -21940,8 +22372,11 @@ export interface operations {
                             source_updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -21979,6 +22414,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22046,6 +22482,7 @@ export interface operations {
     "goals.list": {
         parameters: {
             query?: {
+                /** @description `true` adds archived goals */
                 include_archived?: "true" | "false";
             };
             header?: never;
@@ -22215,6 +22652,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22408,6 +22846,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the goal */
                 id: string;
             };
             cookie?: never;
@@ -22550,6 +22989,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the goal */
                 id: string;
             };
             cookie?: never;
@@ -22559,6 +22999,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -22582,6 +23023,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the goal */
                 id: string;
             };
             cookie?: never;
@@ -22653,6 +23095,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22734,6 +23177,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the goal */
                 id: string;
             };
             cookie?: never;
@@ -22789,6 +23233,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the goal */
                 id: string;
             };
             cookie?: never;
@@ -22868,6 +23313,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the goal */
                 id: string;
             };
             cookie?: never;
@@ -22892,6 +23338,7 @@ export interface operations {
             /** @description Success */
             202: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22957,7 +23404,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the goal */
                 id: string;
+                /** @description Id of the replay */
                 replayId: string;
             };
             cookie?: never;
@@ -23035,7 +23484,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the goal */
                 id: string;
+                /** @description Id of the replay */
                 replayId: string;
             };
             cookie?: never;
@@ -23045,6 +23496,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -23277,6 +23729,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -23366,6 +23819,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the automation */
                 id: string;
             };
             cookie?: never;
@@ -23467,6 +23921,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the automation */
                 id: string;
             };
             cookie?: never;
@@ -23476,6 +23931,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -23504,6 +23960,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the automation */
                 id: string;
             };
             cookie?: never;
@@ -23579,6 +24036,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -23668,6 +24126,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the automation */
                 id: string;
             };
             cookie?: never;
@@ -23723,10 +24182,12 @@ export interface operations {
     "automations.runs": {
         parameters: {
             query?: {
+                /** @description The newest so many */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the automation */
                 id: string;
             };
             cookie?: never;
@@ -23789,8 +24250,11 @@ export interface operations {
     "suppressions.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Part of the address or domain */
                 q?: string;
             };
             header?: never;
@@ -23835,8 +24299,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -23879,6 +24346,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -23907,6 +24375,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the suppression */
                 id: string;
             };
             cookie?: never;
@@ -23916,6 +24385,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -23972,6 +24442,7 @@ export interface operations {
             /** @description Success */
             202: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -23990,6 +24461,7 @@ export interface operations {
     "analytics.dashboard": {
         parameters: {
             query?: {
+                /** @description 7d, 30d or 90d; anything else is 7d */
                 period?: string;
             };
             header?: never;
@@ -24096,7 +24568,9 @@ export interface operations {
     "analytics.deliverability": {
         parameters: {
             query?: {
+                /** @description Default: 7 days ago */
                 from?: string;
+                /** @description Default: now */
                 to?: string;
             };
             header?: never;
@@ -24237,8 +24711,11 @@ export interface operations {
     "analytics.warmup": {
         parameters: {
             query: {
+                /** @description YYYY-MM-DD, UTC */
                 from: string;
+                /** @description YYYY-MM-DD, UTC */
                 to: string;
+                /** @description One mailbox; what is no id is ignored */
                 email_id?: string;
             };
             header?: never;
@@ -24310,8 +24787,11 @@ export interface operations {
     "analytics.compareCampaigns": {
         parameters: {
             query: {
+                /** @description YYYY-MM-DD, UTC */
                 from: string;
+                /** @description YYYY-MM-DD, UTC */
                 to: string;
+                /** @description Ids of campaigns, separated by commas: the first ten valid ones */
                 ids: string;
             };
             header?: never;
@@ -24373,6 +24853,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -24489,11 +24970,14 @@ export interface operations {
     "analytics.campaignDaily": {
         parameters: {
             query: {
+                /** @description YYYY-MM-DD, UTC */
                 from: string;
+                /** @description YYYY-MM-DD, UTC */
                 to: string;
             };
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -24535,10 +25019,12 @@ export interface operations {
     "analytics.campaignHourly": {
         parameters: {
             query?: {
+                /** @description Default: today */
                 date?: string;
             };
             header?: never;
             path: {
+                /** @description Id of the campaign */
                 id: string;
             };
             cookie?: never;
@@ -24652,6 +25138,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -24742,6 +25229,7 @@ export interface operations {
     "analytics.usage": {
         parameters: {
             query?: {
+                /** @description day, week or month; anything else is day */
                 period?: string;
             };
             header?: never;
@@ -24803,15 +25291,25 @@ export interface operations {
     "analytics.explain": {
         parameters: {
             query: {
+                /** @description The figure to look behind */
                 figure: "sent" | "bounces" | "soft_bounces" | "opens" | "human_opens" | "machine_opens" | "clicks" | "machine_clicks" | "replies" | "positive_replies" | "negative_replies" | "question_replies" | "neutral_replies" | "complaints" | "unsubscribes" | "bounce_count" | "complaint_count" | "unsubscribe_count" | "reply_count" | "intent_positive" | "intent_negative" | "intent_out_of_office" | "intent_question" | "intent_neutral" | "intent_automated" | "inbox_placements" | "spam_placements" | "warmup_sent" | "warmup_replied" | "suppressed_recipients" | "dlq_pending" | "total_contacts" | "emails_pending" | "countries" | "clients" | "devices";
+                /** @description Included; rounded down to the hour. Left out: from the begin */
                 from?: string;
+                /** @description Not included; rounded up to the hour. Left out: without end */
                 to?: string;
+                /** @description Only what belongs to this campaign */
                 campaign_id?: string;
+                /** @description Only what belongs to this step */
                 step_id?: string;
+                /** @description Only what belongs to this mailbox */
                 email_account_id?: string;
+                /** @description Of the mailbox; `removed` for mailboxes that are gone */
                 provider?: string;
+                /** @description Of a country, mail program or device; empty for what is unknown */
                 key?: string;
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -24846,8 +25344,11 @@ export interface operations {
                             at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -24867,9 +25368,13 @@ export interface operations {
     "acquisition.summary": {
         parameters: {
             query?: {
+                /** @description Included. Default: 30 days before `to` */
                 from?: string;
+                /** @description Not included. Default: now */
                 to?: string;
+                /** @description Days of 24 hours after a send in which what a person does counts for it, 1 to 365 */
                 window_days?: number;
+                /** @description Only confirmed sends of this campaign */
                 campaign_id?: string;
             };
             header?: never;
@@ -24943,10 +25448,15 @@ export interface operations {
     "acquisition.breakdown": {
         parameters: {
             query?: {
+                /** @description Included. Default: 30 days before `to` */
                 from?: string;
+                /** @description Not included. Default: now */
                 to?: string;
+                /** @description Days of 24 hours after a send in which what a person does counts for it, 1 to 365 */
                 window_days?: number;
+                /** @description Only confirmed sends of this campaign */
                 campaign_id?: string;
+                /** @description What rows stand for */
                 dimension?: "campaign" | "step" | "variant" | "offer" | "angle" | "cta" | "mailbox" | "audience_source" | "segment" | "category" | "all";
             };
             header?: never;
@@ -25030,16 +25540,27 @@ export interface operations {
     "acquisition.explain": {
         parameters: {
             query: {
+                /** @description Included. Default: 30 days before `to` */
                 from?: string;
+                /** @description Not included. Default: now */
                 to?: string;
+                /** @description Days of 24 hours after a send in which what a person does counts for it, 1 to 365 */
                 window_days?: number;
+                /** @description Only confirmed sends of this campaign */
                 campaign_id?: string;
+                /** @description The figure to look behind */
                 figure: "confirmed_sends" | "mature_sends" | "prospects" | "replied" | "positive_reply" | "signup" | "activation" | "paid" | "window_revenue";
+                /** @description true: what `mature_people` counts instead of `people` */
                 mature?: "true" | "false";
+                /** @description Of window_revenue: only this currency */
                 currency?: string;
+                /** @description What rows of the breakdown stand for; with `key` */
                 dimension?: "campaign" | "step" | "variant" | "offer" | "angle" | "cta" | "mailbox" | "audience_source" | "segment" | "category" | "all";
+                /** @description The `key` of a row of the breakdown; empty for the row without one. Left out: the summary */
                 key?: string;
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -25079,8 +25600,11 @@ export interface operations {
                             currency: string | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -25105,6 +25629,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 campaignId: string;
             };
             cookie?: never;
@@ -25123,6 +25648,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -25159,6 +25685,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the campaign */
                 campaignId: string;
             };
             cookie?: never;
@@ -25168,6 +25695,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -25426,7 +25954,9 @@ export interface operations {
     "acquisition.eventTrendPeople": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -25508,8 +26038,11 @@ export interface operations {
                             at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -25529,7 +26062,9 @@ export interface operations {
     "acquisition.funnelPeople": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -25641,8 +26176,11 @@ export interface operations {
                             at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -25662,11 +26200,17 @@ export interface operations {
     "acquisition.listProspects": {
         parameters: {
             query?: {
+                /** @description Only prospects of this campaign, with its sends and replies */
                 campaign_id?: string;
+                /** @description interested: a positive answer. silent: no answer and no conversion. The others: a conversion of that primary goal */
                 filter?: "interested" | "signed_up" | "activated" | "paid" | "silent";
+                /** @description Who came as far as one stage and not to the next */
                 dropoff?: "sent_no_reply" | "interested_no_signup" | "signup_no_activation" | "activation_no_paid" | "signup_no_paid";
+                /** @description Part of the address, the name or the company */
                 q?: string;
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -25721,8 +26265,11 @@ export interface operations {
                             last_activity_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -25744,6 +26291,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the contact */
                 contactId: string;
             };
             cookie?: never;
@@ -25861,6 +26409,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -25887,8 +26436,11 @@ export interface operations {
     "acquisition.attributionSummary": {
         parameters: {
             query?: {
+                /** @description Included. Default: 30 days before `to` */
                 from?: string;
+                /** @description Not included. Default: now */
                 to?: string;
+                /** @description Only customers that this campaign is credited with */
                 campaign_id?: string;
             };
             header?: never;
@@ -25966,9 +26518,13 @@ export interface operations {
     "acquisition.attributionBreakdown": {
         parameters: {
             query?: {
+                /** @description Included. Default: 30 days before `to` */
                 from?: string;
+                /** @description Not included. Default: now */
                 to?: string;
+                /** @description Only customers that this campaign is credited with */
                 campaign_id?: string;
+                /** @description What rows stand for */
                 dimension?: "campaign" | "step" | "variant" | "offer" | "angle" | "cta" | "mailbox" | "audience_source" | "segment" | "category" | "match_method";
             };
             header?: never;
@@ -26022,14 +26578,23 @@ export interface operations {
     "acquisition.listAttributions": {
         parameters: {
             query?: {
+                /** @description Included. Default: 30 days before `to` */
                 from?: string;
+                /** @description Not included. Default: now */
                 to?: string;
+                /** @description Only customers that this campaign is credited with */
                 campaign_id?: string;
+                /** @description estimated: unattributed, with a colleague who got an email. Left out: all customers */
                 status?: "attributed" | "unattributed" | "estimated";
+                /** @description Only customers who were recognised so */
                 match_method?: "contact" | "email" | "linked_identity" | "website_visitor" | "unknown" | "none";
+                /** @description Only those that a person has decided */
                 corrected?: "true";
+                /** @description Only those that `attributed_without_engagement` counts */
                 without_engagement?: "true";
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -26068,8 +26633,11 @@ export interface operations {
                             campaign_id: string | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -26091,6 +26659,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the person, as `person_id` of other answers */
                 personId: string;
             };
             cookie?: never;
@@ -26260,6 +26829,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the contact */
                 contactId: string;
             };
             cookie?: never;
@@ -26432,6 +27002,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the person, as `person_id` of other answers */
                 personId: string;
             };
             cookie?: never;
@@ -26449,6 +27020,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -26489,6 +27061,7 @@ export interface operations {
     "acquisition.restoreAttribution": {
         parameters: {
             query?: {
+                /** @description Why, for the audit trail */
                 reason?: string;
             };
             header?: {
@@ -26496,6 +27069,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the person, as `person_id` of other answers */
                 personId: string;
             };
             cookie?: never;
@@ -26505,6 +27079,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -26545,14 +27120,23 @@ export interface operations {
     "audit-logs.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: "" | string;
+                /** @description The person who did it */
                 actor_id?: string;
+                /** @description What it was done to */
                 entity_id?: string;
+                /** @description campaign, contact, email_account, api_key, webhook … */
                 entity_type?: string;
+                /** @description create, update, delete, send, revoke … */
                 action?: string;
+                /** @description One UTC day, YYYY-MM-DD */
                 date?: string;
+                /** @description The first day (UTC) or moment, in place of date */
                 start_date?: string;
+                /** @description The last day (UTC, included whole) or moment, in place of date */
                 end_date?: string;
             };
             header?: never;
@@ -26607,8 +27191,11 @@ export interface operations {
                             timestamp: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -26628,9 +27215,13 @@ export interface operations {
     "mailboxes.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Part of the address or name */
                 q?: string;
+                /** @description Only mailboxes with this tag */
                 tag?: string;
             };
             header?: never;
@@ -26719,8 +27310,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -26795,6 +27389,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -26941,6 +27536,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -26973,6 +27569,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the consent, as `session` of the answer that began it */
                 session: string;
             };
             cookie?: never;
@@ -27108,6 +27705,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -27234,6 +27832,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -27243,6 +27842,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -27266,6 +27866,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -27347,6 +27948,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -27464,6 +28066,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -27473,6 +28076,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -27567,6 +28171,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -27682,6 +28287,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -27775,6 +28381,7 @@ export interface operations {
             /** @description Success */
             202: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -27925,8 +28532,11 @@ export interface operations {
     "mailboxOrders.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Only orders in this state */
                 status?: "awaiting_payment" | "paid" | "queued" | "provisioning" | "configuring" | "ready" | "failed" | "cancelled";
             };
             header?: never;
@@ -28060,8 +28670,11 @@ export interface operations {
                             temporal_url?: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -28083,6 +28696,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the order */
                 id: string;
             };
             cookie?: never;
@@ -28233,6 +28847,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the order */
                 id: string;
             };
             cookie?: never;
@@ -28242,6 +28857,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -28380,6 +28996,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -28446,6 +29063,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -28455,6 +29073,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -28551,6 +29170,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -28560,6 +29180,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -28656,6 +29277,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -28665,6 +29287,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -28761,6 +29384,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -28770,6 +29394,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -28961,6 +29586,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -29011,6 +29637,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -29020,6 +29647,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -29043,6 +29671,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -29084,6 +29713,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -29129,7 +29759,9 @@ export interface operations {
     "domainRenewals.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -29192,8 +29824,11 @@ export interface operations {
                             blocked_reason?: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -29213,20 +29848,35 @@ export interface operations {
     "unibox.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Part of the sender's address or name. Parts of one or two letters are looked for among the newest messages only, some 32,000 */
                 from?: string;
+                /** @description Part of the subject, likewise */
                 subject?: string;
+                /** @description Words in a message that came in, its subject or its sender; "in quotes" a phrase, `or`, and - before a word that must not occur. Other filters are then about that message */
                 q?: string;
+                /** @description Filed under one of these categories; ids, separated by commas */
                 category_ids?: string;
+                /** @description Where it is filed; inbox and archive by default */
                 folder?: "inbox" | "archive" | "spam" | "trash";
+                /** @description true: only those in which the last message is ours */
                 awaiting_reply?: "true" | "false";
+                /** @description true: only those that the caller has snoozed. They are left out otherwise */
                 snoozed?: "true" | "false";
+                /** @description true: only those that are not marked as seen; false: only the others */
                 unseen?: "true" | "false";
+                /** @description What the newest message is: a person's reply, a bounce, an away message … */
                 kind?: "reply" | "bounce" | "complaint" | "out_of_office" | "automated" | "other";
+                /** @description Newest message on this day or later; YYYY-MM-DD, UTC */
                 since?: string;
+                /** @description Newest message on this day or earlier; YYYY-MM-DD, UTC */
                 until?: string;
+                /** @description One mailbox */
                 email_id?: string;
+                /** @description Mailbox ids, separated by commas */
                 email_ids?: string;
             };
             header?: never;
@@ -29286,8 +29936,11 @@ export interface operations {
                             campaign_id: string | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -29307,11 +29960,17 @@ export interface operations {
     "unibox.getThread": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description The conversation, by its `thread_id` in other answers */
                 thread_id?: string;
+                /** @description The same as thread_id */
                 id?: string;
+                /** @description Only what this mailbox received and sent */
                 email_id?: string;
+                /** @description The same as email_id */
                 email?: string;
             };
             header?: never;
@@ -29383,8 +30042,11 @@ export interface operations {
                             created_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -29404,6 +30066,7 @@ export interface operations {
     "unibox.count": {
         parameters: {
             query?: {
+                /** @description One mailbox */
                 email_id?: string;
             };
             header?: never;
@@ -29458,6 +30121,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -29504,6 +30168,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -29608,7 +30273,9 @@ export interface operations {
     "unibox.getLabels": {
         parameters: {
             query?: {
+                /** @description The conversation, by its `thread_id` in other answers */
                 thread_id?: string;
+                /** @description The same as thread_id */
                 id?: string;
             };
             header?: never;
@@ -29657,6 +30324,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description The conversation, by its `thread_id` in other answers */
                     thread_id: string;
                     /**
                      * @description All of them; an empty list clears
@@ -29670,6 +30338,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -29762,6 +30431,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description The conversation, by its `thread_id` in other answers */
                     thread_id: string;
                     /** Format: date-time */
                     snoozed_until: string;
@@ -29772,6 +30442,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -29816,6 +30487,7 @@ export interface operations {
     "unibox.unsnooze": {
         parameters: {
             query: {
+                /** @description The conversation, by its `thread_id` in other answers */
                 thread_id: string;
             };
             header?: {
@@ -29830,6 +30502,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -29848,12 +30521,19 @@ export interface operations {
     "unibox.listSent": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Words in the email, its subject or its recipients; "in quotes" a phrase, `or`, and - before a word that must not occur */
                 q?: string;
+                /** @description Part of a recipient's address. Parts of one or two letters are looked for among the newest emails only, some 32,000 */
                 to?: string;
+                /** @description Part of the subject, likewise */
                 subject?: string;
+                /** @description One mailbox */
                 email_id?: string;
+                /** @description Mailbox ids, separated by commas */
                 email_ids?: string;
             };
             header?: never;
@@ -29901,8 +30581,11 @@ export interface operations {
                             internal_date: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -29922,6 +30605,7 @@ export interface operations {
     "templates.list": {
         parameters: {
             query?: {
+                /** @description Part of the name or subject, in any case */
                 q?: string;
             };
             header?: never;
@@ -30001,6 +30685,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -30061,6 +30746,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -30192,6 +30878,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the template */
                 id: string;
             };
             cookie?: never;
@@ -30248,6 +30935,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the template */
                 id: string;
             };
             cookie?: never;
@@ -30257,6 +30945,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -30280,6 +30969,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the template */
                 id: string;
             };
             cookie?: never;
@@ -30303,6 +30993,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -30350,6 +31041,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the template */
                 id: string;
             };
             cookie?: never;
@@ -30359,6 +31051,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -30403,6 +31096,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the template */
                 id: string;
             };
             cookie?: never;
@@ -30501,7 +31195,9 @@ export interface operations {
     "agent-policies.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -30549,8 +31245,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -30604,6 +31303,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -30710,6 +31410,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the policy */
                 id: string;
             };
             cookie?: never;
@@ -30746,6 +31447,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -30801,6 +31503,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the policy */
                 id: string;
             };
             cookie?: never;
@@ -30810,6 +31513,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -30828,8 +31532,11 @@ export interface operations {
     "approvals.list": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Only approvals in this state */
                 status?: "pending" | "approved" | "denied" | "expired" | "executed";
             };
             header?: never;
@@ -30900,8 +31607,11 @@ export interface operations {
                             executed_at: string | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -30926,6 +31636,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the approval */
                 id: string;
             };
             cookie?: never;
@@ -30944,6 +31655,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -31022,6 +31734,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the mailbox */
                 id: string;
             };
             cookie?: never;
@@ -31066,6 +31779,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -31164,6 +31878,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -31268,6 +31983,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -31318,6 +32034,7 @@ export interface operations {
     "unibox.listScheduled": {
         parameters: {
             query?: {
+                /** @description Only those of this conversation */
                 thread_id?: string;
             };
             header?: never;
@@ -31388,6 +32105,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the email, as `task_id` of the answer that scheduled it */
                 taskId: string;
             };
             cookie?: never;
@@ -31397,6 +32115,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -31415,7 +32134,9 @@ export interface operations {
     "unibox.listDrafts": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -31463,8 +32184,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -31521,6 +32245,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -31573,6 +32298,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the draft */
                 id: string;
             };
             cookie?: never;
@@ -31637,6 +32363,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the draft */
                 id: string;
             };
             cookie?: never;
@@ -31673,6 +32400,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -31728,6 +32456,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the draft */
                 id: string;
             };
             cookie?: never;
@@ -31737,6 +32466,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -31760,6 +32490,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the draft */
                 id: string;
             };
             cookie?: never;
@@ -31791,6 +32522,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -31843,6 +32575,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the message */
                 id: string;
             };
             cookie?: never;
@@ -31911,6 +32644,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the message */
                 id: string;
             };
             cookie?: never;
@@ -31954,7 +32688,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the message */
                 id: string;
+                /** @description Id of the file */
                 fileId: string;
             };
             cookie?: never;
@@ -32036,6 +32772,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the tool, as GET /v1/ai/tools lists it */
                 name: string;
             };
             cookie?: never;
@@ -32230,6 +32967,7 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -32323,6 +33061,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the endpoint */
                 id: string;
             };
             cookie?: never;
@@ -32332,6 +33071,7 @@ export interface operations {
             /** @description Done; no body */
             204: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -32355,6 +33095,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the endpoint */
                 id: string;
             };
             cookie?: never;
@@ -32388,6 +33129,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -32442,6 +33184,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the endpoint */
                 id: string;
             };
             cookie?: never;
@@ -32451,6 +33194,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -32479,6 +33223,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the endpoint */
                 id: string;
             };
             cookie?: never;
@@ -32488,6 +33233,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -32550,9 +33296,13 @@ export interface operations {
     "webhooks.deliveries": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Only deliveries in this state */
                 status?: "pending" | "in_flight" | "delivered" | "failed" | "abandoned";
+                /** @description Only deliveries of this type of event */
                 event_type?: "campaign.created" | "campaign.updated" | "campaign.deleted" | "campaign.started" | "campaign.paused" | "campaign.completed" | "campaign.email_sent" | "campaign.email_delivered" | "campaign.email_opened" | "campaign.email_clicked" | "campaign.email_bounced" | "campaign.reply_received" | "campaign.unsubscribed" | "campaign.deliverability_warning" | "campaign.action" | "warmup.email_sent" | "warmup.health_changed" | "warmup.placement_in_spam" | "warmup.quarantined" | "warmup.blocked" | "deliverability.bounce" | "deliverability.complaint" | "inbox.email_received" | "inbox.email_sent" | "inbox.email_failed" | "inbox.email_updated" | "inbox.email_deleted" | "inbox.reply_received" | "email_account.connected" | "email_account.disconnected" | "email_account.removed" | "email_account.error" | "email_account.synced" | "email_account.health_changed" | "contact.created" | "contact.updated" | "contact.deleted" | "form.submitted" | "bulk_operation.completed" | "crm.deal_created" | "crm.deal_updated" | "crm.deal_deleted" | "crm.task_created" | "crm.task_updated" | "crm.note_created" | "meeting.booked" | "meeting.rescheduled" | "meeting.canceled" | "custom.event" | "mailbox_order.state_changed" | "mailbox_order.needs_person" | "run.state_changed" | "payment.state_changed" | "domain_renewal.state_changed" | "team.member_invited" | "team.invitation_cancelled" | "team.member_joined" | "team.member_role_changed" | "team.member_removed" | "role.created" | "role.updated" | "role.deleted" | "approval.requested" | "approval.decided" | "approval.expired" | "approval.executed" | "agent_policy.created" | "agent_policy.updated" | "agent_policy.deleted" | "automation.notified" | "automation.run_failed" | "settings.updated";
             };
             header?: never;
@@ -32623,8 +33373,11 @@ export interface operations {
                             } | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -32644,13 +33397,18 @@ export interface operations {
     "webhooks.endpoint-deliveries": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Only deliveries in this state */
                 status?: "pending" | "in_flight" | "delivered" | "failed" | "abandoned";
+                /** @description Only deliveries of this type of event */
                 event_type?: "campaign.created" | "campaign.updated" | "campaign.deleted" | "campaign.started" | "campaign.paused" | "campaign.completed" | "campaign.email_sent" | "campaign.email_delivered" | "campaign.email_opened" | "campaign.email_clicked" | "campaign.email_bounced" | "campaign.reply_received" | "campaign.unsubscribed" | "campaign.deliverability_warning" | "campaign.action" | "warmup.email_sent" | "warmup.health_changed" | "warmup.placement_in_spam" | "warmup.quarantined" | "warmup.blocked" | "deliverability.bounce" | "deliverability.complaint" | "inbox.email_received" | "inbox.email_sent" | "inbox.email_failed" | "inbox.email_updated" | "inbox.email_deleted" | "inbox.reply_received" | "email_account.connected" | "email_account.disconnected" | "email_account.removed" | "email_account.error" | "email_account.synced" | "email_account.health_changed" | "contact.created" | "contact.updated" | "contact.deleted" | "form.submitted" | "bulk_operation.completed" | "crm.deal_created" | "crm.deal_updated" | "crm.deal_deleted" | "crm.task_created" | "crm.task_updated" | "crm.note_created" | "meeting.booked" | "meeting.rescheduled" | "meeting.canceled" | "custom.event" | "mailbox_order.state_changed" | "mailbox_order.needs_person" | "run.state_changed" | "payment.state_changed" | "domain_renewal.state_changed" | "team.member_invited" | "team.invitation_cancelled" | "team.member_joined" | "team.member_role_changed" | "team.member_removed" | "role.created" | "role.updated" | "role.deleted" | "approval.requested" | "approval.decided" | "approval.expired" | "approval.executed" | "agent_policy.created" | "agent_policy.updated" | "agent_policy.deleted" | "automation.notified" | "automation.run_failed" | "settings.updated";
             };
             header?: never;
             path: {
+                /** @description Id of the endpoint */
                 id: string;
             };
             cookie?: never;
@@ -32719,8 +33477,11 @@ export interface operations {
                             } | null;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -32742,6 +33503,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the delivery */
                 deliveryId: string;
             };
             cookie?: never;
@@ -32791,6 +33553,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the delivery */
                 deliveryId: string;
             };
             cookie?: never;
@@ -32800,6 +33563,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -32873,7 +33637,9 @@ export interface operations {
     "webhooks.throttle-drops": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
             };
             header?: never;
@@ -32909,8 +33675,11 @@ export interface operations {
                             last_event_id: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };
@@ -32932,6 +33701,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the application */
                 id: string;
             };
             cookie?: never;
@@ -32969,6 +33739,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the application */
                 id: string;
             };
             cookie?: never;
@@ -32978,6 +33749,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -33003,6 +33775,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the application */
                 id: string;
             };
             cookie?: never;
@@ -33045,13 +33818,18 @@ export interface operations {
     "oauth.webhook-deliveries": {
         parameters: {
             query?: {
+                /** @description Rows of a page, at most */
                 limit?: number;
+                /** @description `pagination.next_cursor` of the page before, with the same filters; left out for the first page */
                 cursor?: string;
+                /** @description Only deliveries in this state */
                 status?: "pending" | "in_flight" | "delivered" | "failed" | "abandoned";
+                /** @description Only deliveries of this type of event */
                 event_type?: "campaign.created" | "campaign.updated" | "campaign.deleted" | "campaign.started" | "campaign.paused" | "campaign.completed" | "campaign.email_sent" | "campaign.email_delivered" | "campaign.email_opened" | "campaign.email_clicked" | "campaign.email_bounced" | "campaign.reply_received" | "campaign.unsubscribed" | "campaign.deliverability_warning" | "campaign.action" | "warmup.email_sent" | "warmup.health_changed" | "warmup.placement_in_spam" | "warmup.quarantined" | "warmup.blocked" | "deliverability.bounce" | "deliverability.complaint" | "inbox.email_received" | "inbox.email_sent" | "inbox.email_failed" | "inbox.email_updated" | "inbox.email_deleted" | "inbox.reply_received" | "email_account.connected" | "email_account.disconnected" | "email_account.removed" | "email_account.error" | "email_account.synced" | "email_account.health_changed" | "contact.created" | "contact.updated" | "contact.deleted" | "form.submitted" | "bulk_operation.completed" | "crm.deal_created" | "crm.deal_updated" | "crm.deal_deleted" | "crm.task_created" | "crm.task_updated" | "crm.note_created" | "meeting.booked" | "meeting.rescheduled" | "meeting.canceled" | "custom.event" | "mailbox_order.state_changed" | "mailbox_order.needs_person" | "run.state_changed" | "payment.state_changed" | "domain_renewal.state_changed" | "team.member_invited" | "team.invitation_cancelled" | "team.member_joined" | "team.member_role_changed" | "team.member_removed" | "role.created" | "role.updated" | "role.deleted" | "approval.requested" | "approval.decided" | "approval.expired" | "approval.executed" | "agent_policy.created" | "agent_policy.updated" | "agent_policy.deleted" | "automation.notified" | "automation.run_failed" | "settings.updated";
             };
             header?: never;
             path: {
+                /** @description Id of the application */
                 id: string;
             };
             cookie?: never;
@@ -33100,8 +33878,11 @@ export interface operations {
                             updated_at: string;
                         }[];
                         pagination: {
+                            /** @description Rows on all pages together; null in lists that do not count */
                             total: number | null;
+                            /** @description Send it as `cursor`; null on the last page */
                             next_cursor: string | null;
+                            /** @description Whether there is another page */
                             has_more: boolean;
                         };
                     };

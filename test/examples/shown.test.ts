@@ -16,7 +16,7 @@ test.after.always(() => world?.close());
 
 test('the calls that the reference shows succeed', async (t) => {
   const tenant = await world.tenant('Northlight');
-  const show = async (method: string, path: string, body?: unknown) => {
+  const show: Show = async (method, path, body) => {
     const answer = await call(world, method, path, {
       token: tenant.apiKey,
       headers: { ...SHOWN, ...(method === 'GET' ? {} : { 'idempotency-key': newId() }) },
@@ -88,8 +88,90 @@ test('the calls that the reference shows succeed', async (t) => {
     email: 'ada@analytical.example',
     data: { number: 'N-000000042', amount_cents: 4_900 },
   });
+  await showCrm(show, ada.id);
+  await showReports(show, campaign.id);
+
   await show('POST', '/v1/webhooks', {
     url: 'https://hooks.northlight.example/heron',
     event_types: ['campaign.reply_received', 'campaign.email_bounced'],
   });
 });
+
+type Show = (method: string, path: string, body?: unknown) => Promise<any>;
+
+/** Deals, tasks, meetings and reply templates. */
+async function showCrm(show: Show, contactId: string): Promise<void> {
+  for (const registry of ['folders', 'tags', 'categories']) await show('GET', `/v1/${registry}`);
+  const pipeline = await show('POST', '/v1/crm/pipelines', {
+    name: 'New customers',
+    stages: [
+      { name: 'Interested', color: '#1c5fb8' },
+      { name: 'Offer sent', color: '#8a5200' },
+    ],
+  });
+  const [interested, offered] = pipeline.stages;
+  const deal = await show('POST', '/v1/crm/deals', {
+    pipeline_id: pipeline.id,
+    stage_id: interested.id,
+    contact_id: contactId,
+    name: 'Lamps for Analytical Engines',
+    value: 1200.5,
+    currency: 'GBP',
+  });
+  await show('PATCH', `/v1/crm/deals/${deal.id}`, { stage_id: offered.id });
+  await show('GET', `/v1/crm/deals?pipeline_id=${pipeline.id}&status=open&limit=20`);
+  await show('POST', '/v1/crm/deals/search?limit=20', { statuses: ['open'], min_value: 1000, sort_by: 'value' });
+  await show('POST', '/v1/crm/deals/summary', { pipeline_ids: [pipeline.id] });
+  const tasks: string[] = [];
+  for (const title of ['Call about the offer', 'Send the catalogue']) {
+    const { id } = await show('POST', '/v1/crm/tasks', {
+      title,
+      contact_id: contactId,
+      deal_id: deal.id,
+      type: 'Call',
+      priority: 'high',
+      due_date: '2026-03-05T10:00:00Z',
+    });
+    tasks.push(id);
+  }
+  await show('GET', `/v1/crm/tasks?contact_id=${contactId}&status=pending`);
+  await show('POST', '/v1/crm/tasks/search', { query: 'offer', statuses: ['pending'] });
+  await show('PATCH', '/v1/crm/tasks', { tasks, status: 'completed' });
+  await show('POST', '/v1/meetings', {
+    contact_id: contactId,
+    event_name: 'First call',
+    scheduled_for: '2026-03-06T14:00:00+01:00',
+    end_time: '2026-03-06T14:30:00+01:00',
+  });
+  const template = await show('POST', '/v1/templates', {
+    name: 'Thanks, here is the catalogue',
+    subject: 'Lamps for {{.Company}}',
+    body_plain: 'Hello {{.FirstName}},\n\nthank you for your answer. Here is our catalogue.',
+  });
+  await show('POST', `/v1/templates/${template.id}/render`, {
+    variables: { FirstName: 'Ada', Company: 'Analytical Engines' },
+  });
+}
+
+/** Goals and figures. */
+async function showReports(show: Show, campaignId: string): Promise<void> {
+  const definition = {
+    event_name: 'order.paid',
+    predicates: [{ path: 'test', op: 'neq', value: true }],
+    value_path: 'amount_cents',
+    value_unit: 'minor',
+    default_currency: 'EUR',
+  };
+  await show('POST', '/v1/goals/preview', { definition, days: 30 });
+  await show('POST', '/v1/goals', { name: 'Paid an order', kind: 'paid', is_primary: true, definition });
+  await show('GET', '/v1/analytics/dashboard?period=30d');
+  await show('GET', `/v1/analytics/campaigns/compare?ids=${campaignId}&from=2026-03-01&to=2026-03-07`);
+  await show('GET', `/v1/acquisition/summary?campaign_id=${campaignId}&window_days=30`);
+  await show('GET', '/v1/audit-logs?entity_type=campaign&limit=10');
+  await show('GET', '/v1/api-keys?limit=20');
+  await show('POST', '/v1/lead-database/people', {
+    conditions: [{ field: 'custom.city', operator: 'equal', values: ['London'] }],
+    sort: 'name',
+    limit: 20,
+  });
+}

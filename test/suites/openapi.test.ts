@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import test from 'ava';
 import { routes } from '../../api/routes.ts';
 import { fullPath } from '../../api/http/route.ts';
@@ -14,6 +16,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 interface Report {
   totals: { errors: number; warnings: number };
   problems: { ruleId: string; severity: string; message: string; location: { pointer?: string }[] }[];
+}
+
+interface Parameter {
+  name: string;
+  description?: string;
+  schema: object;
+  example?: unknown;
 }
 
 /** What the linter says of a document, by redocly.yaml. */
@@ -83,6 +92,23 @@ test('every route is in the document, with what agents read beside it', (t) => {
     for (const name of ['x-scope', 'x-org-permission', 'x-idempotency'])
       t.is(typeof operation![name], 'string', `${spec.operationId} ${name}`);
   }
+});
+
+test('every parameter says what it is, beside its schema, and its example fits', (t) => {
+  const { paths } = apiDocument('https://heron.test') as {
+    paths: Record<string, Record<string, { operationId: string; parameters: Parameter[] }>>;
+  };
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  const fits = new Map<string, ValidateFunction>();
+  for (const { operationId, parameters } of Object.values(paths).flatMap((methods) => Object.values(methods)))
+    for (const { name, description, schema, example } of parameters) {
+      t.true((description ?? '').length > 5, `${operationId} ${name}`);
+      if (example === undefined) continue;
+      const key = JSON.stringify(schema);
+      if (!fits.has(key)) fits.set(key, ajv.compile(schema));
+      t.true(fits.get(key)!(example), `${operationId} ${name}: ${String(example)}`);
+    }
 });
 
 test('every event is in the document with its envelope and payload, and the challenge beside them', (t) => {

@@ -40,7 +40,7 @@ export const logoRoutes = [
     operationId: 'pages.logo',
     path: LOGO_PATH,
     summary: 'The logo of an application, for the pages of a signed-in person',
-    query: z.object({ client_id: z.string() }),
+    query: z.object({ client_id: z.string().meta({ description: 'The application' }) }),
     contentType: 'image/*',
     show: async (visit, { client_id }) => {
       if (!visit.signedIn) throw new AppError('unauthorized', 'No one is signed in here');
