@@ -107,7 +107,7 @@ test('every parameter says what it is, beside its schema, and its example fits',
       if (example === undefined) continue;
       const key = JSON.stringify(schema);
       if (!fits.has(key)) fits.set(key, ajv.compile(schema));
-      t.true(fits.get(key)!(example), `${operationId} ${name}: ${String(example)}`);
+      t.true(fits.get(key)!(example), `${operationId} ${name}: ${JSON.stringify(example)}`);
     }
 });
 
