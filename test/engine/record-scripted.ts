@@ -64,9 +64,10 @@ async function record({ family, name, workflowId, spec, answers, later, ends = '
     // A signal during a local activity reaches the run when its task is prolonged, at four fifths of this.
     ...(answers.some(({ takesMs }) => takesMs) ? { workflowTaskTimeout: '3s' } : {}),
   });
-  for (const { events, times, signal, says } of later) {
-    await eventually(async () => (await count(handle, events)) >= times);
-    await handle.signal(signal, ...says);
+  for (const one of later) {
+    await eventually(async () => (await count(handle, one.events)) >= one.times);
+    if ('cancels' in one) await handle.cancel();
+    else await handle.signal(one.signal, ...one.says);
   }
   const last = client.workflow.getHandle(workflowId);
   await eventually(async () => (await last.describe()).status.name === ends, 60_000);

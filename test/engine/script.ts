@@ -31,9 +31,9 @@ export interface Scripted {
   /** The server suggests to continue as new after few events; what is recorded is the run that does. */
   continues?: true;
   /** How the run ends. Default: COMPLETED. */
-  ends?: 'COMPLETED' | 'FAILED';
-  /** Signals from outside, each once its history has so many events of a type. */
-  later: (Sent & { events: string; times: number })[];
+  ends?: 'COMPLETED' | 'FAILED' | 'CANCELLED';
+  /** Signals from outside, or that the run is cancelled, each once its history has so many events of a type. */
+  later: ((Sent | { cancels: true }) & { events: string; times: number })[];
 }
 
 /** Makes a scripted run of a contract. */

@@ -40,7 +40,17 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['enrollment: the app is not called', "case 'call':", "case 'neverCall':"],
   ['enrollment: a hint after the end is ignored', 'if (run.earlier || !run.hints.any()) return', 'return'],
   ['enrollment: asks twice', 'run.hints.take();', 'run.hints.take(); await decide(run);'],
-  ['enrollment: blocked work is not waited out', 'await hold(run, blocked);', ''],
+  ['enrollment: blocked work is not waited out', 'await wait(()=>hold(run, blocked));', ''],
+  [
+    'enrollment: the patch of a cancelled block is removed',
+    "(0,_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__.patched)('cancelled-while-blocked')",
+    'true',
+  ],
+  [
+    'enrollment: a cancelled run that is blocked does not end',
+    "patched)('cancelled-while-blocked') ? held() :",
+    "patched)('cancelled-while-blocked') && false ? held() :",
+  ],
   ['blocked: is an end', 'if (isBlocked(error)) return error.cause.message;', ''],
   ['wait: hints before the wait are ignored', 'if (interrupted()) return;', ''],
   ['wait: without a bound', 'if (until === null) return', 'return'],

@@ -1,4 +1,4 @@
-import { CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, patched, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { ask } from '../ask.ts';
 import { blockedReason } from '../blocked.ts';
 import { continueWhenLong } from '../continue.ts';
@@ -97,10 +97,17 @@ async function sendAtSlot(run: Run, { sendId, at, where }: Slot & Shown): Promis
   if (!run.hints.any()) await send(run, { kind: 'send', sendId, where });
 }
 
-/** Sends one email. Cancelling the run does not cancel this activity, because nothing else would settle the email. */
+/**
+ * Sends one email. Cancelling the run does not cancel this activity, because nothing else would settle the email; where it is blocked there is nothing
+ * to settle any more, and the run ends.
+ */
 async function send(run: Run, { sendId, where }: Send & Shown): Promise<void> {
-  await CancellationScope.nonCancellable(() =>
-    orHold(run, () => deliver({ organizationId: run.args.organizationId, sendId }, where)),
+  const { organizationId } = run.args;
+  await orHold(
+    run,
+    () => CancellationScope.nonCancellable(() => deliver({ organizationId, sendId }, where)),
+    // A run that was blocked by an earlier release stays until it is retried.
+    (held) => (patched('cancelled-while-blocked') ? held() : CancellationScope.nonCancellable(held)),
   );
 }
 
@@ -121,14 +128,21 @@ async function hold({ hints }: Run, { until, where }: Hold & Shown): Promise<voi
   await waitAsTold(until, hints.any, where);
 }
 
-/** When the work keeps failing, the contact is blocked in PostgreSQL: holds until it is retried. */
-async function orHold(run: Run, work: () => Promise<unknown>): Promise<void> {
+/**
+ * When the work keeps failing, the contact is blocked in PostgreSQL: holds until it is retried.
+ * @param wait in which scope it is held
+ */
+async function orHold(
+  run: Run,
+  work: () => Promise<unknown>,
+  wait: (held: () => Promise<void>) => Promise<void> = (held) => held(),
+): Promise<void> {
   try {
     await work();
   } catch (error) {
     const blocked = { kind: 'hold', until: null, state: 'blocked', where: blockedReason(error), step: null } as const;
     run.show(blocked);
-    await hold(run, blocked);
+    await wait(() => hold(run, blocked));
   }
 }
 
