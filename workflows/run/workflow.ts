@@ -77,7 +77,8 @@ export async function run(args: RunArgs): Promise<string> {
       default:
         return report.state;
     }
-    await continueWhenLong(args);
+    // A hint that has not been looked at would be lost with this run, and the next one would wait for another.
+    if (report.state !== 'awaiting_approval' || hints <= looked) await continueWhenLong(args);
   }
 }
 
