@@ -45,14 +45,18 @@ export const campaignLeadRoutes = [
     path: '/campaigns/:id/leads',
     summary: 'Make contacts, and everybody in segments, leads of a campaign',
     description:
-      'A completed campaign starts again when its launch checks pass; a refusal is written to its activity log.',
+      'A completed campaign starts again when its launch checks pass; a refusal is written to its activity log. A contact that was removed and comes back is not sent a step that it has got in this campaign already, unless `restart` asks for it anew.',
     params: idParams,
     body: leadsBody,
     furtherProblems: (ctx, { contact_ids: contactIds = [], segment_ids: segmentIds = [] }) =>
       audienceProblems(reader(ctx), { contactIds, segmentIds }),
     success: { status: 200, body: leadsAdded },
     handler: (ctx, { params, body }) =>
-      addCampaignLeads(ctx, params.id, { contactIds: body.contact_ids, segmentIds: body.segment_ids }),
+      addCampaignLeads(ctx, params.id, {
+        contactIds: body.contact_ids,
+        segmentIds: body.segment_ids,
+        restart: body.restart,
+      }),
   }),
   route({
     ...read,

@@ -256,6 +256,9 @@ export const leadsBody = z
   .strictObject({
     contact_ids: z.array(z.string()).max(MAX_CONTACT_IDS).default([]),
     segment_ids: z.array(z.string()).max(MAX_SEGMENTS).default([]),
+    restart: z.boolean().default(false).meta({
+      description: 'Contacts that were leads of the campaign before and were removed are sent every step anew',
+    }),
   })
   .refine(({ contact_ids: contacts, segment_ids: segments }) => contacts?.length !== 0 || segments?.length !== 0, {
     path: ['contact_ids'],

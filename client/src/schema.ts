@@ -1524,7 +1524,7 @@ export interface paths {
         put?: never;
         /**
          * Make contacts, and everybody in segments, leads of a campaign
-         * @description A completed campaign starts again when its launch checks pass; a refusal is written to its activity log.
+         * @description A completed campaign starts again when its launch checks pass; a refusal is written to its activity log. A contact that was removed and comes back is not sent a step that it has got in this campaign already, unless `restart` asks for it anew.
          *
          *     For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_campaigns`.
          */
@@ -12615,6 +12615,11 @@ export interface operations {
                     contact_ids?: string[];
                     /** @default [] */
                     segment_ids?: string[];
+                    /**
+                     * @description Contacts that were leads of the campaign before and were removed are sent every step anew
+                     * @default false
+                     */
+                    restart?: boolean;
                 };
             };
         };

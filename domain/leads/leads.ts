@@ -10,6 +10,7 @@ import { idProblems } from '../records/references.ts';
 import { launchRefusal } from '../engine/campaign/launch-checks.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
+import { takeUpEarlierEmails } from './came-back.ts';
 import { assertMayAddLeads } from './may-change.ts';
 import { activateCampaign, lockCampaign } from '../engine/control/status.ts';
 
@@ -25,9 +26,9 @@ export interface AddedLeads {
 const PAGE = 5_000;
 
 /**
- * Makes contacts leads of a campaign. Ids that are no contacts of the organization are skipped. The launcher of an active campaign
- * is signalled; a completed one starts again when its launch checks pass, otherwise the refusal is written to its activity
- * log.
+ * Makes contacts leads of a campaign. Ids that are no contacts of the organization are skipped. One that was a lead before and was removed is
+ * not sent a step that it has got in this campaign already. The launcher of an active campaign is signalled; a completed one starts again when its launch
+ * checks pass, otherwise the refusal is written to its activity log.
  * @param source how they come; by default by hand of a person, or by the API
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
  *   that the caller's key may not use
@@ -40,7 +41,7 @@ export async function addLeads(
 ): Promise<AddedLeads> {
   const campaign = await lockCampaign(tx, campaignId);
   await assertPoolAllowed(tx, campaign);
-  const result = await enroll(tx, campaign, contactIds, source);
+  const result = await enroll(tx, campaign, contactIds, { source });
   await assertMayAddLeads(tx, campaign, result.added);
   await welcomeLeads(tx, campaign, result);
   return result;
@@ -49,23 +50,34 @@ export async function addLeads(
 /**
  * Makes contacts, and all contacts of segments, leads of a campaign (POST /campaigns/:id/leads). Ids of segments are read
  * in pages, so memory stays bounded; all are added in one transaction.
+ * @param input.restart contacts that were leads before and were removed are sent every step anew
  * @throws AppError not_found; forbidden as {@link addLeads}; bad_request naming every id that is no contact or segment of
  *   the organization
  */
 export async function addCampaignLeads(
   ctx: Ctx,
   campaignId: string,
-  input: { contactIds: readonly string[]; segmentIds: readonly string[]; source?: LeadSource },
+  input: {
+    contactIds: readonly string[];
+    segmentIds: readonly string[];
+    source?: LeadSource;
+    restart?: boolean | undefined;
+  },
 ): Promise<AddedLeads> {
+  const { restart } = input;
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     await assertPoolAllowed(tx, campaign);
     refuseProblems(await audienceProblems(tx.org, input));
-    const result = await enroll(tx, campaign, input.contactIds, input.source ?? sourceOf(tx));
+    const result = await enroll(tx, campaign, input.contactIds, { source: input.source ?? sourceOf(tx), restart });
     for (const segmentId of new Set(input.segmentIds)) {
       for (let after: string | undefined; ;) {
         const page = await segmentContactIds(tx.org, segmentId, { after, limit: PAGE });
-        const { added, already } = await enroll(tx, campaign, page, input.source ?? 'segment', segmentId);
+        const { added, already } = await enroll(tx, campaign, page, {
+          source: input.source ?? 'segment',
+          segmentId,
+          restart,
+        });
         result.added += added;
         result.already += already;
         if (page.length < PAGE) break;
@@ -99,17 +111,24 @@ function sourceOf({ actor }: Tx): LeadSource {
   return actor.kind === 'session' ? 'manual' : 'api';
 }
 
+/** How leads are added. */
+interface Way {
+  source: LeadSource;
+  segmentId?: string | null;
+  restart?: boolean | undefined;
+}
+
 async function enroll(
   tx: Tx,
   campaign: CampaignRow,
   contactIds: readonly string[],
-  source: LeadSource,
-  segmentId: string | null = null,
+  { source, segmentId = null, restart = false }: Way,
 ): Promise<AddedLeads> {
   const unique = [...new Set(contactIds)];
   const result: AddedLeads = { added: 0, already: 0 };
   for (let from = 0; from < unique.length; from += PAGE) {
     const contacts = unique.slice(from, from + PAGE);
+    const ids = contacts.map(() => newId());
     const [counts] = await tx.org.sql<{ found: number; added: number }>(
       `with wanted as (
          select t.id, c.id as contact_id, heron_lead_order(:orderBy, :orderField, c) as order_key from unnest(:ids::uuid[], :contacts::uuid[]) as t(id, contact_id)
@@ -121,7 +140,7 @@ async function enroll(
        )
        select (select count(*) from wanted)::int as found, (select count(*) from added)::int as added`,
       {
-        ids: contacts.map(() => newId()),
+        ids,
         contacts,
         campaign: campaign.id,
         orderBy: campaign.contact_order_by,
@@ -131,6 +150,7 @@ async function enroll(
         segment: segmentId,
       },
     );
+    if (counts!.added > 0 && !restart) await takeUpEarlierEmails(tx, campaign.id, ids);
     result.added += counts!.added;
     result.already += counts!.found - counts!.added;
   }

@@ -2,12 +2,15 @@ import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
-import { createMondayWorld, MONDAY } from '../harness/lead.ts';
+import { removeLead } from '../../domain/leads/hold.ts';
+import { addCampaignLeads } from '../../domain/leads/leads.ts';
+import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 import { RUN_FAMILIES } from '../../domain/system/run-families.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const { world, clock } = await createMondayWorld(test);
+const stage = await createMondayWorld(test);
+const { world, clock } = stage;
 
 async function given(steps: StepSpec[], leads: number, campaign: Record<string, unknown> = {}) {
   const { organizationId } = await world.tenant();
@@ -119,4 +122,29 @@ test.serial('leads who wait for an event do not keep others from waiting for the
   const g = await given([event, email], 60, { daily_limit: 2 });
   await g.launch();
   t.is(await g.open(), 60);
+});
+
+test.serial('a contact that comes back is not sent a step that it has got, unless that is asked for', async (t) => {
+  const lead = await createLead(stage, [email, { body_plain: 'two', thread_reply: true, wait_after: 1 }]);
+  const { ctx, db, campaignId, contactId, smtp } = lead;
+  await lead.deliver(await lead.reserve());
+  const comeBack = async (restart?: boolean) => {
+    await removeLead(ctx, campaignId, contactId);
+    await addCampaignLeads(ctx, campaignId, { contactIds: [contactId], segmentIds: [], restart });
+    for (let turn = await launchTurn(ctx, campaignId); 'again' in turn; turn = await launchTurn(ctx, campaignId));
+    return advanceEnrollment(ctx, { campaignId, contactId });
+  };
+  const emails = () => db('sends').where({ contact_id: contactId }).orderBy('id').pluck('step_id');
+  t.like(await comeBack(), { kind: 'wait', until: clock.now().getTime() + DAY, step: 'step 2 of 2' });
+  t.deepEqual(await emails(), [lead.stepIds[0]], 'no slot was taken for the first one');
+  clock.advance(DAY);
+  const next = await advanceEnrollment(ctx, { campaignId, contactId });
+  if (next.kind !== 'send' && next.kind !== 'slot') throw new Error(next.kind);
+  if (next.kind === 'slot') clock.set(new Date(next.at));
+  t.deepEqual(await lead.deliver(next.sendId), { outcome: 'sent' });
+  t.regex(smtp.taken[1]!.raw, new RegExp(`^In-Reply-To: ${smtp.taken[0]!.messageId}`, 'm'));
+  t.like(await db('sends').where({ id: next.sendId }).first(), { is_first: false, mailbox_id: lead.mailboxId });
+  t.deepEqual(await comeBack(), { kind: 'done', outcome: 'completed' }, 'it has got them all');
+  t.regex((await comeBack(true)).kind, /^(slot|send)$/);
+  t.deepEqual(await emails(), [...lead.stepIds, lead.stepIds[0]]);
 });

@@ -10,6 +10,8 @@ export interface Lead {
   id: string;
   contact_id: string;
   mailbox_id: string | null;
+  /** It was a lead before, and has got emails of this campaign: its run finds out which comes next. */
+  came_back: boolean;
   contact: Pick<
     EngineContact,
     'id' | 'email' | 'esp_provider' | 'custom_fields' | 'subscribed' | 'verification_status'
@@ -47,7 +49,7 @@ export async function dueLeads(
            and (e.hold_since is null or e.hold_until <= :now) and ${condition}
          order by ${order} limit :count for update of e skip locked
        )
-       select e.id, e.contact_id, e.mailbox_id,
+       select e.id, e.contact_id, e.mailbox_id, exists (select 1 from sends s where s.enrollment_id = e.id) as came_back,
          jsonb_build_object('id', ct.id, 'email', ct.email, 'esp_provider', ct.esp_provider, 'custom_fields', ct.custom_fields,
            'subscribed', ct.subscribed, 'verification_status', ct.verification_status) as contact
        from picked e join contacts ct on ct.id = e.contact_id order by ${order}` as `${string}:org${string}`,

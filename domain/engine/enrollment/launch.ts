@@ -161,9 +161,16 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   const leads = await dueLeads(tx, campaign, entry, { limit, called: situation.called });
   if (leads.length === 0) return nothingDue(tx, campaign, entry);
   const open = await admit(tx, campaign, leads);
-  if (open.length === 0) return { again: true, inMs: 0, launched: 0 };
+  const returned = open.filter((lead) => lead.came_back);
+  await launch(
+    tx,
+    campaign,
+    returned.map((lead) => ({ lead, mailboxId: null })),
+  );
+  const fresh = open.filter((lead) => !lead.came_back);
+  if (fresh.length === 0) return { again: true, inMs: 0, launched: returned.length };
 
-  const candidates = open.map((lead) =>
+  const candidates = fresh.map((lead) =>
     candidateFor({ enrollment: lead, contact: lead.contact, run: null, hasSent: false }, graph, entry.email!),
   );
   const answers = await allocate(tx, { campaign, settings: situation.settings() }, candidates, {
@@ -172,12 +179,13 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
       ? {}
       : { keepBack: await dueFollowUps(tx, campaign, ctx.config.LAUNCH_HORIZON_MS) }),
   });
-  const ready = open.flatMap((lead, index) => {
+  const ready = fresh.flatMap((lead, index) => {
     const answer = answers[index]!;
     return answer.kind === 'slot' ? [{ lead, mailboxId: answer.mailboxId }] : [];
   });
   await launch(tx, campaign, ready);
-  const refusals = open.flatMap((lead, index) => {
+  const launched = returned.length + ready.length;
+  const refusals = fresh.flatMap((lead, index) => {
     const answer = answers[index]!;
     return answer.kind === 'slot' ? [] : [{ lead, answer }];
   });
@@ -187,12 +195,12 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
   if (!common) {
     // These were all that are due, so another turn would find none. Only where a ramp may just have risen does it know more than this one.
-    if (leads.length < limit && !campaign.ramp_enabled) return nothingDue(tx, campaign, entry, ready.length);
-    return { again: true, inMs: 0, launched: ready.length };
+    if (leads.length < limit && !campaign.ramp_enabled) return nothingDue(tx, campaign, entry, launched);
+    return { again: true, inMs: 0, launched };
   }
   // Where new leads may not take what is left of the day, contacts under way may.
   if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await callQueues(tx, campaign);
-  return waitFor(ctx, tx, campaign, common.answer, ready.length);
+  return waitFor(ctx, tx, campaign, common.answer, launched);
 }
 
 /** Ends leads who may not be mailed; returns the others. */
