@@ -32,3 +32,12 @@ test.serial('the claim looks for suppression at the address of now', async (t) =
   t.deepEqual(await lead.deliver(sendId), { outcome: 'unsubscribed' });
   t.is(lead.smtp.taken.length, 0);
 });
+
+test.serial('the claim looks at the verdict about the address of now', async (t) => {
+  const lead = await createLead(stage);
+  const sendId = await lead.reserve();
+  await db('contacts').where({ id: lead.contactId }).update({ verification_status: 'invalid' });
+  t.deepEqual(await lead.deliver(sendId), { outcome: 'undeliverable' });
+  t.like(await lead.advance(), { kind: 'done', outcome: 'undeliverable' });
+  t.is(lead.smtp.taken.length, 0);
+});

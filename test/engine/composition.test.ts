@@ -5,8 +5,10 @@ import { createVariant } from '../../domain/campaigns/variants.ts';
 import { validateCampaign } from '../../domain/campaigns/validate.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { addLeads } from '../../domain/leads/leads.ts';
+import { addSuppressions } from '../../domain/suppressions/entries.ts';
 import { listBlockedRuns } from '../../domain/step-runs/step-runs.ts';
-import { createLead, createMondayWorld } from '../harness/lead.ts';
+import { createContact } from '../harness/factories.ts';
+import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 
 const stage = await createMondayWorld(test);
 
@@ -117,4 +119,26 @@ test.serial('an email that cannot be written blocks its contact, and goes when t
   t.true((await db('outbox').where({ workflow_id: `enrollment/${campaignId}/${rows[0]!.contact_id}` })).length > 0);
   t.is(await deliver(), 'sent');
   t.is(lead.smtp.taken.length, 1);
+});
+
+test.serial('no copy goes to an address that is suppressed or has opted out, and the log says so once', async (t) => {
+  const [boss, gone, out] = ['boss@x.example', 'gone@x.example', 'out@x.example'] as const;
+  const lead = await createLead(stage, [{ subject: 'S', body_plain: 'b' }, { body_plain: 'c' }], {
+    campaign: { cc: [boss, gone], bcc: [out] },
+  });
+  const { ctx, db, campaignId, organizationId, smtp } = lead;
+  await addSuppressions(ctx, [{ value: gone }], '');
+  await createContact(db, MONDAY, organizationId, { email: out, subscribed: false });
+  for (let emails = 0; emails < 2; emails += 1)
+    t.deepEqual(await lead.deliver(await lead.reserve()), { outcome: 'sent' });
+  for (const { to, raw } of smtp.taken) {
+    t.is(to.length, 2);
+    t.true(to.includes(boss));
+    t.false(raw.includes(gone) || raw.includes(out));
+  }
+  const log = await db('campaign_logs').where({ campaign_id: campaignId, event_type: 'copies_left_out' });
+  t.deepEqual(
+    log.map(({ message, metadata }) => [message, metadata]),
+    [['No copy goes to 2 addresses of cc and bcc: suppressed or opted out', { count: 2 }]],
+  );
 });

@@ -34,6 +34,7 @@ export type CampaignLogType =
   | 'run_blocked'
   | 'tracking_domain_verified'
   | 'mailbox_refused'
+  | 'copies_left_out'
   | 'opt_out_doubtful'
   | 'deliverability_warning';
 

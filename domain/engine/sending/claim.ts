@@ -10,10 +10,12 @@ import { trackingToken } from '../../mail/messages/tracking-token.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
+import { refusedByVerification } from '../campaign/launch-checks.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { isOpen } from '../../records/schedule/windows.ts';
 import { settleTestEmail } from '../../records/test-runs.ts';
 import { blockComposition } from './composition.ts';
+import { allowedCopies } from './copies.ts';
 import {
   claimedAs,
   compose,
@@ -103,7 +105,8 @@ async function claimOfCampaign(
   const whole = { ...row, mailbox };
   const server = await takeServer(ctx, tx, whole, acquire);
   if ('answer' in server) return server.answer;
-  const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
+  const copies = await allowedCopies(tx, campaign.id, campaign as { cc: string[]; bcc: string[] });
+  const built = buildMessage(messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe));
   if (built.errors.length > 0) {
     const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
     if (isTest) return failTest(tx, send.id, faults);
@@ -277,6 +280,8 @@ function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: Out
   if (enrollment.hold_since && (!enrollment.hold_until || new Date(enrollment.hold_until) > tx.now)) return 'held';
   if (!contact) return 'contact_deleted';
   if (!contact.subscribed) return 'unsubscribed';
+  if (refusedByVerification(contact.verification_status, { riskyAllowed: campaign.risky_emails }))
+    return 'undeliverable';
   const atRest = mailboxRefusal(tx, mailbox);
   if (atRest) return atRest;
   if (new Date(send.slot_at).getTime() < tx.now.getTime() - window) return 'slot_missed';

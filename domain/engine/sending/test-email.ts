@@ -49,7 +49,8 @@ export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail |
       hold_since: null,
     },
     campaign: { ...campaign, ...ALWAYS_OPEN, status: 'active', cc: [], bcc: [] },
-    contact: { ...contact, email: run.prospect_email, subscribed: true },
+    // The verdict is about the contact's own address.
+    contact: { ...contact, email: run.prospect_email, subscribed: true, verification_status: 'unknown' },
   };
 }
 

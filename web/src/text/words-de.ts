@@ -32,6 +32,8 @@ export const words: Readonly<Record<string, string>> = {
   'Copied from another campaign': 'Von einer anderen Kampagne kopiert',
   'Every lead has finished': 'Alle Leads sind am Ende',
   'Leads were added': 'Leads wurden hinzugefügt',
+  'No copy goes to {count|1 address|# addresses} of cc and bcc: suppressed or opted out':
+    'Keine Kopie geht an {count|1 Adresse|# Adressen} aus cc und bcc: gesperrt oder abgemeldet',
   'Settings were changed': 'Einstellungen wurden geändert',
   'Step "{name}" did nothing: {why}': 'Schritt „{name}“ hat nichts bewirkt: {why}',
   'Step "{name}" runs again': 'Schritt „{name}“ läuft noch einmal',
