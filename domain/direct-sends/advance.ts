@@ -9,7 +9,7 @@ import { findApproval, approvalStatus } from '../approvals/view.ts';
 import { reserveDirect } from '../engine/sending/direct-slot.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { addDeadLetter, FAILED_DIRECT_EMAIL } from '../records/dead-letters.ts';
+import { addDeadLetter, FAILED_DIRECT_EMAIL, UNCERTAIN_EMAIL } from '../records/dead-letters.ts';
 import { settleDirectSend } from '../records/direct-sends.ts';
 import { approvalContent } from './content.ts';
 
@@ -91,25 +91,36 @@ async function toSlot(tx: Tx, email: DirectSendsRow): Promise<DirectDecision> {
   const now = tx.now.getTime();
   const due = email.scheduled_at.getTime();
   if (due > now) return { kind: 'wait', state: 'scheduled', until: due, where: 'waits for its time' };
-  if (due + GIVE_UP_MS < now) return giveUp(tx, email, 'not_sent_in_time', 'It could not leave within three days');
+  if (due + GIVE_UP_MS < now)
+    return giveUp(tx, email, mail, 'not_sent_in_time', 'It could not leave within three days');
   const slot = await reserveDirect(tx, email);
-  if (slot.kind === 'never') return giveUp(tx, email, 'mailbox_removed', 'Its mailbox has been removed');
+  if (slot.kind === 'never') return giveUp(tx, email, mail, 'mailbox_removed', 'Its mailbox has been removed');
   if (slot.kind === 'later') return { kind: 'wait', state: 'held', until: slot.at.getTime(), where: slot.why };
   return { kind: 'send', at: slot.at.getTime(), where: 'leaves at its slot' };
 }
 
-async function giveUp(tx: Tx, email: DirectSendsRow, code: string, reason: string): Promise<DirectDecision> {
-  await settleDirectSend(tx, email.id, { state: 'failed', code, reason });
+/** The email has failed for good. One that was to leave once more, as it is uncertain whether it had, is so still. */
+async function giveUp(
+  tx: Tx,
+  email: DirectSendsRow,
+  mail: { again: boolean } | undefined,
+  code: string,
+  reason: string,
+): Promise<DirectDecision> {
+  const again = mail?.again ?? false;
+  const state = again ? 'uncertain' : 'failed';
+  if (again) await tx.org.table('sends').where({ id: email.id }).update({ again: false, updated_at: tx.now });
+  await settleDirectSend(tx, email.id, { state, code, reason });
   await addDeadLetter(tx, {
     taskId: email.id,
-    taskType: FAILED_DIRECT_EMAIL,
+    taskType: again ? UNCERTAIN_EMAIL : FAILED_DIRECT_EMAIL,
     payload: { direct_send_id: email.id, mailbox_id: email.mailbox_id },
     error: reason,
     attempts: email.attempts,
     maxAttempts: 0,
     nextRetryAt: null,
   });
-  return { kind: 'done', outcome: 'failed' };
+  return { kind: 'done', outcome: state };
 }
 
 /** Keeps what it waits for where people and lists see it. */

@@ -161,6 +161,24 @@ test.serial('a contact waits at a step of a kind that only a newer build knows',
   t.regex(enrollment.waiting_for, /waiting for a worker that knows steps of kind teleport$/);
 });
 
+test.serial('a step that an app had not answered makes its task once it is edited to', async (t) => {
+  const s = await scene({ type: 'app_action', app_connection_id: null, path: '/x', output_key: 'x', inputs: {} });
+  const { db } = world.deps;
+  const [enrollmentId] = await enroll(world.deps, s.tenant.organizationId, s.campaignId, [s.contactId]);
+  t.like(await advanceEnrollment(s.ctx, enrollmentId!), { kind: 'call' });
+  await db('step_runs')
+    .where({ enrollment_id: enrollmentId })
+    .update({ attempts: 1, detail: 'The app did not answer' });
+  await db('campaign_steps')
+    .where({ campaign_id: s.campaignId })
+    .update({ action: { type: 'create_task', title: 'Call', priority: 'low' } });
+  await db('campaigns').where({ id: s.campaignId }).increment('graph_version', 1);
+  t.like(await advanceEnrollment(s.ctx, enrollmentId!), { kind: 'done' });
+  await react(world.deps, SUBSCRIBERS);
+  t.is((await s.rows('crm_tasks')).length, 1);
+  t.like(await db('step_runs').where({ enrollment_id: enrollmentId }).first(), { state: 'completed', detail: null });
+});
+
 test.serial('a contact that is deleted before its turn leaves nothing to make', async (t) => {
   const s = await scene({ type: 'create_task', title: 'x', priority: 'low' });
   const [enrollmentId] = await enroll(world.deps, s.tenant.organizationId, s.campaignId, [s.contactId]);

@@ -220,6 +220,14 @@ for (const [attempt, outcome] of [
     t.like(await desk.read(id), { state: outcome });
     t.is(desk.smtp.taken.length, attempt === 'die-marked' ? 0 : 1);
     if (outcome === 'sent') return;
+    if (attempt === 'die-marked') {
+      // Where it cannot leave the second time either it is as uncertain as before.
+      await settleUncertain(world.deps, id, 'again');
+      const response = '452 4.2.2 mailbox full';
+      desk.smtp.next = () => ({ kind: 'refused', stage: 'recipient', code: 452, response, permanent: false });
+      t.is(await desk.finish(id), 'uncertain');
+      desk.smtp.next = () => 'accept';
+    }
     await settleUncertain(world.deps, id, attempt === 'die-after' ? 'sent' : 'again');
     t.is(await desk.finish(id), 'sent');
     t.is(desk.smtp.taken.length, 1);

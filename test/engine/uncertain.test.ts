@@ -17,11 +17,18 @@ const TWO_STEPS: StepSpec[] = [
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
 
-async function given(steps: StepSpec[] = TWO_STEPS) {
-  const lead = await createLead(stage, steps);
+async function given(steps: StepSpec[] = TWO_STEPS, campaign: Record<string, unknown> = {}) {
+  const lead = await createLead(stage, steps, { campaign });
   const { db, organizationId, smtp } = lead;
   return {
     ...lead,
+    /** The recipient answers an email. Returns what the message was taken for. */
+    async answer(sendId: string) {
+      const { message_id: messageId, recipient } = await lead.readSend(sendId);
+      const raw = `From: ${recipient}\r\nTo: m@s.example.com\r\nSubject: Re: Hello there\r\nMessage-ID: <to-${sendId}@x.example>\r\nIn-Reply-To: ${messageId}\r\n\r\nThanks, call me.\r\n`;
+      const place = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: clock.now() };
+      return recordInbound(lead.ctx, { id: lead.mailboxId, email: 'm@s.example.com' }, Buffer.from(raw), place);
+    },
     /** Has the worker of the next email die, and what it left be looked at when the claim has run out. */
     async dies(attempt: Attempt): Promise<string> {
       const sendId = await lead.reserve();
@@ -179,6 +186,20 @@ test.serial('the last email of a lead that is through is sent again too', async 
   t.like(await lead.advance(), { kind: 'done', outcome: 'completed' });
 });
 
+test.serial('a lead whose way was ended gets an email again that a person asks for, and no further step', async (t) => {
+  const lead = await given([...TWO_STEPS, { body_plain: 'three', wait_after: 1 }]);
+  const sendId = await lead.dies('die-marked');
+  await lead.deliver(sendId);
+  await lead.advance();
+  await transact(lead.ctx, (tx) =>
+    finishEnrollment(tx, lead.enrollmentId, 'completed', { reason: 'a meeting was booked' }),
+  );
+  await settleUncertain(world.deps, sendId, 'again');
+  await lead.deliver(await lead.reserve());
+  t.like(await lead.advance(), { kind: 'done', outcome: 'completed' });
+  t.is(lead.smtp.taken.length, 1);
+});
+
 test.serial('whoever has left the campaign is not mailed again', async (t) => {
   const lead = await given();
   const sendId = await lead.dies('die-marked');
@@ -192,14 +213,71 @@ test.serial('an answer to an uncertain email says that it was sent', async (t) =
   const lead = await given();
   const sendId = await lead.dies('die-after');
   await lead.deliver(sendId);
-  const { message_id: messageId, recipient } = await lead.readSend(sendId);
-  const raw = `From: ${recipient}\r\nTo: m@s.example.com\r\nSubject: Re: Hello there\r\nMessage-ID: <answer@x.example>\r\nIn-Reply-To: ${messageId}\r\n\r\nThanks, call me.\r\n`;
-  const place = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: clock.now() };
-  t.is(
-    await recordInbound(lead.ctx, { id: lead.mailboxId, email: 'm@s.example.com' }, Buffer.from(raw), place),
-    'reply',
-  );
+  t.is(await lead.answer(sendId), 'reply');
   t.like(await lead.readSend(sendId), { state: 'sent' });
   t.like(await lead.readEnrollment(), { state: 'replied' });
   t.deepEqual(await lead.letters(), []);
+});
+
+// An answer that ends nothing, so that only what it says of the email keeps it from leaving once more.
+const GOES_ON = { stop_on_reply: false };
+
+test.serial('an email that waits to be sent again does not leave once it is answered', async (t) => {
+  const lead = await given(TWO_STEPS, GOES_ON);
+  const sendId = await lead.dies('die-after');
+  await lead.deliver(sendId);
+  await settleUncertain(world.deps, sendId, 'again');
+  t.is(await lead.reserve(), sendId);
+  t.is(await lead.answer(sendId), 'reply');
+  t.like(await lead.readSend(sendId), { state: 'sent', again: false });
+  t.deepEqual(await lead.deliver(sendId), { outcome: 'sent' }, 'there is nothing to do');
+  t.is(lead.smtp.taken.length, 1);
+  const counts = lead.db('daily_counters').where({ organization_id: lead.organizationId, scope: 'mailbox' });
+  t.deepEqual(await counts.pluck('count'), [1], 'its second slot is free again');
+  await lead.deliver(await lead.reserve());
+  t.regex(lead.smtp.taken[1]!.raw, new RegExp(`^In-Reply-To: ${lead.smtp.taken[0]!.messageId}`, 'm'));
+});
+
+test.serial('an email that was refused for a while does not leave again once it is answered', async (t) => {
+  const lead = await given(TWO_STEPS, GOES_ON);
+  const sendId = await lead.reserve();
+  const response = '452 4.2.2 the mailbox is full';
+  lead.smtp.next = () => ({ kind: 'refused', stage: 'data', code: 452, response, permanent: false });
+  t.deepEqual(await lead.deliver(sendId), { outcome: 'deferred' });
+  lead.smtp.next = () => 'accept';
+  t.is(await lead.answer(sendId), 'reply', 'the server had taken it all the same');
+  t.like(await lead.readSend(sendId), { state: 'sent' });
+  t.like(await lead.db('step_runs').where({ enrollment_id: lead.enrollmentId }).first(), {
+    state: 'completed',
+    outcome: 'sent',
+  });
+  t.not(await lead.reserve(), sendId);
+  t.is(lead.smtp.taken.length, 0);
+});
+
+test.serial('an email that could not be sent again is uncertain as before, and its lead goes on', async (t) => {
+  const lead = await given();
+  const sendId = await lead.dies('die-marked');
+  await lead.deliver(sendId);
+  await settleUncertain(world.deps, sendId, 'again');
+  const response = '452 4.2.2 the mailbox is full';
+  lead.smtp.next = () => ({ kind: 'refused', stage: 'data', code: 452, response, permanent: false });
+  let became: { outcome: string } = { outcome: 'deferred' };
+  for (let tries = 0; became.outcome === 'deferred' && tries < 10; tries += 1) {
+    t.is(await lead.reserve(), sendId);
+    became = await lead.deliver(sendId);
+  }
+  t.deepEqual(became, { outcome: 'failed' });
+  t.like(await lead.readSend(sendId), { state: 'uncertain', again: false });
+  t.like(await lead.readEnrollment(), { state: 'active' });
+  lead.smtp.next = () => 'accept';
+  const pending = (await lead.letters()).filter(({ status }) => status === 'pending');
+  t.deepEqual(
+    pending.map(({ task_type: type }) => type),
+    ['uncertain_email'],
+  );
+  await settleUncertain(world.deps, sendId, 'again');
+  t.is(await lead.reserve(), sendId);
+  t.deepEqual(await lead.deliver(sendId), { outcome: 'sent' });
+  t.is(lead.smtp.taken.length, 1);
 });

@@ -98,6 +98,9 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
   for (let hops = 0; hops < MAX_HOPS; hops += 1) {
     const { run } = snapshot;
     if (run?.state === 'failed') return finish(tx, snapshot, 'failed', run.outcome ?? 'failed');
+    // The way was ended in the middle of this step, as by a meeting, and was opened again for an uncertain email only.
+    if (run?.state === 'skipped' && run.outcome !== 'skipped')
+      return finish(tx, snapshot, run.outcome as FinalState, 'ended before');
     if (run && !isOver(run) && graph.removed.has(run.step_id)) {
       // An email in a worker's hands is waited for: what it is settled as comes before the next one.
       if (snapshot.send?.state === 'sending')
@@ -267,6 +270,8 @@ async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kin
       state: run.state,
       outcome: run.outcome,
       completed_at: run.completed_at,
+      // What went wrong before, as an app that did not answer until the step was edited, is over.
+      ...(run.state === 'completed' ? { detail: null, error: null } : {}),
       ...(verdict.output ? { output: JSON.stringify(verdict.output) } : {}),
     });
   if (verdict.output && run.output_key) {

@@ -30,6 +30,7 @@ export type LockedSend = Columns<
   | 'recipient'
   | 'message_id'
   | 'state'
+  | 'again'
   | 'unsubscribed_at'
 >;
 
@@ -40,7 +41,7 @@ export type LockedSend = Columns<
 export async function lockSubject(tx: Tx, sendId: string): Promise<Subject | undefined> {
   await lockLeadsOfSend(tx, sendId);
   const [send] = await tx.org.sql<LockedSend & { is_direct: boolean }>(
-    `select id, campaign_id, enrollment_id, step_id, contact_id, mailbox_id, recipient, message_id, state, unsubscribed_at,
+    `select id, campaign_id, enrollment_id, step_id, contact_id, mailbox_id, recipient, message_id, state, again, unsubscribed_at,
        exists (select 1 from direct_sends d where d.id = sends.id) as is_direct
      from sends where organization_id = :org and id = :id for update`,
     { id: sendId },

@@ -40,7 +40,7 @@ export async function claimDirect(
   const audience = await allowedOf(tx, direct);
   const [recipient] = audience.to;
   if (recipient === undefined)
-    return giveUp(tx, send.id, 'suppressed', 'Every address it is to is suppressed or has opted out');
+    return giveUp(tx, send, 'suppressed', 'Every address it is to is suppressed or has opted out');
   const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
   const whole = { ...row, mailbox };
   const server = await takeServer(ctx, tx, whole, acquire);
@@ -58,7 +58,7 @@ export async function claimDirect(
   });
   if (errors.length > 0) {
     const faults = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    return giveUp(tx, send.id, 'composition_failed', faults);
+    return giveUp(tx, send, 'composition_failed', faults);
   }
   const composed = await compose(options, mailbox);
   const token = await markSending(tx, row, recipient, audience.leftOut);
@@ -96,10 +96,11 @@ async function allowedOf(tx: Tx, { to_emails: to, cc_emails: cc, bcc_emails: bcc
   return { to: allowed(to), cc: allowed(cc), bcc: allowed(bcc), leftOut: [...refused.keys()] };
 }
 
-/** The email has failed for good, and its slot is free. */
-async function giveUp(tx: Tx, sendId: string, code: string, reason: string): Promise<Claim> {
-  await releaseReservedSends(tx, { sendId });
-  await settleDirectSend(tx, sendId, { state: 'failed', code, reason });
+/** The email has failed for good, and its slot is free. One that was to leave once more, as it is uncertain whether it had, is so still. */
+async function giveUp(tx: Tx, { id, again }: Json, code: string, reason: string): Promise<Claim> {
+  await releaseReservedSends(tx, { sendId: id });
+  if (again) await tx.org.table('sends').where({ id }).update({ again: false });
+  await settleDirectSend(tx, id, { state: again ? 'uncertain' : 'failed', code, reason });
   return { kind: 'gone', outcome: code };
 }
 

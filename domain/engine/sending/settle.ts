@@ -30,6 +30,8 @@ interface SentRow extends Columns<
   | 'mailbox_id'
   | 'recipient'
   | 'attempts'
+  | 'again'
+  | 'claimed_at'
 > {
   message_id: string;
 }
@@ -237,7 +239,8 @@ export function sentFacts(
 /**
  * A refusal that may pass: the slot moves, the run waits for it. Exhausted, it becomes a dead letter and the lead fails.
  * The attempts are kept with the step run too: a slot that is given back, by a pause or a window that closes, must not
- * begin to count anew. A lead that has finished meanwhile needs no slot.
+ * begin to count anew. A lead that has finished meanwhile needs no slot. An uncertain email that was offered again at a person's word is uncertain
+ * as before: it may have left the first time.
  */
 export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Promise<'deferred' | 'failed' | 'stale'> {
   return transact(ctx, async (tx) => {
@@ -246,6 +249,10 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
     if (row.direct_state) await tx.org.table('direct_sends').where({ id: row.id }).update({ attempts: row.attempts });
     const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
     const limit = reliability.enabled ? reliability.max_attempts : 1;
+    if (row.attempts >= limit && row.again) {
+      await leaveUncertain(tx, row, reason);
+      return 'failed';
+    }
     if (row.attempts >= limit) {
       await fail(tx, row, 'attempts_exhausted', reason, reliability.dlq_enabled ? limit : null);
       return 'failed';
@@ -365,6 +372,15 @@ async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {})
     .table('sends')
     .where({ id: row.id })
     .update({ state: 'reserved', claim_token: null, claimed_at: null, handover: null, updated_at: tx.now, ...more });
+}
+
+/** An uncertain email could not be offered again either; a person may try once more. */
+async function leaveUncertain(tx: Tx, row: HeldRow, reason: string): Promise<void> {
+  await unclaim(tx, row);
+  await releaseReservedSends(tx, { sendId: row.id });
+  await tx.org.table('sends').where({ id: row.id }).update({ again: false, claimed_at: row.claimed_at });
+  await settleDirectSend(tx, row.id, { state: 'uncertain', code: 'uncertain', reason });
+  await listUncertain(tx, row, reason);
 }
 
 async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLetterLimit: number | null): Promise<void> {
