@@ -100,11 +100,15 @@ export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: str
 /** What a comparison of variants rests on. */
 const COMPARED = ['subject', 'body_html', 'body_plain', 'weight', 'is_active'] as const;
 
-/** The variants of a step are not those that were compared: a winner among them is one no longer. */
+/** The variants of a step are not those that were compared: a winner among them is one no longer. Those of no step are compared with those of the first email. */
 async function reopenTest(tx: Tx, campaignId: string, stepId: string | null): Promise<void> {
   await tx.org.sql(
-    `update campaign_variants set promoted_at = null, promotion = null
-     where organization_id = :org and campaign_id = :campaign and step_id is not distinct from :step::uuid and promoted_at is not null`,
+    `with first as (
+       select id from campaign_steps where organization_id = :org and campaign_id = :campaign and kind = 'email' order by position limit 1
+     )
+     update campaign_variants set promoted_at = null, promotion = null
+     where organization_id = :org and campaign_id = :campaign and promoted_at is not null
+       and coalesce(step_id, (select id from first)) is not distinct from coalesce(cast(:step as uuid), (select id from first))`,
     { campaign: campaignId, step: stepId },
   );
 }

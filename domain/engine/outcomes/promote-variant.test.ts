@@ -7,7 +7,7 @@ import { createSend } from '../../../test/harness/inbound.ts';
 import { react } from '../../../test/harness/reactions.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { advanceEnrollment } from '../enrollment/advance.ts';
-import { createVariant, listVariants } from '../../campaigns/variants.ts';
+import { createVariant, listVariants, updateVariant } from '../../campaigns/variants.ts';
 import { transact } from '../../kernel/transact.ts';
 import { registerSubscribers } from '../../reactions/register.ts';
 import { SUBSCRIBERS } from '../../subscribers/index.ts';
@@ -153,7 +153,7 @@ async function scene(settings: Record<string, unknown>, outcomes: { sent: number
   const promoted = async () =>
     (await listVariants(ctx, campaignId)).filter((row) => row.promoted_at).map(({ id }) => id);
   const logs = () => db('campaign_logs').where({ campaign_id: campaignId, event_type: 'variant_promoted' });
-  return { ctx, campaignId, variants, settle, given, promoted, logs };
+  return { ctx, campaignId, stepIds, variants, settle, given, promoted, logs };
 }
 
 const CLEAR = [
@@ -172,10 +172,26 @@ test.serial(
     t.is(logs.length, 1);
     t.like(logs[0].metadata, { rule: 'reply_rate', variant_id: s.variants[1] });
     t.deepEqual([...(await s.given(12))], [s.variants[1]]);
-    await createVariant(s.ctx, s.campaignId, { name: 'C', body_plain: 'z' } as never);
+    // The others are of no step, and so of the first email as well.
+    await createVariant(s.ctx, s.campaignId, {
+      name: 'C',
+      subject: 'C',
+      body_plain: 'z',
+      step_id: s.stepIds[0],
+    } as never);
     t.deepEqual(await s.promoted(), []);
   },
 );
+
+test.serial('emails with the old words of a variant say nothing of the new ones', async (t) => {
+  const s = await scene({ auto_promote_winner: true, min_sample_size: 50 }, CLEAR);
+  await s.settle();
+  t.deepEqual(await s.promoted(), [s.variants[1]]);
+  clock.advance(11 * 60_000);
+  await updateVariant(s.ctx, s.campaignId, s.variants[0]!, { body_plain: 'better' });
+  await s.settle();
+  t.deepEqual(await s.promoted(), []);
+});
 
 for (const [what, settings, outcomes] of [
   ['the setting is off', { auto_promote_winner: false, min_sample_size: 50 }, CLEAR],

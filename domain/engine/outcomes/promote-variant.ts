@@ -21,7 +21,7 @@ interface Contender extends Sample {
 
 /**
  * Chooses the winner among the active variants of each email step, where `ab_testing` is on and auto_promote_winner says
- * so: every one has at least min_sample_size emails that left and did not bounce, and the best is better than each other
+ * so: every one has at least min_sample_size emails that left as it is now and did not bounce, and the best is better than each other
  * one by {@link compareRates} under default_winning_rule. All further emails of the step are then written as the winner
  * says. The choice is kept with the variant, with what spoke for it, and stands in the campaign's log; adding or changing
  * a variant of the step takes it back.
@@ -46,7 +46,7 @@ export async function promoteWinners(tx: Tx, campaignId: string): Promise<void> 
   }
 }
 
-/** The active variants by the step they belong to; those of no step belong to the first email. */
+/** The active variants by the step they belong to; those of no step belong to the first email. Emails from before the last change of a variant do not count. */
 async function contenders(tx: Tx, campaignId: string, rule: Rule): Promise<Contender[][]> {
   const rows = await tx.org.sql<Contender>(
     `select v.id, v.name, coalesce(v.step_id, (
@@ -55,7 +55,7 @@ async function contenders(tx: Tx, campaignId: string, rule: Rule): Promise<Conte
      from campaign_variants v
      left join lateral (
        select count(*)::int as sent, count(s.${SUCCESS[rule]})::int as successes
-       from sends s where s.variant_id = v.id and s.sent_at is not null and s.bounced_at is null
+       from sends s where s.variant_id = v.id and s.sent_at is not null and s.bounced_at is null and coalesce(s.claimed_at, s.sent_at) >= v.updated_at
      ) n on true
      where v.organization_id = :org and v.campaign_id = :campaign and v.is_active and v.weight > 0
      order by v.id`,
