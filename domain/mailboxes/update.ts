@@ -1,6 +1,7 @@
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, refuseProblems, type Problem } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { assertAsSeen } from '../records/as-seen.ts';
@@ -66,7 +67,7 @@ export async function prepareUpdate(
 }
 
 /**
- * Changes a mailbox. Switching it off releases its reserved slots; switching it on, or new servers, ends a hold.
+ * Changes a mailbox. Switching it off, or taking a tag from it, releases its reserved slots; switching it on, or new servers, ends a hold.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown, conflict when it has another `updated_at` by now; forbidden as {@link assertMayChangeEmails}
  */
@@ -80,8 +81,9 @@ export async function updateMailbox(
     const { status, tags, smtp, imap, ...settings } = edit;
     const before = await findMailbox(tx.org, id);
     await assertSendAs(tx.org, before, settings.send_as_email);
-    // Sends before mailboxes, the lock order of every writer.
-    if (status && status !== 'active') await releaseReservedSends(tx, { mailboxId: id });
+    // Sends before mailboxes, the lock order of every writer. Without a tag it may leave pools that it has slots of.
+    if ((status && status !== 'active') || (tags && (await losesTag(tx, id, tags))))
+      await releaseReservedSends(tx, { mailboxId: id });
     const senderOf = await findActiveCampaigns(tx, id);
     const isSeen = SEEN.some((field) => settings[field] !== undefined && settings[field] !== before[field]);
     // A new password for the same server is nothing that anybody sees.
@@ -175,6 +177,15 @@ function changed(mailbox: MailboxRow, edit: Record<string, unknown>): Record<str
       .filter(([key, value]) => value !== undefined && value !== current[key])
       .map(([key, value]) => [key, { old: current[key], new: value }]),
   );
+}
+
+/** Whether a mailbox has a tag that is not among these. */
+async function losesTag(tx: Tx, mailboxId: string, tags: readonly string[]): Promise<boolean> {
+  const rows = await tx.org.sql(
+    'select 1 from mailbox_tags where organization_id = :org and mailbox_id = :id and label_id <> all(cast(:tags as uuid[])) limit 1',
+    { id: mailboxId, tags: tags.filter(isUuid) },
+  );
+  return rows.length > 0;
 }
 
 /** @throws AppError bad_request naming ids that are no tags of the workspace */

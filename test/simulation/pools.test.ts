@@ -5,7 +5,7 @@ import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold
 import { transact } from '../../domain/kernel/transact.ts';
 import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
-import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
+import { createCampaign, createContact, createLabel, createMailbox, enroll } from '../harness/factories.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
@@ -95,5 +95,21 @@ for (const [name, worse, better] of [
     t.true(await signalled(`campaign/${campaignId}`));
   });
 }
+
+test.serial('a mailbox that loses the tag of a pool sends nothing more for it', async (t) => {
+  const { ctx, mailboxId, campaignId, db } = await given();
+  const tag = await createLabel(world.deps, ctx.actor.organizationId!, 'tag');
+  await updateMailbox(ctx, mailboxId, { tags: [tag] });
+  await db('campaign_senders').where({ campaign_id: campaignId }).delete();
+  await db('campaigns')
+    .where({ id: campaignId })
+    .update({ email_tags: [tag] });
+  const slots = () => db('sends').where({ campaign_id: campaignId, state: 'reserved' }).pluck('mailbox_id');
+  t.deepEqual(await slots(), [mailboxId]);
+  await updateMailbox(ctx, mailboxId, { tags: [tag] });
+  t.deepEqual(await slots(), [mailboxId], 'it loses none');
+  await updateMailbox(ctx, mailboxId, { tags: [] });
+  t.deepEqual(await slots(), []);
+});
 
 type Given = Awaited<ReturnType<typeof given>>;
