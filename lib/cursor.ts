@@ -58,9 +58,22 @@ function refusal(code: 'bad_request' | 'invalid_cursor', path: string, message: 
 /** Whether a value can be one part of a list's position; only such values reach the database. */
 type IsPart<Part> = (value: unknown) => value is Part;
 
-/** A position that is a timestamp as PostgreSQL writes it, with or without its zone. */
+const TIMESTAMP =
+  /^(\d{4}-\d\d-\d\d) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:[+-](?:0\d|1[0-4])(?::[0-5]\d)?)?$/;
+
+/** A position that is a timestamp as PostgreSQL writes it, with or without its zone, of a day that there is. */
 export function isTimestampText(value: unknown): value is string {
-  return typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?([+-]\d\d(:\d\d)?)?$/.test(value);
+  const day = typeof value === 'string' ? TIMESTAMP.exec(value)?.[1] : undefined;
+  if (day === undefined || day < '0001') return false;
+  const begin = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(begin.getTime()) && begin.toISOString().startsWith(day);
+}
+
+/** A position that is a moment as JSON has it. */
+export function isInstant(value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  const moment = new Date(value);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString() === value && /^\d{4}-/.test(value);
 }
 
 /** A position that is a whole number. */

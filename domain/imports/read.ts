@@ -37,6 +37,9 @@ export async function getImport(ctx: Ctx, id: string): Promise<ContactImportRow>
   return job;
 }
 
+/** The largest number of a line that PostgreSQL's integer holds. */
+const MAX_LINE = 2_147_483_647;
+
 /**
  * Rows that were not imported, by line.
  * @throws AppError not_found, bad_request (cursor)
@@ -44,8 +47,8 @@ export async function getImport(ctx: Ctx, id: string): Promise<ContactImportRow>
 export async function listProblems(ctx: Ctx, id: string, page: PageRequest): Promise<Page<ImportProblem>> {
   await getImport(ctx, id);
   const at = decodeCursor<[line: number, reason: string]>('imports.problems', id, page.cursor, [
-    (line): line is number => Number.isInteger(line),
-    (reason): reason is string => typeof reason === 'string',
+    (line): line is number => Number.isInteger(line) && Math.abs(line as number) <= MAX_LINE,
+    (reason): reason is string => typeof reason === 'string' && !reason.includes('\0'),
   ]);
   const rows = await problemsAfter(reader(ctx), id, at && { line: at[0], reason: at[1] }, page.limit + 1);
   return pageOf(rows, page.limit, (last) => encodeCursor('imports.problems', id, [last.line, last.reason]));

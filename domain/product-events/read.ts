@@ -1,6 +1,6 @@
 import { ProductEvents, type ProductEventRow } from '../../db/models/product-event.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { decodeCursor, encodeCursor, isInstant, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -73,8 +73,4 @@ export async function getEvent(ctx: Ctx, id: string): Promise<ProductEventRow> {
       fix: 'GET /v1/events lists the events of the workspace; they are kept for a limited time.',
     });
   return event;
-}
-
-function isInstant(value: unknown): value is string {
-  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
 }

@@ -77,6 +77,39 @@ test('of two workspaces that claim one tracking domain at the same moment, the o
   t.deepEqual(await verified(), [false, true], 'while both are named it stays where it is');
 });
 
+/** What looks like a moment and is none of PostgreSQL's. */
+const NO_MOMENTS = [
+  '2026-13-01 00:00:00+00',
+  '2026-02-30 00:00:00+00',
+  '2026-02-01 25:00:00+00',
+  '2026-02-01 00:00:61+00',
+  '2026-02-01 00:00:00+99',
+  '0000-02-01 00:00:00+00',
+  '+275760-09-13T00:00:00.000Z',
+  'Thu, 01 Jan 1970 00:00:00 GMT+0200 (at home)',
+];
+
+test('a cursor that was made up is refused, whatever moment it names', async (t) => {
+  const { apiKey: token } = await world.tenant();
+  for (const n of [1, 2]) {
+    await call(world, 'POST', '/v1/contacts', { token, body: [{ email: `c${n}@lead.test` }] });
+    const headers = { 'idempotency-key': `event ${n}` };
+    await call(world, 'POST', '/v1/events', { token, body: { name: 'signed.up', email: `c${n}@lead.test` }, headers });
+  }
+  for (const [method, path] of [
+    ['POST', '/contacts/search'],
+    ['GET', '/events'],
+  ] as const) {
+    const ask = (query: string) =>
+      call(world, method, `/v1${path}?limit=1${query}`, { token, ...(method === 'POST' ? { body: {} } : {}) });
+    const { body } = await ask('');
+    const parts = JSON.parse(Buffer.from(body.pagination.next_cursor, 'base64url').toString()) as unknown[];
+    const made = (at: unknown) => Buffer.from(JSON.stringify(parts.with(2, at))).toString('base64url');
+    t.is((await ask(`&cursor=${made(parts[2])}`)).status, 200, path);
+    for (const at of NO_MOMENTS) t.is((await ask(`&cursor=${made(at)}`)).status, 400, `${path} ${at}`);
+  }
+});
+
 test('an anonymous caller is permitted nothing but what is public, whatever a route asks for', async (t) => {
   const closed = routes.filter(({ scope }) => scope !== 'public');
   t.true(closed.length > 100);
