@@ -366,8 +366,9 @@ export function isOpenAt(rules: CampaignSpec, at: number): boolean {
 
 /** Whether send-time optimization lets an email out: a preferred hour of the recipient, and no weekend where those are left out. */
 export function isPreferred({ hours, weekends }: CampaignSpec, at: number, timezone: string): boolean {
+  if (hours === null) return true;
   const { hour, weekday } = local(at, timezone);
-  return hours === null || (hours.includes(hour) && (weekends || weekday < 5));
+  return hours.includes(hour) && (weekends || weekday < 5);
 }
 
 /** How long (ms) a lead waits before the first email beside the entry delay; an event may come at once. */

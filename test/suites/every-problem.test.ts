@@ -21,6 +21,9 @@ interface Fault {
   paths: string[];
 }
 
+/** Operations that are asked at once: an answer is mostly waited for. */
+const LANES = 3;
+
 const withObject = routes.filter((spec) => spec.body instanceof z.ZodObject && (spec.consumes ?? 'json') === 'json');
 
 /** Values that many schemas take and few verbs like: ids of nothing, names that are none, times and numbers out of range. */
@@ -85,9 +88,9 @@ test('faults of the schema and faults that the verb finds are named in one answe
   t.timeout(240_000);
   const missing: string[] = [];
   const covered: string[] = [];
-  for (const spec of withObject) {
+  const check = async (spec: AnyRoute): Promise<void> => {
     const faults = await faultsOf(spec);
-    if (faults.length === 0) continue;
+    if (faults.length === 0) return;
     covered.push(`${spec.operationId}: ${faults.map(({ field }) => field).join(', ')}`);
     const attempt = await prepareAttempt(world, spec);
     const all = Object.fromEntries(faults.map(({ field, value }) => [field, value]));
@@ -103,7 +106,16 @@ test('faults of the schema and faults that the verb finds are named in one answe
       const lost = paths.filter((path) => !named.has(path));
       if (lost.length > 0) missing.push(`${spec.operationId} ${what}: ${answer.status} without ${lost.join(', ')}`);
     }
-  }
-  t.log(covered.join('\n'));
+  };
+  // What the public and operators do changes what others find; a workspace of its own is what each other operation has.
+  const alone = withObject.filter((spec) => spec.scope === 'public' || spec.platformAdmin);
+  for (const spec of alone) await check(spec);
+  const rest = withObject.filter((spec) => !alone.includes(spec));
+  await Promise.all(
+    Array.from({ length: LANES }, async () => {
+      for (let spec = rest.shift(); spec; spec = rest.shift()) await check(spec);
+    }),
+  );
+  t.log(covered.toSorted().join('\n'));
   t.deepEqual(missing, []);
 });
