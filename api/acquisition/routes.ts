@@ -94,6 +94,7 @@ export const acquisitionRoutes = [
     method: 'delete',
     path: '/acquisition/campaign-spend/:campaignId',
     summary: 'Forget what a campaign cost',
+    description: 'Reports show no cost of it any more. Where nothing was said, there is nothing to forget: 204.',
     params: schemas.campaignParams,
     success: { status: 204 },
     handler: (ctx, { params }) => removeCampaignSpend(ctx, params.campaignId),

@@ -3,7 +3,7 @@ import { beginOf, endOf, listAuditLogs, type AuditEntryRow } from '../../domain/
 import { route } from '../http/route.ts';
 import { iso, paged, pageWords, presentPage, timestamp, uuid } from '../http/schemas.ts';
 
-const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'Is neither a day nor a moment of RFC 3339');
 
 const query = z.object({
   limit: z.coerce.number().int().min(10).max(200).default(50).meta({ description: pageWords.limit }),

@@ -31,6 +31,10 @@ test('text that cannot be kept and endless nesting are refused at the edge of ev
     );
   }
   t.is((await send('GET', '/v1/campaigns?q=%00')).status, 400);
+  t.deepEqual((await send('GET', '/v1/crm/deals?limit=1&limit=2&status=won&status=lost')).body.problems, [
+    { path: 'query.status', message: 'Given more than once' },
+    { path: 'query.limit', message: 'Given more than once' },
+  ]);
   const deep = `{"name":${'['.repeat(150_000)}${']'.repeat(150_000)}}`;
   const nested = await fetch(`${world.url}/v1/campaigns`, {
     method: 'POST',

@@ -115,7 +115,8 @@ function parse(
       const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
       for (const key of keys) {
         const path = [where, ...issue.path.map(String), ...(key === undefined ? [] : [key])].join('.');
-        if (!known.has(path)) problems.push({ path, message: key === undefined ? issue.message : 'Unknown field' });
+        const message = isRepeated(where, value, issue.path) ? 'Given more than once' : issue.message;
+        if (!known.has(path)) problems.push({ path, message: key === undefined ? message : 'Unknown field' });
       }
     }
     return undefined;
@@ -126,6 +127,11 @@ function parse(
     body: read('body', spec.body, request.body ?? {}),
   };
   return { values, problems };
+}
+
+/** Whether a fault is of a parameter that a query names several times. */
+function isRepeated(where: string, value: unknown, [name]: readonly PropertyKey[]): boolean {
+  return where === 'query' && name !== undefined && Array.isArray((value as Record<PropertyKey, unknown>)[name]);
 }
 
 /**

@@ -3940,7 +3940,9 @@ export interface paths {
         };
         /**
          * Automations, newest first
-         * @description For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
+         * @description All of them, each with its graph.
+         *
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
          */
         get: operations["automations.list"];
         put?: never;
@@ -3966,7 +3968,9 @@ export interface paths {
         };
         /**
          * One automation, with its graph
-         * @description For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
+         * @description Send its `updated_at` as `expected_updated_at` with a change, so that nobody else’s is overwritten.
+         *
+         *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`|`use_integrations`.
          */
         get: operations["automations.get"];
         put?: never;
@@ -4431,7 +4435,9 @@ export interface paths {
         post?: never;
         /**
          * Forget what a campaign cost
-         * @description For a key or token with `MANAGE_ACQUISITION`, or a person whose role has `manage_settings`.
+         * @description Reports show no cost of it any more. Where nothing was said, there is nothing to forget: 204.
+         *
+         *     For a key or token with `MANAGE_ACQUISITION`, or a person whose role has `manage_settings`.
          */
         delete: operations["acquisition.removeCampaignSpend"];
         options?: never;

@@ -138,6 +138,8 @@ export const words: Readonly<Record<string, string>> = {
   Malformed: 'Nicht lesbar',
   'Matches no contact': 'Passt auf keinen Kontakt',
   'Must be in the future': 'Muss in der Zukunft liegen',
+  'Given more than once': 'Mehr als einmal angegeben',
+  'Is neither a day nor a moment of RFC 3339': 'Weder ein Tag noch ein Zeitpunkt nach RFC 3339',
   'The body must be {type}': 'Der Inhalt muss {type} sein',
   'must be in the future': 'muss in der Zukunft liegen',
   'Must not be mailed: {what}': 'Darf nicht angeschrieben werden: {what}',
