@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import test from 'ava';
+import { connect } from '../../db/connection.ts';
+import { readiness } from '../../domain/system/readiness.ts';
 import { browserTests, launchBrowser } from '../../test/harness/browser.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
@@ -38,6 +40,22 @@ test('readiness tells the truth when Temporal is away', async (t) => {
     reactions: true,
     parked_events: true,
   });
+});
+
+test('readiness says that a database takes no writes', async (t) => {
+  const { organizationId } = await world.tenant();
+  const url = new URL(world.databaseUrl);
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  const db = connect({ url: url.href, max: 1 });
+  t.teardown(() => db.destroy());
+  const { ready, checks } = await readiness({ ...world.system(organizationId), db });
+  t.false(ready);
+  const failed = (name: string) => checks.find((check) => check.name === name);
+  t.like(failed('database'), {
+    ok: false,
+    detail: 'PostgreSQL answers and takes no writes: it is a standby, or set read-only',
+  });
+  t.like(failed('event_intake'), { ok: false });
 });
 
 test('an unknown path is a 404 in the envelope', async (t) => {

@@ -49,7 +49,10 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
 }
 
 async function databaseAnswers({ db }: Ctx): Promise<string> {
-  await across(db, 'maintenance').sql('select 1');
+  const [server] = await across(db, 'maintenance').sql<{ readonly: boolean }>(
+    `select current_setting('transaction_read_only')::boolean as readonly`,
+  );
+  if (server!.readonly) throw new Error('PostgreSQL answers and takes no writes: it is a standby, or set read-only');
   return 'PostgreSQL answers';
 }
 

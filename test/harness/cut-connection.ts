@@ -14,7 +14,7 @@ export async function cutConnectionOnce(
   const name = `cut_${table}`;
   await db.raw(`
     create sequence ${name};
-    create function ${name}() returns trigger language plpgsql as $$
+    create function ${name}() returns trigger language plpgsql security definer set search_path from current as $$
     begin
       if nextval('${name}') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); end if;
       return ${row};

@@ -168,6 +168,8 @@ export const said: Record<keyof typeof en, string> = {
   'said.approval_reason.spent': 'Die Bestellung kostet {cents} Cent im Monat; die Richtlinie erlaubt {most}',
   'said.approval_reason.actions': 'Heute {count} Handlungen; die Richtlinie erlaubt {most} am Tag',
   'said.approval_reason.recipients': 'Heute {count} Empfänger und {more} weitere; die Richtlinie erlaubt {most} am Tag',
+  'said.database.readonly':
+    'PostgreSQL antwortet, nimmt aber keine Änderungen an: Es ist ein Standby oder nur zum Lesen eingestellt',
   'said.database.fix': 'PRIMARY_DB prüfen, und ob PostgreSQL läuft.',
   'said.workflow_service.fix': 'TEMPORAL_ADDRESS und TEMPORAL_NAMESPACE prüfen, und ob Temporal läuft.',
   'said.workers.none': 'Kein Worker läuft',

@@ -165,6 +165,7 @@ export const said = {
   'said.approval_reason.spent': 'The order costs {cents} cents a month; the policy allows {most}',
   'said.approval_reason.actions': '{count} actions today; the policy allows {most} a day',
   'said.approval_reason.recipients': '{count} recipients today and {more} more; the policy allows {most} a day',
+  'said.database.readonly': 'PostgreSQL answers and takes no writes: it is a standby, or set read-only',
   'said.database.fix': 'Check PRIMARY_DB and that PostgreSQL is running.',
   'said.workflow_service.fix': 'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and that Temporal is running.',
   'said.workers.none': 'No worker is alive',
