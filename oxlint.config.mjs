@@ -62,7 +62,7 @@ const AREAS = {
   auth: ['api-keys', 'organizations'],
   automations: ['app-connections', 'crm', 'integrations', 'suppressions', 'unibox'],
   campaigns: ['warmup'],
-  contacts: ['direct-sends', 'integrations'],
+  contacts: ['direct-sends', 'integrations', 'verification'],
   crm: [],
   deliverability: [],
   'direct-sends': [],

@@ -277,6 +277,33 @@ test('bulk edits change fields, categories and subscription, and fire once', asy
   );
 });
 
+test('a bulk edit has addresses verified that have no verdict, and by itself changes no contact', async (t) => {
+  const { apiKey: token, organizationId } = await world.tenant();
+  const { db } = world.deps;
+  const body = [{ email: 'known@example.com' }, { email: 'open@example.com' }];
+  const [known, open] = (await call(world, 'POST', '/v1/contacts', { token, body })).body;
+  await db('contacts').where({ id: known.id }).update({ verification_status: 'valid' });
+  for (let time = 1; time <= 2; time++) {
+    const asked = await call(world, 'PATCH', '/v1/contacts', { token, body: { all: true, filters: {}, verify: true } });
+    t.is(asked.status, 200, asked.text);
+    const changes = asked.body.map((one: { updated_at: string }) => one.updated_at);
+    t.deepEqual(changes.toSorted(), [known.updated_at, open.updated_at].toSorted());
+  }
+  t.deepEqual(await db('contact_verifications').where({ organization_id: organizationId }).pluck('contact_id'), [
+    open.id,
+  ]);
+  t.deepEqual(await events(organizationId, 'contact.updated'), []);
+  const off = await createWorld({ env: { EMAIL_VERIFICATION: 'off' } });
+  t.teardown(() => off.close());
+  const { apiKey } = await off.tenant();
+  const refused = await call(off, 'PATCH', '/v1/contacts', {
+    token: apiKey,
+    body: { all: true, filters: {}, verify: true },
+  });
+  t.is(refused.status, 400);
+  t.regex(refused.body.fix, /EMAIL_VERIFICATION/);
+});
+
 test('bulk selections have limits and refuse to be empty', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   const id = await createContact(world.deps.db, world.deps.clock.now(), organizationId);

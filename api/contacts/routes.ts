@@ -91,7 +91,8 @@ export const contactRoutes = [
     path: '/contacts',
     summary: 'One edit over many contacts',
     description:
-      'Select with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`.',
+      'Select with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`. ' +
+      '`verify` has workers look at the addresses soon, EMAIL_VERIFICATIONS_PER_MINUTE each; by itself it changes no contact.',
     body: bulkUpdate,
     furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByBulkEdit(body)),
     bodyLimit: SELECTION_BODY,

@@ -131,6 +131,9 @@ export const bulkUpdate = z.strictObject({
     .max(20)
     .optional(),
   subscribe: z.boolean().optional(),
+  verify: z.literal(true).optional().meta({
+    description: 'Looks at the addresses that have no verdict yet; verification_status tells what came of it',
+  }),
 });
 
 /** Ids alone, or a selection. */

@@ -2116,7 +2116,7 @@ export interface paths {
         head?: never;
         /**
          * One edit over many contacts
-         * @description Select with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`.
+         * @description Select with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`. `verify` has workers look at the addresses soon, EMAIL_VERIFICATIONS_PER_MINUTE each; by itself it changes no contact.
          *
          *     For a key or token with `BULK_CONTACTS`, or a person whose role has `manage_contacts`.
          */
@@ -15784,6 +15784,11 @@ export interface operations {
                         value: string;
                     })[];
                     subscribe?: boolean;
+                    /**
+                     * @description Looks at the addresses that have no verdict yet; verification_status tells what came of it
+                     * @constant
+                     */
+                    verify?: true;
                 };
             };
         };

@@ -11,6 +11,7 @@ import { cleanText, fieldsFit, TOO_MANY_FIELDS } from '../records/contact-fields
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
 import { fileContacts } from './upsert.ts';
+import { scheduleVerification } from '../verification/schedule.ts';
 import { viewContacts, type ContactView } from '../records/contact-view.ts';
 
 /**
@@ -30,7 +31,19 @@ export interface BulkEdit extends Selection {
   remove_categories?: readonly string[] | undefined;
   fields?: readonly FieldOperation[] | undefined;
   subscribe?: boolean | undefined;
+  /** Has the addresses looked at that have no verdict yet. */
+  verify?: true | undefined;
 }
+
+/** What changes the contacts themselves. */
+const EDITS = [
+  'add_campaigns',
+  'remove_campaigns',
+  'add_categories',
+  'remove_categories',
+  'fields',
+  'subscribe',
+] as const;
 
 /** Each sets custom_fields from :key and :value. Rows that it would not change are not written. */
 const FIELD_SQL: Record<FieldOperation['type'], string> = {
@@ -45,14 +58,27 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
 
 /**
  * One edit over a selection of contacts. Suppressed addresses stay unsubscribed.
- * contact.updated fires once, with `bulk` and `count` in its metadata. Returns the contacts as they are now.
+ * contact.updated fires once, with `bulk` and `count` in its metadata, unless addresses are only to be verified: it fires with each verdict. Returns the
+ * contacts as they are now.
  * @throws AppError too_many_contacts, selection_too_large (also for contacts whose custom fields are more than one answer holds), bad_request (nothing selected,
- *   unknown category or campaign, more custom fields than a contact may have)
+ *   unknown category or campaign, more custom fields than a contact may have, no verification here)
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
+  if (edit.verify && ctx.config.EMAIL_VERIFICATION === 'off')
+    throw new AppError('bad_request', 'This installation verifies no addresses', {
+      fix: 'Its operator sets EMAIL_VERIFICATION.',
+    });
   return transact(ctx, async (tx) => {
     await assertKnown(tx.org, namedByBulkEdit(edit));
     const ids = await resolveSelection(tx.org, edit, tx.now);
+    if (edit.verify) {
+      await scheduleVerification(tx, ids);
+      tx.audit({ action: 'verify', entityType: 'contact', metadata: { bulk: true, count: ids.length } });
+      if (EDITS.every((name) => edit[name] === undefined)) {
+        await assertAnswerable(tx.org, ids);
+        return viewContacts(tx.org, ids);
+      }
+    }
     for (const [index, operation] of (edit.fields ?? []).entries()) await changeField(tx, ids, operation, index);
     await setSubscribed(tx, ids, edit.subscribe);
     await fileContacts(tx.org, ids, edit.add_categories ?? []);

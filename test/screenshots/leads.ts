@@ -59,6 +59,7 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
     ['leads-import-new', '/leads/imports/new'],
     ['leads-suppressions-empty', '/leads/suppressions', 'empty'],
     ['leads-suppressions', '/leads/suppressions'],
+    ['leads-verification', '/leads/verification'],
     ['leads-database', '/leads/database?q=example.org'],
     ['leads-database-companies', '/leads/database?by=companies&q=green'],
     ['leads-database-empty', '/leads/database', 'empty'],

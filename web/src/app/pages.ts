@@ -27,6 +27,7 @@ export const PAGES = [
   at('/leads/imports/$id', 'leads', () => import('../rooms/leads/import.tsx')),
   at('/leads/suppressions', 'leads', () => import('../rooms/leads/suppressions.tsx')),
   at('/leads/database', 'leads', () => import('../rooms/leads/database.tsx')),
+  at('/leads/verification', 'leads', () => import('../rooms/leads/verification.tsx')),
   at('/leads/catalogue', 'leads', () => import('../rooms/leads/catalogue.tsx')),
   at('/leads/$id', 'leads', () => import('../rooms/leads/contact.tsx')),
   at('/campaigns/$id/leads/$contactId', 'way', () => import('../rooms/way/page.tsx')),

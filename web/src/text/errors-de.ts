@@ -62,6 +62,8 @@ export const errors: Readonly<Record<string, string>> = {
   'Webhook delivery': 'Zustellung',
   'Webhook endpoint': 'Endpunkt',
   '{what} not found': 'Nicht gefunden: {what}',
+  'This installation verifies no addresses': 'Diese Installation prüft keine Adressen',
+  'Its operator sets EMAIL_VERIFICATION.': 'Wer sie betreibt, setzt EMAIL_VERIFICATION.',
   'No such endpoint': 'Diese Adresse gibt es nicht',
   'See /docs for every endpoint.': 'Alle Adressen stehen unter /docs.',
   'This path takes {methods}.': 'Diese Adresse nimmt {methods} an.',
