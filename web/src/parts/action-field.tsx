@@ -1,4 +1,5 @@
 import { NumberInput, Select, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { textOf, useText } from '../text/index.ts';
 import type { Choice } from './choices.ts';
 
@@ -20,6 +21,8 @@ export interface ActionField {
   name: string;
   kind: FieldKind;
   isNeeded?: boolean;
+  /** Of a stage: the field that names the pipeline it is of. */
+  within?: string;
 }
 
 /** What is asked for a task, a deal, and where a deal moves to. */
@@ -34,7 +37,7 @@ export const CRM_FIELDS = {
   create_deal: [
     { name: 'name', kind: 'text', isNeeded: true },
     { name: 'pipeline_id', kind: 'pipeline', isNeeded: true },
-    { name: 'stage_id', kind: 'stage', isNeeded: true },
+    { name: 'stage_id', kind: 'stage', isNeeded: true, within: 'pipeline_id' },
     { name: 'value', kind: 'number' },
     { name: 'currency', kind: 'text' },
     { name: 'assigned_to', kind: 'member' },
@@ -46,10 +49,10 @@ const PRIORITIES = ['low', 'medium', 'high', 'urgent'];
 
 /** One field of an action. */
 export function ActionInput({
-  field: { name, kind, isNeeded },
+  field: { name, kind, isNeeded, within },
   choices,
   why,
-  value,
+  values,
   set,
   isFixed,
 }: {
@@ -58,13 +61,17 @@ export function ActionInput({
   choices: Partial<Record<FieldKind, Choice[]>>;
   /** What a long text may use. */
   why: string;
-  value: unknown;
-  set: (value: unknown) => void;
+  /** All fields of the action, as they are set. */
+  values: Readonly<Record<string, unknown>>;
+  /** Sets fields; undefined is what nothing was chosen for. */
+  set: (changes: Record<string, unknown>) => void;
   isFixed: boolean;
 }) {
   useText();
+  const value = values[name];
   const shared = { label: textOf('action.field', name), required: isNeeded ?? false, readOnly: isFixed };
-  const written = typeof value === 'string' ? value : '';
+  const wordsOf = (one: unknown) => (typeof one === 'string' ? one : '');
+  const written = wordsOf(value);
   if (kind === 'number')
     return (
       <NumberInput
@@ -72,11 +79,11 @@ export function ActionInput({
         min={0}
         placeholder={textOf('action.without', name, '')}
         value={typeof value === 'number' ? value : ''}
-        onChange={(number) => set(number === '' ? undefined : Number(number))}
+        onChange={(number) => set({ [name]: number === '' ? undefined : Number(number) })}
       />
     );
   if (kind === 'text')
-    return <TextInput {...shared} value={written} onChange={(event) => set(event.currentTarget.value)} />;
+    return <TextInput {...shared} value={written} onChange={(event) => set({ [name]: event.currentTarget.value })} />;
   if (kind === 'long')
     return (
       <Textarea
@@ -85,7 +92,18 @@ export function ActionInput({
         autosize
         minRows={2}
         value={written}
-        onChange={(event) => set(event.currentTarget.value)}
+        onChange={(event) => set({ [name]: event.currentTarget.value })}
+      />
+    );
+  if (kind === 'stage')
+    return (
+      <StageInput
+        label={shared.label}
+        stages={choices.stage ?? []}
+        pipeline={within && wordsOf(values[within])}
+        value={written}
+        set={(id) => set({ [name]: id })}
+        isFixed={isFixed}
       />
     );
   const data =
@@ -98,9 +116,65 @@ export function ActionInput({
       data={data}
       placeholder={textOf('action.without', name, '')}
       value={written || null}
-      onChange={(id) => set(id ?? undefined)}
+      // A stage belongs to one pipeline.
+      onChange={(id) => set({ [name]: id ?? undefined, ...(kind === 'pipeline' ? { stage_id: undefined } : {}) })}
       searchable
       clearable={!isNeeded}
     />
+  );
+}
+
+/** A stage, of those of one pipeline: the one that the action names beside it, or one that is chosen here first. */
+function StageInput({
+  label,
+  stages,
+  pipeline,
+  value,
+  set,
+  isFixed,
+}: {
+  label: string;
+  stages: readonly Choice[];
+  /** The pipeline that the action names, empty where it names none yet; undefined where it does not name one. */
+  pipeline: string | undefined;
+  value: string;
+  set: (id: string | undefined) => void;
+  isFixed: boolean;
+}) {
+  const t = useText();
+  const [chosen, choose] = useState<string>();
+  const pipelines = new Map(stages.flatMap(({ at }) => (at ? [[at.pipeline, at.pipelineName] as const] : [])));
+  const stored = stages.find((stage) => stage.value === value)?.at?.pipeline;
+  const only = pipelines.size === 1 ? [...pipelines.keys()][0] : undefined;
+  const within = pipeline ?? stored ?? chosen ?? only ?? '';
+  return (
+    <>
+      {pipeline === undefined && pipelines.size > 1 ? (
+        <Select
+          label={textOf('action.field', 'pipeline_id')}
+          data={[...pipelines].map(([id, name]) => ({ value: id, label: name }))}
+          value={within || null}
+          onChange={(id) => {
+            choose(id ?? undefined);
+            set(undefined);
+          }}
+          allowDeselect={false}
+          searchable
+          readOnly={isFixed}
+        />
+      ) : null}
+      <Select
+        label={label}
+        required
+        data={stages.flatMap(({ value: id, at }) => (at?.pipeline === within ? [{ value: id, label: at.name }] : []))}
+        placeholder={within ? '' : t('action.stage.first')}
+        value={value || null}
+        onChange={(id) => set(id ?? undefined)}
+        allowDeselect={false}
+        searchable
+        disabled={!within}
+        readOnly={isFixed}
+      />
+    </>
   );
 }

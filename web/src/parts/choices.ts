@@ -6,6 +6,8 @@ import { nameOf } from './name.ts';
 export interface Choice {
   value: string;
   label: string;
+  /** Of a stage: the pipeline that it belongs to, and what it is called there. */
+  at?: { pipeline: string; pipelineName: string; name: string };
 }
 
 /** Things with a name as choices. */
@@ -29,8 +31,12 @@ export async function askPlaces(): Promise<{ pipeline: Choice[]; stage: Choice[]
   const pipelines = await dataOf(heron.GET('/v1/crm/pipelines'));
   return {
     pipeline: choicesOf(pipelines),
-    stage: pipelines.flatMap(({ name, stages }) =>
-      stages.map((stage) => ({ value: stage.id, label: `${name}: ${stage.name}` })),
+    stage: pipelines.flatMap(({ id, name, stages }) =>
+      stages.map((stage) => ({
+        value: stage.id,
+        label: `${name}: ${stage.name}`,
+        at: { pipeline: id, pipelineName: name, name: stage.name },
+      })),
     ),
   };
 }

@@ -322,11 +322,16 @@ function ActionFields({ node, change, isFixed }: FieldsOf) {
             field={field}
             choices={choices}
             why={t('automations.template.why')}
-            value={node.config?.[field.name]}
-            set={(value) => {
-              const { [field.name]: _, ...rest } = node.config ?? {};
-              change({ config: value === undefined || value === '' ? rest : { ...rest, [field.name]: value } });
-            }}
+            values={node.config ?? {}}
+            set={(changes) =>
+              change({
+                config: Object.fromEntries(
+                  Object.entries({ ...node.config, ...changes }).filter(
+                    ([, value]) => value !== undefined && value !== '',
+                  ),
+                ),
+              })
+            }
             isFixed={isFixed}
           />
         ))

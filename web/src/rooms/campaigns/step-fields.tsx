@@ -117,12 +117,23 @@ function CrmFields({ of, action, set, mayWrite }: ActionFields & { of: keyof typ
           field={field}
           choices={choices}
           why=""
-          value={action[field.name]}
-          set={(value) => set({ [field.name]: value === '' && !field.isNeeded ? undefined : value })}
+          values={action}
+          set={(changes) => set(cleaned(of, changes))}
           isFixed={!mayWrite}
         />
       ))}
     </Stack>
+  );
+}
+
+/** Fields that are needed stay, empty, until they are chosen; others are left out. */
+function cleaned(of: keyof typeof CRM_FIELDS, changes: Record<string, unknown>): Record<string, unknown> {
+  const needed = (name: string) => CRM_FIELDS[of].some((field: ActionField) => field.name === name && field.isNeeded);
+  return Object.fromEntries(
+    Object.entries(changes).map(([name, value]) => [
+      name,
+      needed(name) ? (value ?? '') : value === '' ? undefined : value,
+    ]),
   );
 }
 

@@ -194,6 +194,7 @@ export const common: Record<keyof typeof en, string> = {
   'action.field.name': 'Name des Geschäfts',
   'action.field.pipeline_id': 'Pipeline',
   'action.field.stage_id': 'Stufe',
+  'action.stage.first': 'Wähle zuerst die Pipeline',
   'action.field.value': 'Wert',
   'action.field.currency': 'Währung, etwa EUR',
   'action.field.campaign_id': 'Kampagne',

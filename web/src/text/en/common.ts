@@ -191,6 +191,7 @@ export const common = {
   'action.field.name': 'Name of the deal',
   'action.field.pipeline_id': 'Pipeline',
   'action.field.stage_id': 'Stage',
+  'action.stage.first': 'First choose the pipeline',
   'action.field.value': 'Value',
   'action.field.currency': 'Currency, such as EUR',
   'action.field.campaign_id': 'Campaign',
