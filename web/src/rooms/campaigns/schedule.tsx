@@ -11,6 +11,7 @@ import { Calendar } from './calendar.tsx';
 import { DraftFoot } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import type { Campaign } from './flow.ts';
+import { Tracking } from './tracking.tsx';
 import { DAYS, dayOf, toClock, toInstant, toMinutes, toWindows } from './zone.ts';
 
 type Change = BodyOf<'/v1/campaigns/{id}', 'patch'>;
@@ -141,18 +142,7 @@ export default function Schedule({ campaign }: { campaign: Campaign }) {
             onChange={(event) => change({ stop_on_reply: event.currentTarget.checked })}
             disabled={!mayWrite}
           />
-          <Switch
-            label={t('campaign.schedule.openTracking')}
-            checked={value.open_tracking}
-            onChange={(event) => change({ open_tracking: event.currentTarget.checked })}
-            disabled={!mayWrite}
-          />
-          <Switch
-            label={t('campaign.schedule.linkTracking')}
-            checked={value.link_tracking}
-            onChange={(event) => change({ link_tracking: event.currentTarget.checked })}
-            disabled={!mayWrite}
-          />
+          <Tracking stored={campaign} value={value} change={change} isReadOnly={!mayWrite} />
           {mayWrite ? (
             <DraftFoot
               draft={draft}

@@ -26,7 +26,7 @@ export const said: Record<keyof typeof en, string> = {
     'Links führen über die Tracking-Domain der Installation, die sich alle Arbeitsbereiche teilen',
   'said.tracking_domain_shared.fix': 'Eine eigene Tracking-Domain angeben.',
   'said.tracking_domain_unverified': 'Die Tracking-Domain {domain} ist nicht bestätigt und wird nicht verwendet',
-  'said.tracking_domain_unverified.fix': 'Sie mit POST /v1/campaigns/:id/tracking-domain/verify bestätigen.',
+  'said.tracking_domain_unverified.fix': 'Im Zeitplan der Kampagne ihre DNS-Einträge prüfen lassen.',
   'said.tracking_domain_broken':
     'Die Tracking-Domain {domain} zeigt nicht mehr hierher: Links in E-Mails würden ins Leere führen',
   'said.tracking_domain_broken.fix':
