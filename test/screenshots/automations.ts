@@ -48,6 +48,11 @@ export async function sceneOfAutomations({ world, tenant, post }: Stage): Promis
     .db('integration_connections')
     .where({ id: connection })
     .update({ label: HOSTILE.slice(0, 60), health: 'degraded', health_detail: HOSTILE });
+  const lapsed = await createConnectionRow(world, tenant);
+  await world.deps
+    .db('integration_connections')
+    .where({ id: lapsed })
+    .update({ label: 'Orders', status: 'reauth_required' });
   return [
     ['automations-empty', '/automations', 'empty'],
     ['automations', '/automations'],
@@ -57,5 +62,6 @@ export async function sceneOfAutomations({ world, tenant, post }: Stage): Promis
     ['integrations', '/integrations'],
     ['integrations-connect', '/integrations?connect=calendly', 'empty'],
     ['integration', `/integrations/${connection}`],
+    ['integration-again', `/integrations/${lapsed}`],
   ];
 }

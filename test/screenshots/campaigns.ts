@@ -27,6 +27,8 @@ export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<
     name: 'Autumn, trial to customer',
     sender_strategy: 'explicit',
     daily_limit: 4,
+    link_tracking: true,
+    tracking_domain: 'links.northwind.example',
     steps: [
       {
         name: 'Invitation',
@@ -117,6 +119,9 @@ export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<
     ['sequence-letter', `${page}?step=${steps[0]!.id}`],
     ['sequence-wait', `${page}?step=${steps[1]!.id}`],
     ['sequence-new', `${page}?step=new-app_action`],
+    ['sequence-new-task', `${page}?step=new-create_task`],
+    ['sequence-new-deal', `${page}?step=new-create_deal`],
+    ['sequence-new-move', `${page}?step=new-move_deal_stage`],
     ['sequence-leads', `${page}?tab=leads`],
     ['sequence-leads-failed', `${page}?tab=leads&status=failed`],
     ['sequence-schedule', `${page}?tab=schedule`],
