@@ -123,7 +123,7 @@ function AddSegment({ id }: { id: string }) {
         <Form act={add} submit={t('campaign.leads.do')}>
           <Text size="sm" c="dimmed">
             {t('campaign.leads.segment.why')}{' '}
-            <To to="/leads/segments/new" inherit>
+            <To to="/leads/segments/new" inherit underline="always">
               {t('campaign.leads.segment.new')}
             </To>
           </Text>

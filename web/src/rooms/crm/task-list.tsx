@@ -154,12 +154,12 @@ function TaskRow({
             </Text>
           ) : null}
           {task.contact_id && !isOfDeal ? (
-            <To to={`/leads/${task.contact_id}`} size="xs" display="inline-block" lh="24px">
+            <To to={`/leads/${task.contact_id}`} size="xs" underline="always" display="inline-block" lh="24px">
               {t('crm.contact')}
             </To>
           ) : null}
           {task.deal_id && !isOfDeal ? (
-            <To to={`/crm/deals/${task.deal_id}`} size="xs" display="inline-block" lh="24px">
+            <To to={`/crm/deals/${task.deal_id}`} size="xs" underline="always" display="inline-block" lh="24px">
               {t('crm.deal')}
             </To>
           ) : null}

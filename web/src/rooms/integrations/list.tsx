@@ -118,7 +118,7 @@ function ProviderCard({
               <span className="skip">{` ${provider.name}`}</span>
             </Button>
           )}
-          <Anchor href={provider.docs_url} size="xs" target="_blank" rel="noreferrer" flex="none">
+          <Anchor href={provider.docs_url} size="xs" underline="always" target="_blank" rel="noreferrer" flex="none">
             {t('integrations.docs')}
             <span className="skip">{` ${provider.name}`}</span>
           </Anchor>

@@ -53,7 +53,7 @@ export function Activity({ id }: { id: string }) {
                 <Group key={kind + key} gap="xs" wrap="nowrap" align="baseline">
                   <Text size="sm" miw={0} flex={1} className="wrap-anywhere">
                     {to ? (
-                      <To to={to} inherit>
+                      <To to={to} inherit underline="always">
                         {textOf('leads', kind)}
                       </To>
                     ) : (

@@ -207,7 +207,7 @@ function ReplayHead({ replay, goal, may }: { replay: Replay; goal: Goal; may: bo
       </Group>
       <Group gap="xs">
         {replay.temporal_url ? (
-          <Anchor href={replay.temporal_url} size="xs" target="_blank" rel="noreferrer">
+          <Anchor href={replay.temporal_url} size="xs" underline="always" target="_blank" rel="noreferrer">
             {t('goals.temporal')}
           </Anchor>
         ) : null}
