@@ -131,7 +131,7 @@ browserTest('a segment says who is in it while its conditions are written, and a
     await page.waitForTimeout(100);
   }
   await walkRows(t, page, 150);
-  await page.getByRole('link', { name: 'Verify addresses' }).click();
+  await page.getByRole('link', { name: 'Verification' }).click();
   await page.getByRole('heading', { name: '0 of 150 have a verdict' }).waitFor();
   await page.getByRole('button', { name: 'Verify 150 addresses' }).click();
   await page.getByText('150 addresses are being looked at').waitFor();

@@ -26,9 +26,6 @@ export default function ContactsPage() {
   const actions = mayWrite ? (
     <>
       <NewContact />
-      <ToButton to="/leads/verification" variant="default">
-        {t('leads.verify')}
-      </ToButton>
       <ToButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
         {t('leads.import')}
       </ToButton>

@@ -14,6 +14,7 @@ export function LeadsPage({ lead, actions, children }: { lead: string; actions?:
           { to: '/leads', label: t('leads.contacts') },
           { to: '/leads/segments', label: t('leads.segments') },
           { to: '/leads/imports', label: t('leads.imports') },
+          { to: '/leads/verification', label: t('leads.field.verification_status') },
           { to: '/leads/suppressions', label: t('leads.suppressions') },
           { to: '/leads/database', label: t('leads.database') },
           { to: '/leads/catalogue', label: t('leads.catalogue') },

@@ -69,7 +69,7 @@ export default function VerificationPage() {
                     <Table.Tr>
                       <Table.Th>{t('leads.verify.result')}</Table.Th>
                       <Table.Th ta="right">{t('leads.people')}</Table.Th>
-                      <Table.Th />
+                      <Table.Td />
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
@@ -86,7 +86,7 @@ export default function VerificationPage() {
                           )}
                         </Table.Td>
                         <Table.Td ta="right" c="dimmed">
-                          {toPercent(countOf(verdict) / total)}
+                          {countOf(verdict) > 0 ? toPercent(countOf(verdict) / total) : null}
                         </Table.Td>
                       </Table.Tr>
                     ))}

@@ -57,7 +57,6 @@ export const leads: Record<keyof typeof en, string> = {
   'leads.verified.risky': 'Adresse riskant',
   'leads.verified.invalid': 'Adresse gibt es nicht',
   'leads.verified.unknown': 'Adresse ungeprüft',
-  'leads.verify': 'Adressen prüfen',
   'leads.verify.lead':
     'Welche Adressen E-Mails annehmen, bevor eine Kampagne an sie schreibt: Was zurückkommt, schadet dem Ruf deiner Postfächer.',
   'leads.verify.list': 'Wessen Adressen',

@@ -55,7 +55,6 @@ export const leads = {
   'leads.verified.risky': 'Address is risky',
   'leads.verified.invalid': 'Address does not exist',
   'leads.verified.unknown': 'Address not verified',
-  'leads.verify': 'Verify addresses',
   'leads.verify.lead':
     'Which addresses take mail, before a campaign writes to them: what bounces harms the name of your mailboxes.',
   'leads.verify.list': 'Whose addresses',
