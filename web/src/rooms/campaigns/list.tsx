@@ -132,7 +132,7 @@ function Rows({ rows }: { rows: { id: string; name: string; status: string; upda
       );
     return (
       <Table.Tr key={id}>
-        <Table.Td maw={{ base: 180, sm: 360 }} className="clip">
+        <Table.Td maw={{ base: 140, sm: 360 }} className="clip">
           <To to={`/campaigns/${id}`} fw={600} size="sm" title={name}>
             {name}
           </To>

@@ -6,7 +6,16 @@ const COLORS: Record<string, string> = { active: 'teal', draft: 'gray', complete
 /** Whether a campaign runs, in a word. */
 export function CampaignStatus({ status }: { status: string }) {
   return (
-    <Badge variant="light" color={COLORS[status] ?? 'red'} tt="none">
+    // A long one has several lines where there is little room.
+    <Badge
+      variant="light"
+      color={COLORS[status] ?? 'red'}
+      tt="none"
+      h="auto"
+      mih={20}
+      miw="min-content"
+      styles={{ label: { whiteSpace: 'normal' } }}
+    >
       {textOf('campaigns.status', status)}
     </Badge>
   );

@@ -78,6 +78,8 @@ export default function DealPage() {
   );
 }
 
+/** The three buttons stand beside each other on a phone. */
+const NARROW = { base: 'sm', sm: 'md' };
 const COLORS = { open: 'blue', won: 'teal', lost: 'gray' } as const;
 
 function Standing({ deal }: { deal: OneDeal }) {
@@ -115,15 +117,15 @@ function Outcome({ deal }: { deal: OneDeal }) {
   });
   return (
     <>
-      <ConfirmButton label={t('crm.deal.remove')} title={t('crm.deal.remove.ask')} act={remove} c="red">
+      <ConfirmButton label={t('crm.deal.remove')} title={t('crm.deal.remove.ask')} act={remove} c="red" px={NARROW}>
         {t('crm.deal.remove.why')}
       </ConfirmButton>
       {deal.status === 'open' ? (
         <>
-          <Button variant="default" aria-haspopup="dialog" onClick={dialog.open}>
+          <Button variant="default" aria-haspopup="dialog" onClick={dialog.open} px={NARROW}>
             {t('crm.lose')}
           </Button>
-          <Button onClick={() => end.mutate({ status: 'won' })} loading={end.isPending}>
+          <Button onClick={() => end.mutate({ status: 'won' })} loading={end.isPending} px={NARROW}>
             {t('crm.win')}
           </Button>
         </>
