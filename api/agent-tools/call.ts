@@ -56,7 +56,7 @@ export async function callTool(
   }
   const logged = { tool: tool.name, operation: tool.route.operationId };
   try {
-    const answer = read(await invoke(tool.route, request));
+    const answer = read(await invoke(tool.route, request), tool.omits);
     ctx.log.info({ ...logged, status: answer.status }, 'tool called');
     return answer;
   } catch (error) {
@@ -83,9 +83,13 @@ export async function callProblems(
   ];
 }
 
-function read({ status, body }: RouteAnswer): ToolAnswer {
+function read({ status, body }: RouteAnswer, omitted: string | undefined): ToolAnswer {
   if (!Buffer.isBuffer(body)) throw new Error('the route of a tool answers with a stream');
-  const text = body.toString('utf8');
+  const whole = body.toString('utf8');
+  const text =
+    omitted === undefined
+      ? whole
+      : JSON.stringify(JSON.parse(whole, (field, value: unknown) => (field === omitted ? undefined : value)));
   return { status, text, waits: text.includes(AWAITING) && waitsForPerson(JSON.parse(text)) };
 }
 

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf, PRESETS } from '../../lib/permissions.ts';
 import {
@@ -77,6 +78,27 @@ test('a call answers with the result of the endpoint', async (t) => {
     added.body.result.map(({ email }: { email: string }) => email),
     ['lea@lead.test'],
   );
+});
+
+test('a conversation is read as text; its HTML is for those who show it', async (t) => {
+  const tenant = await world.tenant();
+  const box = { id: await createMailbox(world.deps, tenant.organizationId, 'you@ours.test'), email: 'you@ours.test' };
+  const html = '<p>Yes, <b>gladly</b></p>';
+  await recordInbound(
+    world.system(tenant.organizationId),
+    box,
+    Buffer.from(`Message-ID: <1@lead.test>\r\nFrom: lea@lead.test\r\nContent-Type: text/html\r\n\r\n${html}`),
+    { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: world.deps.clock.now() },
+  );
+  const { body: listed } = await use(tenant.apiKey, 'list_threads', {});
+  const { thread_id: id } = listed.result.data[0];
+  const [message] = (await use(tenant.apiKey, 'get_thread', { thread_id: id })).body.result.data;
+  t.regex(message.body_plain, /Yes, gladly/);
+  t.false('body_html' in message);
+  const path = `/v1/unibox/thread?thread_id=${encodeURIComponent(id)}`;
+  const { body: shown } = await call(world, 'GET', path, { token: tenant.apiKey });
+  t.deepEqual({ ...shown.data[0], body_html: undefined }, { ...message, body_html: undefined });
+  t.regex(shown.data[0].body_html, /<b>gladly/);
 });
 
 test('a call is refused as the endpoint refuses, with its status and code', async (t) => {

@@ -40,6 +40,8 @@ export interface ToolSpec {
   repeatable?: boolean;
   /** Whether it can overwrite data, or do something that cannot be undone. */
   destructive?: boolean;
+  /** A field of the answer, at any depth, that a model has no use for and that may be long. */
+  omits?: string;
   /** Whether it acts outside the workspace: sends mail, calls apps. */
   openWorld?: boolean;
 }
