@@ -55,10 +55,17 @@ test.serial('an email that was given up is listed and, replayed by two at once, 
 });
 
 test.serial('an uncertain email is sent again when its dead letter is replayed', async (t) => {
-  const { tenant, smtp, deliver } = await given({ kind: 'unknown', detail: 'no answer' });
+  const { tenant, smtp, deliver, db, campaignId } = await given({ kind: 'unknown', detail: 'no answer' });
   t.is(await deliver(), 'uncertain');
   const { data } = await list(tenant.apiKey);
   t.like(data[0], { task_type: 'uncertain_email', status: 'pending' });
+  // Whoever replays it starts a completed campaign again, whose steps anybody may have changed since.
+  const campaign = (status: string) => db('campaigns').where({ id: campaignId }).update({ status });
+  await campaign('completed');
+  const beyond = await replay(tenant.apiKey, data[0]!.id);
+  t.is(beyond.status, 403);
+  t.regex(beyond.body.message, /within its policy/);
+  await campaign('active');
   smtp.next = () => 'accept';
   t.is((await replay(tenant.apiKey, data[0]!.id)).status, 200);
   t.is(await deliver(), 'sent');

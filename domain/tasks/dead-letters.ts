@@ -1,3 +1,4 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Columns } from '../../db/rows.ts';
 import { AppError, badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -8,6 +9,7 @@ import { retryFailedEmail, sendUncertainAgain } from '../engine/sending/replay.t
 import { assertMailboxAllowed } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertMayAddLeads } from '../leads/may-change.ts';
 import {
   AUTOMATION_LOOP,
   AUTOMATION_RUN,
@@ -83,7 +85,8 @@ export async function listDeadLetters(
  * is gone or has ended needs nothing, and its letter is settled with it.
  * @param as `sent` settles an email that may have left without sending it again: the caller knows that it did
  * @throws AppError not_found, conflict when it was replayed before or the task cannot be repeated any more, bad_request for `sent` where
- *   the task is no such email, forbidden for a key that may not use all mailboxes that the task is about
+ *   the task is no such email, forbidden for a key that may not use all mailboxes that the task is about, and where a completed campaign would start again
+ *   by a key or application beyond its policy
  */
 export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'again'): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -151,8 +154,23 @@ async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task)
 
 /** @returns whether the letter was still to be replayed */
 async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Promise<boolean> {
+  await assertMayReopen(tx, { task_type: type, task_id: taskId });
   await restartTask(tx, type, taskId);
   return replayDeadLetter(tx, type, taskId);
+}
+
+/**
+ * An email that is tried again starts a completed campaign again, with what its steps say by now: it is as if its lead were added.
+ * @throws AppError forbidden as {@link assertMayAddLeads}
+ */
+async function assertMayReopen(tx: Tx, { task_type: type, task_id: sendId }: Task): Promise<void> {
+  if (type !== UNCERTAIN_EMAIL && type !== FAILED_EMAIL) return;
+  const [campaign] = await tx.org.sql<CampaignRow>(
+    `select c.* from sends s join campaigns c on c.id = s.campaign_id
+     where s.organization_id = :org and s.id = :send and c.status = 'completed' for no key update of c`,
+    { send: sendId },
+  );
+  if (campaign) await assertMayAddLeads(tx, campaign, 1);
 }
 
 async function restartTask(tx: Tx, taskType: string, taskId: string): Promise<void> {
