@@ -18,7 +18,7 @@ export const common: Record<keyof typeof en, string> = {
   discard: 'Änderungen verwerfen',
   'theirs.title': 'Jemand anders hat dasselbe geändert',
   'theirs.why': 'Von dir ist nichts verloren. Das ist jetzt gespeichert:',
-  'theirs.now': '{field} ist jetzt',
+  'theirs.now': '„{field}“ ist jetzt',
   'theirs.empty': '(leer)',
   'theirs.on': 'an',
   'theirs.off': 'aus',

@@ -16,7 +16,7 @@ export const common = {
   discard: 'Discard changes',
   'theirs.title': 'Somebody else has changed the same',
   'theirs.why': 'Nothing of yours is lost. This is what is stored now:',
-  'theirs.now': '{field} is now',
+  'theirs.now': '“{field}” is now',
   'theirs.empty': '(empty)',
   'theirs.on': 'on',
   'theirs.off': 'off',
