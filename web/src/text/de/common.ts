@@ -22,7 +22,7 @@ export const common: Record<keyof typeof en, string> = {
   'theirs.empty': '(leer)',
   'theirs.on': 'an',
   'theirs.off': 'aus',
-  'theirs.mine': 'Meines behalten und darüber speichern',
+  'theirs.mine': 'Meines darüber speichern',
   'theirs.take': 'Das andere übernehmen',
   'theirs.field.name': 'Name',
   saved: 'Gespeichert',
