@@ -15,7 +15,7 @@ test('bash completes commands, their commands and their options; other shells ge
     const script = `${bash!.stdout}\nCOMP_WORDS=(${array}); COMP_CWORD=${words.length}; _heron; echo "\${COMPREPLY[*]}"`;
     return (await run('bash', ['-c', script])).stdout.trim().split(' ').filter(Boolean);
   };
-  t.deepEqual(await complete('rest'), ['restore']);
+  t.deepEqual(await complete('rest'), ['restore', 'restored']);
   t.true((await complete('')).includes('backup'));
   t.deepEqual(await complete('outbox', 'r'), ['retry']);
   t.deepEqual(await complete('restore', '/backups/today', '--no'), ['--nothing-since']);
