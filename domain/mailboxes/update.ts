@@ -181,11 +181,12 @@ function changed(mailbox: MailboxRow, edit: Record<string, unknown>): Record<str
 
 /** Whether a mailbox has a tag that is not among these. */
 async function losesTag(tx: Tx, mailboxId: string, tags: readonly string[]): Promise<boolean> {
-  const rows = await tx.org.sql(
-    'select 1 from mailbox_tags where organization_id = :org and mailbox_id = :id and label_id <> all(cast(:tags as uuid[])) limit 1',
-    { id: mailboxId, tags: tags.filter(isUuid) },
-  );
-  return rows.length > 0;
+  const lost = await tx.org
+    .table('mailbox_tags')
+    .where({ mailbox_id: mailboxId })
+    .whereNotIn('label_id', tags.filter(isUuid))
+    .first('label_id');
+  return lost !== undefined;
 }
 
 /** @throws AppError bad_request naming ids that are no tags of the workspace */

@@ -1,5 +1,6 @@
 import { newId } from '../../lib/ids.ts';
 import { BLOCKED } from '../../workflows/contract.ts';
+import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { CHORES, maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { goalReplayWorkflow, type ReplayTurn } from '../../workflows/goal-replay/contract.ts';
 import { warmupWorkflow, type WarmupRest } from '../../workflows/warmup/contract.ts';
@@ -72,8 +73,26 @@ const sweeps: Scripted[] = [
   },
 ];
 
-/** Replays of goals, warmups and sweeps: runs that take turns until nothing is left. */
-export const TURNS: Scripted[] = [...replays, ...warmups, ...sweeps];
+/** The campaign is deleted while its contact is blocked. */
+const cancelled: Scripted[] = [
+  {
+    ...scripted(
+      enrollmentWorkflow,
+      { organizationId, campaignId: newId(), contactId: newId() },
+      'enrollment',
+      'cancelled-while-blocked',
+      [
+        { activity: 'advanceEnrollment', gives: { kind: 'send', sendId: newId(), where: 'Opening', step: 'Opening' } },
+        { activity: 'deliverSend', fails: gaveUp },
+      ],
+      [{ cancels: true, events: SHOWN, times: 1 }],
+    ),
+    ends: 'CANCELLED',
+  },
+];
+
+/** Replays of goals, warmups and sweeps: runs that take turns until nothing is left. And runs that are cancelled. */
+export const TURNS: Scripted[] = [...replays, ...warmups, ...sweeps, ...cancelled];
 
 function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(goalReplayWorkflow, { organizationId, replayId: newId() }, 'goal-replay', name, answers, later);

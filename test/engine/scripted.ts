@@ -100,15 +100,6 @@ const enrollments: Scripted[] = [
       { ...retried, events: SHOWN, times: 3 },
     ],
   ),
-  // The campaign is deleted while its contact is blocked.
-  {
-    ...enrollment(
-      'cancelled-while-blocked',
-      [next(send), { activity: 'deliverSend', fails: gaveUp }],
-      [{ cancels: true, events: SHOWN, times: 1 }],
-    ),
-    ends: 'CANCELLED',
-  },
 ];
 
 const ask = (gives: DirectDecision, more: Partial<Answer> = {}): Answer => ({
