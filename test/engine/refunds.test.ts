@@ -36,11 +36,14 @@ function request(desk: PaymentDesk): Promise<boolean> {
   );
 }
 
+/** A provider that has not answered on a loaded machine is asked again after half a minute. */
+const PATIENCE_MS = 90_000;
+
 const inState = (desk: PaymentDesk, state: string) =>
   eventually(async () => {
     const payment = await desk.payment();
     return payment.state === state && payment;
-  });
+  }, PATIENCE_MS);
 
 /** What the provider gave back of a payment, in cents, and in how many parts. */
 async function givenBack(desk: PaymentDesk) {
