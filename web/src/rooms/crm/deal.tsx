@@ -79,7 +79,7 @@ export default function DealPage() {
 }
 
 /** The three buttons stand beside each other on a phone. */
-const NARROW = { base: 'sm', sm: 'md' };
+const NARROW = { base: 'xs', sm: 'md' };
 const COLORS = { open: 'blue', won: 'teal', lost: 'gray' } as const;
 
 function Standing({ deal }: { deal: OneDeal }) {
