@@ -1,6 +1,7 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
 import { DAY_MS } from '../../lib/clock.ts';
+import { ZERO_UUID } from '../../lib/ids.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { addDeadLetter, INTEGRATION_BACKLOG } from '../records/dead-letters.ts';
@@ -12,7 +13,6 @@ import { emitSettled } from './settle.ts';
 export const MOST_WAITING = 10_000;
 /** Actions that one transaction drops at most. */
 const PAGE = 1_000;
-const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Bounds what waits for accounts that have to be connected again: what is older than INTEGRATION_REAUTH_DAYS, and the oldest of more than {@link MOST_WAITING}, is
@@ -21,7 +21,7 @@ const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
  */
 export async function dropOverdue(deps: Deps): Promise<number> {
   let dropped = 0;
-  for (let after = LOWEST_ID; ;) {
+  for (let after = ZERO_UUID; ;) {
     const ended = await across(deps.db, 'maintenance').sql<
       Columns<'integration_connections', 'id' | 'organization_id'>
     >(
