@@ -45,6 +45,8 @@ const AUTOMATION = {
 };
 /** Bodies the generator below cannot guess, because a rule beyond types decides; by operation. */
 const BY_HAND: Record<string, unknown> = {
+  // A tool that lists gives fewer rows than the route behind it unless it is told.
+  'agentTools.call': { arguments: { limit: 100 } },
   'agent-policies.create': POLICY,
   'agent-policies.replace': POLICY,
   'acquisition.eventTrends': { name: 'order.paid' },
