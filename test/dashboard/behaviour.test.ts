@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Page, Request } from 'playwright-core';
-import { browserTests, findChromium } from '../harness/browser.ts';
+import { browserTests, findChromium, intercept } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
@@ -165,14 +165,15 @@ browserTest('what goes wrong is said in German: no answer, and a field that is r
   const { page, context } = await world.open(tenant, '/campaigns/new', { locale: 'de-DE' });
   const name = page.getByRole('main').getByRole('textbox').first();
   await name.fill('Lichter');
-  await page.route('**/v1/campaigns', (route) => route.abort());
+  await intercept(page, '**/v1/campaigns', (route) => route.abort());
   await name.press('Enter');
   const alert = page.getByRole('alert');
   await alert.getByText('Der Server ist nicht erreichbar').waitFor();
   t.is(await name.inputValue(), 'Lichter');
   await page.unroute('**/v1/campaigns');
   const problems = [{ path: 'body.start_date', message: 'must be today or later' }];
-  await page.route(
+  await intercept(
+    page,
     '**/v1/campaigns',
     (route) => route.fulfill({ status: 400, json: { code: 'bad_request', message: 'Refused', problems } }),
     { times: 1 },
@@ -187,7 +188,7 @@ browserTest('a 401 in the middle renews the session, and what was typed stays', 
   const name = page.getByRole('main').getByRole('textbox').first();
   await name.fill('Lights for shops');
   let refused = 0;
-  await page.route('**/v1/campaigns', (route) => {
+  await intercept(page, '**/v1/campaigns', (route) => {
     if (route.request().method() !== 'POST' || refused > 0) return route.continue();
     refused += 1;
     return route.fulfill({
@@ -215,7 +216,7 @@ browserTest('a session that ended keeps what was typed, and goes on when somebod
   const cookies = await context.cookies();
   await context.clearCookies();
   let isOver = true;
-  await page.route('**/v1/**', (route) =>
+  await intercept(page, '**/v1/**', (route) =>
     isOver
       ? route.fulfill({ status: 401, contentType: 'application/json', body: '{"code":"unauthorized","message":"no"}' })
       : route.continue(),

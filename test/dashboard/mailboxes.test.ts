@@ -1,6 +1,6 @@
 import test from 'ava';
 import { startProvisioning, type ProvisioningSandbox } from '../../local/provisioning.ts';
-import { browserTests, findChromium } from '../harness/browser.ts';
+import { browserTests, findChromium, intercept } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
 import { createCampaign, createMailbox, createMember } from '../harness/factories.ts';
 import { freshDomain, openOrderDesk } from '../harness/mailbox-orders.ts';
@@ -112,7 +112,7 @@ browserTest('a mailbox is disconnected once what follows was said; who may not i
     .getByRole('listitem')
     .filter({ hasText: /^Lights$/ })
     .waitFor();
-  await page.route('**/v1/emails/*', (route) =>
+  await intercept(page, '**/v1/emails/*', (route) =>
     route.request().method() === 'DELETE'
       ? route.fulfill({ status: 409, json: { code: 'conflict', message: 'It is busy', fix: 'Wait a moment.' } })
       : route.continue(),

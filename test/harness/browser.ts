@@ -50,6 +50,16 @@ export async function launchBrowser(): Promise<TestBrowser> {
 }
 
 /**
+ * Answers requests of a page that is open already. Chromium says that it does before the page has heard of it, and what the page asks for in between goes to
+ * the server; so this waits until the page is given an answer that no server gives.
+ */
+export async function intercept(page: Page, ...[pattern, handler, options]: Parameters<Page['route']>): Promise<void> {
+  await page.route(pattern, handler, options);
+  await page.route('**/intercepted', (route) => route.fulfill({ status: 204 }));
+  await page.waitForFunction(async () => (await fetch('/intercepted')).status === 204);
+}
+
+/**
  * Tests that need Chromium: one after the other, with patience. On a machine without it they are skipped, which the end of
  * the run prints by title and CI takes for a failure.
  */
