@@ -4,7 +4,7 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { FIRST_TASK_TYPES, isTaskTypeNamed, readTaskTypes, taskTypeProblems } from '../records/crm-actions.ts';
+import { FIRST_TASK_TYPES, isTaskTypeNamed, readTaskTypes } from '../records/crm-actions.ts';
 import { assertNotFull } from '../records/full-list.ts';
 import { movedTo, storePositions } from '../records/positions.ts';
 
@@ -90,7 +90,7 @@ export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
 
 /** Whether a task type of the workspace has the name, in any case. */
 export async function isTaskType(org: OrgScope, name: string): Promise<boolean> {
-  return (await taskTypeProblems(org, [{ path: '', name }])).length === 0;
+  return (await readTaskTypes(org)).some((type) => isTaskTypeNamed(type, name));
 }
 
 /** The name of a task type as it is written in the list; without a name the first one's. A name that is unknown stays as it is. */
