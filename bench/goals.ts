@@ -13,7 +13,7 @@ import type { BenchContext, BenchResult } from './context.ts';
 import { copyRows, filling, type Cell } from './fill.ts';
 import { describeLateness, lateness, TENANTS } from './lateness.ts';
 import { percentile, timed } from './measure.ts';
-import { idOf } from './reports-data.ts';
+import { idOf } from './reports-emails.ts';
 
 /** Half a year, up to now. */
 const TO = new Date();

@@ -2,119 +2,29 @@ import { HOUR_MS, DAY_MS } from '../lib/clock.ts';
 import { METRICS } from '../domain/facts/metrics.ts';
 import { ALL_CAMPAIGNS } from '../domain/facts/prospects.ts';
 import type { Cell } from './fill.ts';
+import {
+  byContact,
+  DAYS,
+  drawn,
+  emailOf,
+  emails,
+  idOf,
+  iso,
+  mapped,
+  pick,
+  type Email,
+  type Office,
+  type Shape,
+  type Table,
+} from './reports-emails.ts';
+import { groupTables, groupValues } from './reports-groups.ts';
 
-/**
- * The emails of a bench of reports, each from its number alone, so that every table can be written by itself: a few campaigns have most of the emails,
- * they become more towards now, with two seasons a year, and contacts come round in turn.
- */
-
-/** How much is written. */
-export interface Shape {
-  contacts: number;
-  sends: number;
-  engagements: number;
-  campaigns: number;
-}
-
-/** Whose the rows are. */
-export interface Office {
-  organizationId: string;
-  campaignIds: string[];
-  stepIds: string[];
-  mailboxIds: string[];
-  goals: Record<'signup' | 'activation' | 'paid', string>;
-  now: Date;
-}
-
-export interface Email {
-  n: number;
-  contact: number;
-  campaign: number;
-  step: number;
-  mailbox: number;
-  at: number;
-  opened: boolean;
-  clicked: boolean;
-  replied: boolean;
-  positive: boolean;
-  bounced: boolean;
-}
-
-const DAYS = 730;
 /** Of ten contacts one is a person of whom events are known, and of three people one converts. */
 const PEOPLE_EVERY = 10;
 const CONVERTS_EVERY = 3;
 const EVENTS = ['user.signed-up', 'app.opened', 'invoice.paid', 'app.opened'] as const;
 const EVENTS_EACH = 8;
-const SPACES = {
-  contact: 1,
-  send: 2,
-  variant: 3,
-  segment: 4,
-  label: 5,
-  person: 6,
-  event: 7,
-  engagement: 8,
-  visitor: 9,
-} as const;
-
-/**
- * Ids that sort as their numbers do, so that keys are written in order. They are of a time far ahead: what is kept for a while goes by the time in its id, and
- * would be swept away in the middle of the measurement.
- */
-export function idOf(space: keyof typeof SPACES, n: number): string {
-  return `f000000${SPACES[space]}-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
-}
-
-/** A number from 0 to 1 that is drawn for `n`, the same every time. */
-function drawn(n: number, salt: number): number {
-  let x = Math.imul(n ^ (salt * 0x9e3779b1), 0x85ebca6b);
-  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
-  x ^= x >>> 16;
-  return (x >>> 0) / 2 ** 32;
-}
-
-/** The email of a number below `shape.sends`, counted from the oldest. */
-export function emailOf(n: number, shape: Shape, office: Office): Email {
-  const u = (n + drawn(n, 1)) / shape.sends;
-  const r = drawn(n, 2);
-  const contact = n % shape.contacts;
-  return {
-    n,
-    contact,
-    // The campaign at place k of the list has k times fewer emails than the first.
-    campaign: Math.floor(Math.exp(drawn(n, 3) * Math.log(shape.campaigns))) - 1,
-    step: Math.floor(n / shape.contacts) % 3,
-    mailbox: contact % office.mailboxIds.length,
-    at: Math.floor(office.now.getTime() - DAYS * DAY_MS * (1 - Math.sqrt(u) - 0.015 * Math.sin(8 * Math.PI * u))),
-    opened: r < 0.4,
-    clicked: r < 0.08,
-    replied: r < 0.04,
-    positive: r < 0.01,
-    bounced: r > 0.99,
-  };
-}
-
-function* emails(shape: Shape, office: Office): Generator<Email> {
-  for (let n = 0; n < shape.sends; n += 1) yield emailOf(n, shape, office);
-}
-
-/** A moment as PostgreSQL reads it, to the millisecond. Days are remembered: Date writes a hundred times slower than this. */
-function iso(ms: number): string {
-  const day = Math.floor(ms / DAY_MS);
-  let name = DAY_NAMES.get(day);
-  if (name === undefined) DAY_NAMES.set(day, (name = new Date(day * DAY_MS).toISOString().slice(0, 11)));
-  const rest = ms - day * DAY_MS;
-  const second = Math.floor(rest / 1000);
-  const fraction = String(rest % 1000).padStart(3, '0');
-  return `${name}${TWO[Math.floor(second / 3600)]}:${TWO[Math.floor(second / 60) % 60]}:${TWO[second % 60]}.${fraction}Z`;
-}
-const DAY_NAMES = new Map<number, string>();
-const TWO = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
 const moment = (there: boolean, ms: number): string | null => (there ? iso(ms) : null);
-const pick = <T>(of: readonly T[], n: number): T => of[n % of.length]!;
-
-type Table = { table: string; columns: readonly string[]; rows: Iterable<readonly Cell[]> };
 
 /** The tables in the order in which they are written: what takes longest first. */
 export function* tablesOf(shape: Shape, office: Office): Generator<Table> {
@@ -165,6 +75,7 @@ export function* tablesOf(shape: Shape, office: Office): Generator<Table> {
       ),
     rows: mapped(emails(shape, office), (email) => sendFact(email, org, office)),
   };
+  yield* groupTables(shape, office);
   const people = Math.ceil(shape.contacts / PEOPLE_EVERY);
   yield {
     table: 'people',
@@ -213,20 +124,20 @@ function* numbered(count: number, row: (n: number) => Cell[]): Generator<Cell[]>
   for (let n = 0; n < count; n += 1) yield row(n);
 }
 
-function* mapped<In, Out>(rows: Iterable<In>, map: (row: In) => Out): Generator<Out> {
-  for (const row of rows) yield map(row);
-}
-
 function sendFact(email: Email, org: string, office: Office): Cell[] {
-  const { n, campaign: c, step: s, at } = email;
+  const { n, campaign: c, at } = email;
+  const { campaign, step, variant, offer, angle, cta, mailbox, audience_source, segment, category } = groupValues(
+    email,
+    office,
+  );
   return [
     idOf('send', n),
     org,
     idOf('contact', email.contact),
-    office.campaignIds[c]!,
-    office.stepIds[c * 3 + s]!,
-    n % 5 < 2 ? idOf('variant', c * 2 + (n % 2)) : null,
-    office.mailboxIds[email.mailbox]!,
+    campaign,
+    step,
+    variant,
+    mailbox,
     iso(at),
     moment(email.opened, at + 3 * HOUR_MS),
     moment(email.clicked, at + 5 * HOUR_MS),
@@ -234,13 +145,13 @@ function sendFact(email: Email, org: string, office: Office): Cell[] {
     moment(email.positive, at + DAY_MS),
     moment(email.bounced, at + 60_000),
     email.opened ? idOf('visitor', c * 10_000_000 + email.contact) : null,
-    pick(['Trial', 'Demo', 'Audit', null], c),
-    pick(['Pain', 'Gain', null], s),
-    pick(['Book', 'Reply'], c),
-    `copy${c * 3 + s}`,
-    pick(['import', 'segment', 'api', 'manual'], c),
-    c % 4 === 1 ? idOf('segment', c % 12) : null,
-    n % 3 === 0 ? `{${idOf('label', n % 7)}}` : '{}',
+    offer,
+    angle,
+    cta,
+    `copy${c * 3 + email.step}`,
+    audience_source,
+    segment,
+    category === null ? '{}' : `{${category}}`,
   ];
 }
 
@@ -268,9 +179,8 @@ function* conversions(people: number, office: Office, now: string): Generator<Ce
 /** The rows of a contact: of each campaign that wrote to it, and of all together. */
 function* prospects(shape: Shape, office: Office): Generator<Cell[]> {
   const goalIds = `{${Object.values(office.goals).sort().join(',')}}`;
-  for (let contact = 0; contact < shape.contacts; contact += 1) {
-    const mine: Email[] = [];
-    for (let n = contact; n < shape.sends; n += shape.contacts) mine.push(emailOf(n, shape, office));
+  for (const mine of byContact(shape, office)) {
+    const { contact } = mine[0]!;
     let converted = -Infinity;
     if (converts(contact))
       for (let k = 0; k < EVENTS_EACH; k += 1)
@@ -298,7 +208,6 @@ function* prospects(shape: Shape, office: Office): Generator<Cell[]> {
         converts(contact) ? goalIds : '{}',
       ];
     };
-    if (mine.length === 0) continue;
     yield row(ALL_CAMPAIGNS, mine);
     for (const campaign of new Set(mine.map((email) => email.campaign)))
       yield row(

@@ -24,7 +24,6 @@ import { explainAnalytics } from '../domain/analytics/explain.ts';
 import { readUsage } from '../domain/analytics/usage.ts';
 import { readWarmup } from '../domain/analytics/warmup.ts';
 import { ACQUISITION_MEASURES, ACQUISITIONS } from '../domain/facts/acquisitions.ts';
-import { rebuildGroups } from '../domain/facts/groups.ts';
 import { COUNTED_VISITS, VISITS } from '../domain/facts/visits.ts';
 import { systemCtx } from '../domain/kernel/context.ts';
 import { DAY_MS } from '../lib/clock.ts';
@@ -34,7 +33,8 @@ import { createCampaign, createMailbox, createTenant } from '../test/harness/fac
 import type { BenchContext, BenchResult } from './context.ts';
 import { copyRows, filling, withoutIndexes, withoutTriggers } from './fill.ts';
 import { openSeries, percentile, timed } from './measure.ts';
-import { idOf, tablesOf, type Office, type Shape } from './reports-data.ts';
+import { tablesOf } from './reports-data.ts';
+import { idOf, type Office, type Shape } from './reports-emails.ts';
 
 const FULL: Shape = { contacts: 1_000_000, sends: 10_000_000, engagements: 20_000_000, campaigns: 400 };
 const QUICK: Shape = { contacts: 5_000, sends: 50_000, engagements: 100_000, campaigns: 20 };
@@ -98,9 +98,6 @@ async function dataSet(
     const kept = JSON.parse(text) as { shape: Shape; office: Office; filledMs: number };
     if (JSON.stringify(kept.shape) !== JSON.stringify(shape))
       throw new Error(`${dataDir} holds a data set of another size`);
-    const stale = await deps.db('stale_groups').where({ organization_id: kept.office.organizationId });
-    if (stale.length > 0)
-      log(`groups, after the upgrade: ${Math.round((await timed(() => groupEmails(deps, kept.office))) / 1000)} s`);
     return { office: { ...kept.office, now: new Date(kept.office.now) }, filledMs: kept.filledMs };
   }
   const office = await openOffice(deps, shape);
@@ -115,7 +112,8 @@ function scaled({ campaigns, ...counts }: Shape, scale: number): Shape {
   return { contacts: of(counts.contacts), sends: of(counts.sends), engagements: of(counts.engagements), campaigns };
 }
 
-async function openOffice(deps: TestDeps, shape: Shape): Promise<Office> {
+/** A workspace with the campaigns, mailboxes and goals of the data set. */
+export async function openOffice(deps: TestDeps, shape: Shape): Promise<Office> {
   const { organizationId } = await createTenant(deps);
   const [campaignIds, stepIds, mailboxIds]: [string[], string[], string[]] = [[], [], []];
   for (let n = 0; n < shape.campaigns; n += 1) {
@@ -170,7 +168,6 @@ async function fill(deps: TestDeps, office: Office, shape: Shape, log: (line: st
       { org: office.organizationId },
     );
   });
-  await step('groups', () => withoutTriggers(raw, 'send_groups', () => groupEmails(deps, office)));
   await step('acquisition_facts', async () => {
     await raw.raw(
       `insert into acquisition_facts (organization_id, person_id, goal_id, ${ACQUISITION_MEASURES.join(', ')})
@@ -180,12 +177,6 @@ async function fill(deps: TestDeps, office: Office, shape: Shape, log: (line: st
       { org: office.organizationId },
     );
   });
-}
-
-/** Counts the emails by group, as `heron facts rebuild` does, on both cores. */
-async function groupEmails(deps: TestDeps, { organizationId }: Pick<Office, 'organizationId'>): Promise<void> {
-  await rebuildGroups(deps, organizationId, 2);
-  await rawDb(deps.db).raw('vacuum analyze send_groups, fact_groups');
 }
 
 function reports(deps: TestDeps, office: Office): Record<string, (round: number) => Promise<unknown>> {

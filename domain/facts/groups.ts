@@ -129,16 +129,11 @@ const MEMORY_MIB = 128;
 
 /**
  * Fills and mends the counts of groups of an organization while writes go on. Until it is done reports count the emails themselves.
- * @param lanes pages that are mended at a time
  */
-export async function rebuildGroups(deps: Deps, organizationId: string, lanes = 1): Promise<void> {
+export async function rebuildGroups(deps: Deps, organizationId: string): Promise<void> {
   const ctx = systemCtx(deps, organizationId, 'facts/rebuild');
   await transact(ctx, ({ org }) => org.insert('stale_groups', {}).onConflict('organization_id').ignore());
-  const places = placesOf(reader(ctx));
-  const lane = async () => {
-    for await (const place of places) await transact(ctx, (tx) => mendPage(tx, place));
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  for await (const place of placesOf(reader(ctx))) await transact(ctx, (tx) => mendPage(tx, place));
   await transact(ctx, async (tx) => {
     await tx.org.lock(`facts/${organizationId}`);
     await tx.org.allowMemory(MEMORY_MIB);
