@@ -1,12 +1,14 @@
 /**
  * `npm run screenshots`: a picture of every page of the dashboard, in two widths and both themes, into .heron/screenshots. Arguments choose
- * pages by a part of their name. `-- --docs` makes those of docs/images again, of the same pages with names that are plain (stage.ts).
+ * pictures by a part of their name, such as `inbox` or `phone-dark`. `-- --language de` makes them in German. `-- --docs` makes those of
+ * docs/images again, of the same pages with names that are plain (stage.ts).
  *
  * Brings PostgreSQL up for itself, unless HERON_TEST_PG names one.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { startBacking } from '../../local/backing.ts';
 import { settle } from '../harness/dashboard.ts';
@@ -16,6 +18,14 @@ import { IS_FOR_DOCS, type SceneWorld } from './stage.ts';
 
 const OUT = fileURLToPath(new URL('../../.heron/screenshots', import.meta.url));
 const DOCS_OUT = fileURLToPath(new URL('../../docs/images', import.meta.url));
+const { values: options, positionals: asked } = parseArgs({
+  options: { docs: { type: 'boolean' }, language: { type: 'string', default: 'en' } },
+  allowPositionals: true,
+});
+/** What the browser asks for in each language of the dashboard. */
+const LOCALES: Readonly<Record<string, string>> = { en: 'en-GB', de: 'de-DE' };
+const locale = LOCALES[options.language];
+if (!locale) throw new Error(`--language is one of ${Object.keys(LOCALES).join(', ')}`);
 const WIDTHS = { wide: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
 /** Pictures of the documents by the page that they show. */
 const DOCS: Readonly<Record<string, string>> = {
@@ -57,16 +67,20 @@ try {
 
 /** Every page that was asked for, from top to bottom. */
 async function takeAll(world: SceneWorld, scene: Scene): Promise<void> {
-  const asked = process.argv.slice(2);
-  if (asked.length === 0) await rm(OUT, { recursive: true, force: true });
+  const isEnglish = options.language === 'en';
+  if (asked.length === 0 && isEnglish) await rm(OUT, { recursive: true, force: true });
   await mkdir(OUT, { recursive: true });
-  const pages = scene.pages.filter(([name]) => asked.length === 0 || asked.some((part) => name.includes(part)));
+  // What is done on a page before it is looked at is found by its English words.
+  const pages = scene.pages.filter(([, , , act]) => isEnglish || !act);
   for (const colorScheme of ['light', 'dark'] as const)
     for (const [width, viewport] of Object.entries(WIDTHS))
-      for (const page of pages)
+      for (const page of pages) {
+        const picture = `${page[0]}-${width}-${colorScheme}${isEnglish ? '' : `-${options.language}`}`;
+        if (asked.length > 0 && !asked.some((part) => picture.includes(part))) continue;
         await visit(world, scene, page, { viewport, colorScheme }, (shown) =>
-          shown.screenshot({ path: join(OUT, `${page[0]}-${width}-${colorScheme}.png`), fullPage: true }),
+          shown.screenshot({ path: join(OUT, `${picture}.png`), fullPage: true }),
         );
+      }
   console.log(OUT);
 }
 
@@ -99,7 +113,7 @@ async function visit(
 ): Promise<void> {
   const { page, context, faults } = await world.open(who === 'empty' ? empty : tenant, path, {
     ...look,
-    locale: 'en-GB',
+    locale,
   });
   await settle(page);
   await act?.(page);
