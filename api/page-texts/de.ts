@@ -25,6 +25,7 @@ const FACTS: Readonly<Record<string, string>> = {
   quote_id: 'Angebot',
   risky_emails: 'auch unsichere Adressen',
   schedule_windows: 'Zeitfenster',
+  sending_hours: 'Sendezeiten',
   start_date: 'ab',
   start_time: 'Beginn am Tag',
   stop_on_reply: 'nach einer Antwort aufhören',
@@ -35,6 +36,14 @@ const FACTS: Readonly<Record<string, string>> = {
   unsubscribe_header: 'Abmeldung im Kopf der E-Mail',
   unsubscribe_mode: 'Art der Abmeldung',
   warmup: 'Aufwärmen',
+};
+
+/** How emails offer to unsubscribe. */
+const UNSUBSCRIBE_MODES: Readonly<Record<string, string>> = {
+  inherit: 'wie im Arbeitsbereich eingestellt',
+  text: 'ein Satz in der E-Mail',
+  link: 'ein Link in der E-Mail',
+  off: 'keine',
 };
 
 const SEVERITIES: Readonly<Record<string, string>> = {
@@ -299,7 +308,8 @@ export const de: PageTexts = {
     yes: 'ja',
     no: 'nein',
     fact: (name) => FACTS[name] ?? name.replaceAll('_', ' '),
-    value: (value) =>
+    value: (value, name) =>
+      (name === 'unsubscribe_mode' ? UNSUBSCRIBE_MODES[value] : undefined) ??
       value
         .replace(/ a month$/, ' im Monat')
         .replace(/ once$/, ' einmal')

@@ -1,6 +1,14 @@
 import { PERMISSIONS, type Permission } from '../../lib/permissions.ts';
 import { html, type Html } from '../oauth/pages/html.ts';
 
+/** How emails offer to unsubscribe. */
+const UNSUBSCRIBE_MODES: Readonly<Record<string, string>> = {
+  inherit: 'as set for the workspace',
+  text: 'a sentence in the email',
+  link: 'a link in the email',
+  off: 'none',
+};
+
 /**
  * The texts of the server-rendered pages in English. Other languages have the same entries: their type is that of this one. A text with values in it is a
  * function; one with emphasis or a link is HTML, in which values are escaped.
@@ -229,7 +237,9 @@ export const en = {
     no: 'no',
     /** Of a field whose name only its writer knows. */
     fact: (name: string): string => name.replaceAll('_', ' '),
-    value: (value: string): string => value,
+    /** @param name of its field; empty for a part of a list */
+    value: (value: string, name: string): string =>
+      (name === 'unsubscribe_mode' ? UNSUBSCRIBE_MODES[value] : undefined) ?? value,
     checks: 'Checks',
     faults: (score: string) => `The checks found faults${score}.`,
     passed: (score: string) => `The checks were passed${score}.`,

@@ -1,6 +1,7 @@
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
 import type { PageTexts } from '../../page-texts/index.ts';
 import { html, type Html } from '../../oauth/pages/html.ts';
+import { readableSchedule } from './schedule.ts';
 
 type Content = ApprovalRow['payload'];
 type Sample = Content['samples'][number];
@@ -17,18 +18,19 @@ const SHOWN_ADDRESSES = 20;
 export function contentView(text: PageTexts, { payload, preflight }: ApprovalRow, samplePath: string): Html {
   const { approval: words } = text;
   const mails = payload.recipients.count > 0 || payload.senders.length > 0 || payload.samples.length > 0;
-  return html`${mails ? mailing(words, payload) : null}${payload.details ? html`<h2 class="part">${words.details}</h2>${facts(words, payload.details)}` : null}
+  return html`${mails ? mailing(text, payload) : null}${payload.details ? html`<h2 class="part">${words.details}</h2>${facts(words, payload.details)}` : null}
 ${preflight ? findings(text, preflight) : null}
 ${payload.samples.length > 0 ? html`<h2 class="part">${words.asSeen}</h2>${payload.samples.map((one, index) => sample(words, one, `${samplePath}?n=${index}`))}` : null}
 ${payload.steps.length > 0 ? html`<h2 class="part">${words.template}</h2>${payload.steps.map((one, index) => step(words, one, index))}` : null}`;
 }
 
 /** Whom it mails, from where and when. An order of mailboxes mails nobody. */
-function mailing(words: Words, payload: Content): Html {
+function mailing(text: PageTexts, payload: Content): Html {
+  const { approval: words } = text;
   return html`<dl class="places">
 <dt>${words.recipients}</dt><dd>${recipients(words, payload.recipients)}</dd>
 <dt>${words.from}</dt><dd>${payload.senders.length === 0 ? words.noMailbox : payload.senders.map(({ name, email }) => html`<div>${name} &lt;${email}&gt;</div>`)}</dd>
-<dt>${words.when}</dt><dd>${payload.schedule === null ? words.atOnce : facts(words, payload.schedule)}</dd>
+<dt>${words.when}</dt><dd>${payload.schedule === null ? words.atOnce : facts(words, readableSchedule(text, payload.schedule))}</dd>
 </dl>
 `;
 }
@@ -46,16 +48,16 @@ function recipients(words: Words, { count, source, addresses = [] }: Content['re
 /** An object of which only its writer knows the keys: one line each. */
 function facts(words: Words, values: Record<string, unknown>): Html {
   const shown = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== '');
-  return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${words.fact(name)}</dt><dd>${written(words, value)}</dd>`)}</dl>`;
+  return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${words.fact(name)}</dt><dd>${written(words, value, name)}</dd>`)}</dl>`;
 }
 
 /** A list has a line for each of its entries; an entry with parts is their values in their order. */
-function written(words: Words, value: unknown): Html | string {
+function written(words: Words, value: unknown, name = ''): Html | string {
   if (typeof value === 'boolean') return value ? words.yes : words.no;
   if (Array.isArray(value)) return html`${value.map((one) => html`<div>${written(words, one)}</div>`)}`;
   if (typeof value === 'object' && value !== null)
     return html`${Object.values(value).map((part, index) => html`${index > 0 ? ', ' : ''}${written(words, part)}`)}`;
-  return words.value(String(value));
+  return words.value(String(value), name);
 }
 
 interface Finding {

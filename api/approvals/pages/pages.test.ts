@@ -11,6 +11,10 @@ import type { QuoteRow } from '../../../domain/mailbox-orders/states.ts';
 import { hashPassword } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { PASSWORD } from '../../../test/harness/people.ts';
+import type { ApprovalRow } from '../../../domain/approvals/view.ts';
+import { de } from '../../page-texts/de.ts';
+import { en } from '../../page-texts/en.ts';
+import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
 
 const browserTest = browserTests(test);
@@ -122,6 +126,54 @@ browserTest(
     });
   },
 );
+
+test('a schedule says on which days and hours it sends, in words, and its moments as people read them', (t) => {
+  const daily = { timezone: 'Europe/Berlin', start_time: '09:00', end_time: '17:30', schedule_windows: [] };
+  const dates = { start_date: '2026-03-02T08:00:00.000Z', end_date: null };
+  const morning = [{ start: 540, end: 720 }];
+  const cases: [schedule: Record<string, unknown>, english: string[], german: string[]][] = [
+    [
+      { ...daily, ...dates, days: 0b0010111, daily_limit: 40 },
+      ['sending hours', 'Monday–Wednesday 09:00–17:30', 'Friday 09:00–17:30', '2026-03-02 08:00 UTC', '40'],
+      ['Sendezeiten', 'Montag–Mittwoch 09:00–17:30', 'Freitag 09:00–17:30', '02.03.2026, 08:00 UTC', '40'],
+    ],
+    [
+      {
+        ...daily,
+        days: 127,
+        schedule_windows: [morning, [...morning, { start: 780, end: 1440 }], [], [], [], [], morning],
+      },
+      ['Monday 09:00–12:00, 13:00–24:00', 'Saturday–Sunday 09:00–12:00'],
+      ['Montag 09:00–12:00, 13:00–24:00', 'Samstag–Sonntag 09:00–12:00'],
+    ],
+    [
+      { ...daily, days: 127, start_time: '', end_time: '' },
+      ['Monday–Sunday 00:00–24:00'],
+      ['Montag–Sonntag 00:00–24:00'],
+    ],
+    [{ at: '2026-03-02T08:00:00.000Z' }, ['2026-03-02 08:00 UTC'], ['02.03.2026, 08:00 UTC']],
+    [{ timezone: 'UTC', days: 'weekdays' }, ['weekdays'], ['weekdays']],
+  ];
+  for (const [schedule, english, german] of cases) {
+    const row = { payload: approvalContent({ schedule }), preflight: null } as unknown as ApprovalRow;
+    for (const [texts, expected] of [
+      [en, english],
+      [de, german],
+    ] as const) {
+      const { text } = contentView(texts, row, '/sample');
+      for (const words of expected) t.true(text.includes(words), `${words}: ${text}`);
+      for (const raw of ['T08:00', 'start time', 'windows', '>127<', '>23<', '540'])
+        t.false(text.includes(raw), `${raw}: ${text}`);
+    }
+  }
+});
+
+test('how emails offer to unsubscribe is said in words', (t) => {
+  const row = { payload: approvalContent({ details: { unsubscribe_mode: 'inherit' } }), preflight: null };
+  const shown = [en, de].map((texts) => contentView(texts, row as unknown as ApprovalRow, '/sample').text);
+  t.true(shown[0]!.includes('as set for the workspace'), shown[0]);
+  t.true(shown[1]!.includes('wie im Arbeitsbereich eingestellt'), shown[1]);
+});
 
 browserTest('an order of mailboxes: what is bought, for how much, and the addresses; it mails nobody', async (t) => {
   const tenant = await tenantWithPassword(world);
