@@ -6,10 +6,10 @@ import { executeApproval } from '../approvals/decide.ts';
 import { endApproval, expireApproval } from '../approvals/expire.ts';
 import { NO_DECISION } from '../approvals/link.ts';
 import { findApproval, approvalStatus } from '../approvals/view.ts';
+import { giveUpDirectSend, type Reason } from '../engine/sending/direct-give-up.ts';
 import { reserveDirect } from '../engine/sending/direct-slot.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { addDeadLetter, FAILED_DIRECT_EMAIL, UNCERTAIN_EMAIL } from '../records/dead-letters.ts';
 import { settleDirectSend } from '../records/direct-sends.ts';
 import { approvalContent } from './content.ts';
 
@@ -88,39 +88,19 @@ async function toSlot(tx: Tx, email: DirectSendsRow): Promise<DirectDecision> {
   if (mail?.state === 'reserved') return { kind: 'send', at: mail.slot_at.getTime(), where: 'leaves at its slot' };
   if (mail?.state === 'sending')
     return { kind: 'send', at: tx.now.getTime(), where: 'is looked for after its worker was lost' };
+  const giveUp = async (why: Reason): Promise<DirectDecision> => ({
+    kind: 'done',
+    outcome: await giveUpDirectSend(tx, email, mail?.again ?? false, why),
+  });
   const now = tx.now.getTime();
   const due = email.scheduled_at.getTime();
   if (due > now) return { kind: 'wait', state: 'scheduled', until: due, where: 'waits for its time' };
   if (due + GIVE_UP_MS < now)
-    return giveUp(tx, email, mail, 'not_sent_in_time', 'It could not leave within three days');
+    return giveUp({ code: 'not_sent_in_time', reason: 'It could not leave within three days' });
   const slot = await reserveDirect(tx, email);
-  if (slot.kind === 'never') return giveUp(tx, email, mail, 'mailbox_removed', 'Its mailbox has been removed');
+  if (slot.kind === 'never') return giveUp({ code: 'mailbox_removed', reason: 'Its mailbox has been removed' });
   if (slot.kind === 'later') return { kind: 'wait', state: 'held', until: slot.at.getTime(), where: slot.why };
   return { kind: 'send', at: slot.at.getTime(), where: 'leaves at its slot' };
-}
-
-/** The email has failed for good. One that was to leave once more, as it is uncertain whether it had, is so still. */
-async function giveUp(
-  tx: Tx,
-  email: DirectSendsRow,
-  mail: { again: boolean } | undefined,
-  code: string,
-  reason: string,
-): Promise<DirectDecision> {
-  const again = mail?.again ?? false;
-  const state = again ? 'uncertain' : 'failed';
-  if (again) await tx.org.table('sends').where({ id: email.id }).update({ again: false, updated_at: tx.now });
-  await settleDirectSend(tx, email.id, { state, code, reason });
-  await addDeadLetter(tx, {
-    taskId: email.id,
-    taskType: again ? UNCERTAIN_EMAIL : FAILED_DIRECT_EMAIL,
-    payload: { direct_send_id: email.id, mailbox_id: email.mailbox_id },
-    error: reason,
-    attempts: email.attempts,
-    maxAttempts: 0,
-    nextRetryAt: null,
-  });
-  return { kind: 'done', outcome: state };
 }
 
 /** Keeps what it waits for where people and lists see it. */

@@ -202,7 +202,42 @@ test.serial('an address that is suppressed meanwhile is left out; when none is l
     refused.body.problems.map(({ path }: { path: string }) => path),
     ['body.to.0'],
   );
+  // It is a dead letter: a person who has taken the address off the list has it tried again.
+  const [letter] = (await desk.get('/tasks/dlq?status=pending')).body.data;
+  t.like(letter, { task_type: 'direct_email', task_id: second.task_id });
+  await world.deps.db('suppressions').where({ organization_id: organizationId, email: 'a@else.test' }).delete();
+  t.is((await desk.post(`/tasks/dlq/${letter.id}/replay`, {})).status, 200);
+  t.is(await desk.finish(second.task_id), 'sent');
+  t.deepEqual(desk.smtp.taken[1]!.to, ['a@else.test']);
 });
+
+test.serial(
+  'an uncertain email whose address is suppressed when it is to leave again is listed as uncertain',
+  async (t) => {
+    const desk = await createWritingDesk(stage);
+    const { organizationId } = desk.tenant;
+    const { task_id: id } = await composed(desk, { to: ['a@else.test'] });
+    desk.smtp.next = () => 'die-marked' as Attempt;
+    await desk.deliver(id).catch((error: unknown) => t.true(error instanceof Crash));
+    clock.advance(world.deps.config.SEND_CLAIM_MS);
+    t.is(await desk.finish(id), 'uncertain');
+    const letters = async () => (await desk.get('/tasks/dlq?status=pending')).body.data;
+    const [first] = await letters();
+    t.is((await desk.post(`/tasks/dlq/${first.id}/replay`, {})).status, 200);
+    t.deepEqual(await letters(), []);
+    await world.deps.db('suppressions').insert({
+      id: newId(),
+      organization_id: organizationId,
+      email: 'a@else.test',
+      kind: 'email',
+      source: 'manual',
+      created_at: clock.now(),
+      updated_at: clock.now(),
+    });
+    t.is(await desk.finish(id), 'uncertain');
+    t.like((await letters())[0], { task_type: 'uncertain_email', task_id: id });
+  },
+);
 
 for (const [attempt, outcome] of [
   ['die-before', 'sent'],

@@ -6,7 +6,6 @@ import type { Ctx } from '../../kernel/context.ts';
 import { reader, type Tx } from '../../kernel/transact.ts';
 import { buildDirectMessage } from '../../mail/messages/build-direct.ts';
 import { readBlob } from '../../records/blobs.ts';
-import { settleDirectSend } from '../../records/direct-sends.ts';
 import { refusedRecipients } from '../../records/refused-recipients.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import {
@@ -19,6 +18,7 @@ import {
   type ClaimRow,
   type Json,
 } from './claimed.ts';
+import { giveUpDirectSend } from './direct-give-up.ts';
 
 /**
  * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are
@@ -40,7 +40,7 @@ export async function claimDirect(
   const audience = await allowedOf(tx, direct);
   const [recipient] = audience.to;
   if (recipient === undefined)
-    return giveUp(tx, send, 'suppressed', 'Every address it is to is suppressed or has opted out');
+    return giveUp(tx, row, 'suppressed', 'Every address it is to is suppressed or has opted out');
   const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
   const whole = { ...row, mailbox };
   const server = await takeServer(ctx, tx, whole, acquire);
@@ -58,7 +58,7 @@ export async function claimDirect(
   });
   if (errors.length > 0) {
     const faults = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    return giveUp(tx, send, 'composition_failed', faults);
+    return giveUp(tx, row, 'composition_failed', faults);
   }
   const composed = await compose(options, mailbox);
   const token = await markSending(tx, row, recipient, audience.leftOut);
@@ -96,11 +96,15 @@ async function allowedOf(tx: Tx, { to_emails: to, cc_emails: cc, bcc_emails: bcc
   return { to: allowed(to), cc: allowed(cc), bcc: allowed(bcc), leftOut: [...refused.keys()] };
 }
 
-/** The email has failed for good, and its slot is free. One that was to leave once more, as it is uncertain whether it had, is so still. */
-async function giveUp(tx: Tx, { id, again }: Json, code: string, reason: string): Promise<Claim> {
-  await releaseReservedSends(tx, { sendId: id });
-  if (again) await tx.org.table('sends').where({ id }).update({ again: false });
-  await settleDirectSend(tx, id, { state: again ? 'uncertain' : 'failed', code, reason });
+/** Nothing leaves, now or later. */
+async function giveUp(
+  tx: Tx,
+  { send, direct }: ClaimRow & { direct: Json },
+  code: string,
+  reason: string,
+): Promise<Claim> {
+  const email = { id: send.id, mailbox_id: direct.mailbox_id, attempts: direct.attempts };
+  await giveUpDirectSend(tx, email, send.again, { code, reason });
   return { kind: 'gone', outcome: code };
 }
 
