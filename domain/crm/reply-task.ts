@@ -1,9 +1,10 @@
 import type { Columns } from '../../db/rows.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import type { Tx } from '../kernel/transact.ts';
+import { readTaskTypes } from '../records/crm-actions.ts';
 import { effectiveSettings } from '../records/outreach-settings.ts';
 import { insertTask, type TaskPriority } from './tasks.ts';
-import { isTaskType } from './task-types.ts';
+import { taskTypeNamed, usualTaskType } from './task-types.ts';
 
 /** An answer to a campaign, as its event names it. */
 export interface Answer {
@@ -43,7 +44,8 @@ export async function openTasksForReplies(tx: Tx, answers: readonly Answer[]): P
   );
   const there = new Set(contacts.map(({ id }) => id));
   const names = new Map(campaigns.map(({ id, name }) => [id, name]));
-  const type = (await isTaskType(tx.org, TYPE)) ? TYPE : undefined;
+  const types = await readTaskTypes(tx.org);
+  const type = taskTypeNamed(types, TYPE) ?? usualTaskType(types);
   for (const { campaignId, contactId, intent, source } of wanted) {
     if (!there.has(contactId)) continue;
     const { title, priority } = WORDS[intent] ?? WORDS.neutral!;

@@ -4,7 +4,7 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { FIRST_TASK_TYPES, isTaskTypeNamed, readTaskTypes } from '../records/crm-actions.ts';
+import { FIRST_TASK_TYPES, isTaskTypeNamed } from '../records/crm-actions.ts';
 import { assertNotFull } from '../records/full-list.ts';
 import { movedTo, storePositions } from '../records/positions.ts';
 
@@ -88,16 +88,14 @@ export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Whether a task type of the workspace has the name, in any case. */
-export async function isTaskType(org: OrgScope, name: string): Promise<boolean> {
-  return (await readTaskTypes(org)).some((type) => isTaskTypeNamed(type, name));
+/** The name of a task type as the list has it; undefined for one that is not in it. */
+export function taskTypeNamed(types: readonly { name: string }[], name: string): string | undefined {
+  return types.find((type) => isTaskTypeNamed(type, name))?.name;
 }
 
-/** The name of a task type as it is written in the list; without a name the first one's. A name that is unknown stays as it is. */
-export async function taskTypeNamed(tx: Tx, name: string | undefined): Promise<string> {
-  const types = await readTaskTypes(tx.org);
-  if (name === undefined) return types[0]?.name ?? FIRST_TASK_TYPES[0].name;
-  return types.find((type) => isTaskTypeNamed(type, name))?.name ?? name;
+/** The type of a task for which nobody has named one. */
+export function usualTaskType(types: readonly { name: string }[]): string {
+  return types[0]?.name ?? FIRST_TASK_TYPES[0].name;
 }
 
 /** The types in their order, locked: of two who change the list at once, the second waits. Makes the first ones where there were never any. */

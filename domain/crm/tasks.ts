@@ -6,9 +6,9 @@ import type { EventData } from '../kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { assertAsSeen } from '../records/as-seen.ts';
 import { recordActivities, type Activity } from './activities.ts';
-import { taskTypeProblems, type TASK_PRIORITIES } from '../records/crm-actions.ts';
+import { readTaskTypes, taskTypeProblems, unknownTaskTypes, type TASK_PRIORITIES } from '../records/crm-actions.ts';
 import { referenceProblems, type References } from './references.ts';
-import { taskTypeNamed } from './task-types.ts';
+import { taskTypeNamed, usualTaskType } from './task-types.ts';
 
 /** A task without what its index and its origin need. */
 export type TaskRow = Omit<Row<'crm_tasks'>, 'source' | 'priority_rank'>;
@@ -60,17 +60,23 @@ function namedType({ type }: Pick<TaskEdit, 'type'>): { path: string; name: stri
 export async function createTask(ctx: Ctx, input: NewTask): Promise<TaskRow> {
   return transact(ctx, async (tx) => {
     const references = await referenceProblems(tx.org, input, { lock: true });
-    refuseProblems([...references, ...(await taskTypeProblems(tx.org, namedType(input)))]);
-    return (await insertTask(tx, input, null))!;
+    const types = await readTaskTypes(tx.org);
+    refuseProblems([...references, ...unknownTaskTypes(types, namedType(input))]);
+    const type = (input.type === undefined ? undefined : taskTypeNamed(types, input.type)) ?? usualTaskType(types);
+    return (await insertTask(tx, { ...input, type }, null))!;
   });
 }
 
 /**
- * Stores a task whose ids are known to be right.
+ * Stores a task whose ids and type are known to be right.
  * @param source what makes it where no person does: there is one task for each
  * @returns undefined where the source has one already
  */
-export async function insertTask(tx: Tx, input: NewTask, source: string | null): Promise<TaskRow | undefined> {
+export async function insertTask(
+  tx: Tx,
+  input: NewTask & { type: string },
+  source: string | null,
+): Promise<TaskRow | undefined> {
   const [task] = await tx.org
     .insert('crm_tasks', {
       id: newId(),
@@ -83,7 +89,7 @@ export async function insertTask(tx: Tx, input: NewTask, source: string | null):
       description: input.description ?? null,
       due_date: input.due_date ?? null,
       priority: input.priority ?? 'medium',
-      type: await taskTypeNamed(tx, input.type),
+      type: input.type,
       source,
       created_at: tx.now,
       updated_at: tx.now,
@@ -113,9 +119,10 @@ export async function updateTask(
     const references = await referenceProblems(tx.org, edit, { lock: true });
     const before = await lockTask(tx, id);
     assertAsSeen('The task', before.updated_at, expectedUpdatedAt);
-    refuseProblems([...references, ...(await taskTypeProblems(tx.org, namedType(edit)))]);
-    const type = edit.type === undefined ? {} : { type: await taskTypeNamed(tx, edit.type) };
-    const changes = differing(before, { ...edit, ...type });
+    const types = edit.type === undefined ? [] : await readTaskTypes(tx.org);
+    refuseProblems([...references, ...unknownTaskTypes(types, namedType(edit))]);
+    const type = edit.type === undefined ? undefined : taskTypeNamed(types, edit.type);
+    const changes = differing(before, { ...edit, type });
     const fields = Object.keys(changes);
     if (fields.length === 0) return before;
     const [task] = await tx.org

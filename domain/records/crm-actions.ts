@@ -74,8 +74,14 @@ export async function taskTypeProblems(
   org: OrgScope,
   named: readonly { path: string; name: string }[],
 ): Promise<Problem[]> {
-  if (named.length === 0) return [];
-  const types = await readTaskTypes(org);
+  return named.length === 0 ? [] : unknownTaskTypes(await readTaskTypes(org), named);
+}
+
+/** As {@link taskTypeProblems}, of types that have been read. */
+export function unknownTaskTypes(
+  types: readonly { name: string }[],
+  named: readonly { path: string; name: string }[],
+): Problem[] {
   const known = types.map((type) => type.name).join(', ');
   const message = known === '' ? 'There are no task types' : `is none of ${known}`;
   return named
