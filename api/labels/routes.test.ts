@@ -1,6 +1,6 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
-import { createMember } from '../../test/harness/factories.ts';
+import { createCampaign, createContact, createMailbox, createMember, enroll } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -131,6 +131,51 @@ test('a tag that alone says which mailboxes a campaign sends from stays: without
       .update({ email_tags: [spare], ...harmless });
     t.is((await call(world, 'DELETE', `/v1/tags/${spare}`, { token })).status, 204);
   }
+});
+
+test('a campaign asks for new slots when one of its tags is deleted, and pauses when its pool is empty', async (t) => {
+  const { apiKey: token, organizationId } = await world.tenant();
+  const { db, clock } = world.deps;
+  const now = clock.now();
+  const make = async () =>
+    (await call(world, 'POST', '/v1/tags', { token, body: { title: newId() } })).body.id as string;
+  const [lost, other] = [await make(), await make()];
+  const mailboxId = await createMailbox(world.deps, organizationId, 'tagged@ours.test', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  await db('mailbox_tags').insert({ organization_id: organizationId, mailbox_id: mailboxId, label_id: lost });
+  const reserved = async (fields: Record<string, unknown>) => {
+    const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [{ subject: 'Hi' }], fields);
+    const contactId = await createContact(db, now, organizationId);
+    const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
+    const id = newId();
+    await db('sends').insert({
+      id,
+      organization_id: organizationId,
+      campaign_id: campaignId,
+      enrollment_id: enrollmentId,
+      step_id: stepIds[0],
+      contact_id: contactId,
+      mailbox_id: mailboxId,
+      state: 'reserved',
+      recipient: 'x@lead.test',
+      slot_at: now,
+      slot_day: '2026-11-20',
+      created_at: now,
+      updated_at: now,
+    });
+    return { campaignId, id };
+  };
+  const narrower = await reserved({ email_tags: [lost, other] });
+  const empty = await reserved({ email_tags: [lost], sender_strategy: 'explicit' });
+  const untouched = await reserved({ email_tags: [other] });
+  t.is((await call(world, 'DELETE', `/v1/tags/${lost}`, { token })).status, 204);
+  const left = await db('sends').where({ organization_id: organizationId }).pluck('id');
+  t.deepEqual(left, [untouched.id]);
+  const after = (id: string) => db('campaigns').where({ id }).first('status', 'control_epoch', 'email_tags');
+  t.deepEqual(await after(narrower.campaignId), { status: 'active', control_epoch: 2, email_tags: [other] });
+  t.deepEqual(await after(empty.campaignId), { status: 'paused_no_accounts', control_epoch: 2, email_tags: [] });
+  t.deepEqual(await after(untouched.campaignId), { status: 'active', control_epoch: 1, email_tags: [other] });
 });
 
 test('a viewer sees and does not change', async (t) => {

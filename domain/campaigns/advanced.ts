@@ -9,7 +9,7 @@ import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { assertMayChangeActive } from '../leads/may-change.ts';
 import { lockCampaign } from '../engine/control/status.ts';
-import { reschedule } from './update.ts';
+import { reschedule } from '../engine/control/reschedule.ts';
 
 /** What a campaign overrides of the organization's outreach settings. */
 export interface AdvancedSettings {

@@ -12,7 +12,7 @@ import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { assertMayChangeActive } from '../leads/may-change.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 import { storeSenders } from './sender-rows.ts';
-import { poolChanged } from './update.ts';
+import { poolChanged } from '../engine/control/reschedule.ts';
 
 /** A mailbox of an explicit pool. */
 export type CampaignSenderRow = Columns<'campaign_senders', 'mailbox_id' | 'weight' | 'enabled' | 'last_sent_at'>;

@@ -6,15 +6,15 @@ import { signalLauncher } from '../engine/control/signals.ts';
 import type { ApprovalRow } from '../approvals/view.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { releaseReservedSends } from '../engine/control/release.ts';
+import { poolChanged, reschedule } from '../engine/control/reschedule.ts';
 import { assertAsSeen } from '../records/as-seen.ts';
 import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
-import { assertPoolAllowed, hasSender } from '../engine/campaign/sender-pool.ts';
+import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { assertMaySend, startOrHold, stopLocked } from './start.ts';
 import { assertMayChangeActive } from '../leads/may-change.ts';
-import { lockCampaign, pauseCampaign } from '../engine/control/status.ts';
+import { lockCampaign } from '../engine/control/status.ts';
 
 /** Fields whose change reschedules an active campaign at once. */
 const SCHEDULE = [
@@ -125,30 +125,6 @@ async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[
   if (touches(POOL)) await poolChanged(tx, campaignId);
   // The launcher reads limits, order and `continuous` by itself.
   if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');
-}
-
-/** Releases every reserved slot of an active campaign; its launcher signals the runs, which ask for new slots. */
-export async function reschedule(tx: Tx, campaignId: string, why: string): Promise<void> {
-  await tx.org.sql('update campaigns set control_epoch = control_epoch + 1 where organization_id = :org and id = :id', {
-    id: campaignId,
-  });
-  await releaseReservedSends(tx, { campaignId });
-  await logCampaign(tx, campaignId, 'campaign_rescheduled', why);
-}
-
-/**
- * Applies a changed sender pool of a campaign: an active one asks for new slots, and an explicit pool
- * without a mailbox pauses it.
- */
-export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
-  const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;
-  if (campaign.status !== 'active') return;
-  if (campaign.sender_strategy === 'explicit' && !(await hasSender(tx.org, campaign))) {
-    await pauseCampaign(tx, campaignId, 'paused_no_accounts', 'No mailbox is left to send from');
-    return;
-  }
-  await reschedule(tx, campaignId, 'The sender pool was changed');
-  signalLauncher(tx, campaignId, 'edited');
 }
 
 function changesOf(before: CampaignRow, columns: Partial<CampaignRow>): Record<string, { from: unknown; to: unknown }> {

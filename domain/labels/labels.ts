@@ -3,6 +3,7 @@ import type { Columns } from '../../db/rows.ts';
 import { Labels, type LabelRegistry, type LabelRow } from '../../db/models/label.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
+import { poolChanged } from '../engine/control/reschedule.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { assertNotFull } from '../records/full-list.ts';
@@ -76,7 +77,7 @@ export async function updateLabel(
 }
 
 /**
- * Deletes an entry and removes it from its records; the records stay.
+ * Deletes an entry and removes it from its records; the records stay. Active campaigns that had a deleted tag ask for new slots.
  * @throws AppError not_found, conflict for a tag that alone says which mailboxes a campaign sends from
  */
 export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string): Promise<void> {
@@ -87,11 +88,12 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
     const column = CAMPAIGN_COLUMN[registry];
     if (registry === 'tag') await refuseWidening(tx, id);
     if (column) {
-      await tx.org.sql(
+      const campaigns = await tx.org.sql<Columns<'campaigns', 'id'>>(
         `update campaigns set ${column} = array_remove(${column}, cast(:id as uuid))
-         where organization_id = :org and ${column} @> array[cast(:id as uuid)]`,
+         where organization_id = :org and ${column} @> array[cast(:id as uuid)] returning id`,
         { id },
       );
+      if (registry === 'tag') for (const campaign of campaigns) await poolChanged(tx, campaign.id);
     }
     await tx.org.query(Labels).where({ id }).delete();
     await storePositions(
