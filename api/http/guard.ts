@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { assertMailboxAllowed, type Actor } from '../../domain/kernel/actor.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
+import { preferredLanguage } from '../page-texts/index.ts';
 import { admit } from './admit.ts';
 import { answer } from './answer.ts';
 import { assertServed, authorize } from './authorize.ts';
@@ -34,7 +35,8 @@ export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
 export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa) => {
     const actor = koa.state.actor as Actor;
-    const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId };
+    const language = preferredLanguage(koa.get('accept-language'));
+    const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId, language };
     const { status, headers, cookies, body } = await invoke(spec, parts, ctx, requestOf(koa));
     koa.status = status;
     koa.set(headers);

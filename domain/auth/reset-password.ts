@@ -20,7 +20,7 @@ export async function askReset(ctx: Ctx, email: string): Promise<void> {
   await throttle(ctx, 'reset_mail', email);
   const user = await across(ctx.db, 'person').table('users').where('email', email).first('id');
   const { handle } = await openChallenge(ctx, 'reset', { email, ...(user ? { userId: user.id } : {}) });
-  await ctx.systemMail.send(user ? resetMail(ctx.config, email, handle) : noAccountMail(ctx.config, email));
+  await ctx.systemMail.send(user ? resetMail(ctx, email, handle) : noAccountMail(ctx, email));
 }
 
 /**

@@ -51,7 +51,7 @@ export async function signIn(
   if (await needsCode(ctx, user.id, input.deviceToken)) {
     await throttle(ctx, 'sign_in_mail', input.email);
     const { handle, code } = await openChallenge(ctx, 'login', { email: input.email, userId: user.id });
-    await ctx.systemMail.send(codeMail(input.email, 'login', code));
+    await ctx.systemMail.send(codeMail(ctx, input.email, 'login', code));
     return { session: handle };
   }
   // Only where the device was just recognized: otherwise an invented token would become one that makes the code unnecessary.

@@ -48,7 +48,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string
       invitation_id: invitation?.id,
     },
   });
-  await ctx.systemMail.send(codeMail(input.email, 'register', code));
+  await ctx.systemMail.send(codeMail(ctx, input.email, 'register', code));
   return { session: handle };
 }
 

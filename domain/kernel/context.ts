@@ -37,10 +37,15 @@ export interface Deps {
   strictEvents?: boolean;
 }
 
+/** The languages that Heron writes to people in. */
+export type Language = 'en' | 'de';
+
 /** What a verb gets: the process's parts, the actor, and (inside a guarded write) the open transaction. */
 export interface Ctx extends Deps {
   actor: Actor;
   requestId: string;
+  /** What the request prefers to read, for mails that it sends at once; English where not set. */
+  language?: Language;
   /** Set by the guard for idempotent writes; {@link transact} joins it instead of opening another. */
   trx?: Trx;
   /** With `trx`: {@link transact} adds what it collects to this transaction, which writes all of it at its end in few statements. */

@@ -3,10 +3,12 @@ import { inTransaction } from '../../db/transaction.ts';
 import type { Trx } from '../../db/connection.ts';
 import { Invitations, type InvitationRow } from '../../db/models/invitation.ts';
 import { Roles } from '../../db/models/role.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
+import { invitationMail } from '../identity/mails.ts';
 import { actingAs } from '../identity/sessions.ts';
 import { throttle } from '../identity/throttle.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
@@ -15,8 +17,8 @@ import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
 import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
 
-/** How long an invitation is valid, in milliseconds. */
-const INVITATION_MS = 7 * 24 * 3600_000;
+/** How long an invitation is valid. */
+const INVITATION_DAYS = 7;
 const LIST = 'invitations';
 
 /** An invitation with the name of its role. */
@@ -78,7 +80,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       token_hash: sha256(token),
       invited_by: ctx.actor.userId,
       created_at: tx.now,
-      expires_at: new Date(tx.now.getTime() + INVITATION_MS),
+      expires_at: new Date(tx.now.getTime() + INVITATION_DAYS * DAY_MS),
     });
     tx.audit({
       action: 'create',
@@ -92,21 +94,9 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       .where('id', tx.org.organizationId)
       .first('name');
     // Last, and before the commit: a refused mail rolls the invitation back.
-    await ctx.systemMail.send(
-      invitationMail(input.email, organization!.name, `${ctx.config.APP_URL}/invitations/${token}`),
-    );
+    await ctx.systemMail.send(invitationMail(ctx, input.email, organization!.name, token, INVITATION_DAYS));
     return { ...row, role_name: role.name } as InvitationView;
   });
-}
-
-function invitationMail(to: string, organization: string, link: string) {
-  return {
-    to,
-    subject: `You are invited to ${organization.replace(/\s+/g, ' ')}`,
-    text:
-      `You are invited to join the workspace ${organization}. Accept here within ${INVITATION_MS / 86_400_000} days:\n\n` +
-      `    ${link}\n\nIf you do not know the workspace, ignore this email.\n`,
-  };
 }
 
 /**

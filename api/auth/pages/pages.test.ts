@@ -239,6 +239,11 @@ test('the pages of setting up, signing in and passwords are in the language of t
       alike,
     );
   }
+  t.deepEqual(
+    world.outgoing.filter(({ to }) => to === 'nobody@example.com').map(({ subject }) => subject),
+    ['There is no account for this address', 'Für diese Adresse gibt es kein Konto'],
+    'the mail is in the language of the page that asked for it',
+  );
 });
 
 browserTest('a German claims an installation in German', async (t) => {
