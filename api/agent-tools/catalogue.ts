@@ -90,6 +90,13 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'Reads the settings and status of one campaign. Its emails are in list_campaign_steps, its leads in search_leads.',
     arguments: { campaign_id: campaignId },
   }),
+  tool('campaigns.listLogs', {
+    name: 'get_campaign_log',
+    title: 'Read the log of a campaign',
+    description:
+      'Lists what happened to a campaign and why, newest first: starts, pauses, holds of mailboxes, edits. campaign_start_refused: a person denied the start, or approved one whose campaign had changed.',
+    arguments: { campaign_id: campaignId, ...PAGE },
+  }),
   tool('campaigns.listSteps', {
     name: 'list_campaign_steps',
     title: 'List the steps of a campaign',
@@ -472,8 +479,8 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description:
       'Starts or resumes a campaign: real email leaves, within its schedule and limits, and cannot be called back. ' +
       'Call validate_campaign first, and start only what a person has asked to be started. Refusals say in `fix` what to do. ' +
-      'result awaiting_approval: nothing leaves until a person decides; give them approval_url, they have 30 minutes. get_campaign then says active. ' +
-      'Whether they refused, and why, only a run tells: create_run with campaign_id instead of this.',
+      'result awaiting_approval: nothing leaves until a person decides; give them approval_url, they have 30 minutes. get_campaign then says active, ' +
+      'and get_campaign_log whether they refused. Why, only a run tells: create_run with campaign_id instead of this.',
     destructive: true,
     repeatable: true,
     openWorld: true,

@@ -61,6 +61,16 @@ test('what has changed since is not started, and needs another approval', async 
   t.is(await stateOf(patched.body.approval_id), 'expired');
   t.is((await decide(desk, renamed.body.approval_id, 'denied')).body.status, 'denied');
   t.is((await desk.row(campaign.id)).status, 'draft');
+  // The key reads in the log what became of what it asked for.
+  const { data } = (await call(world, 'GET', `/v1${at}/logs`, { token: desk.tenant.apiKey })).body;
+  const refused = data.filter((line: { event_type: string }) => line.event_type === 'campaign_start_refused');
+  t.deepEqual(
+    refused.map(({ message, metadata }: { message: string; metadata: object }) => [message, metadata]),
+    [
+      ['A person denied the start', { approval_id: renamed.body.approval_id }],
+      ['The start that was approved did not happen: the campaign had changed', { approval_id: id }],
+    ],
+  );
 });
 
 test('the checks of a start run again with the decision: what they refuse is not approved', async (t) => {

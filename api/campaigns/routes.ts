@@ -249,7 +249,8 @@ export const campaignRoutes = [
     method: 'get',
     path: '/campaigns/:id/logs',
     summary: 'What happened to a campaign, newest first',
-    description: 'What happened to the campaign and why: starts, pauses, holds of mailboxes, edits.',
+    description:
+      'What happened to the campaign and why: starts, pauses, holds of mailboxes, edits. `campaign_start_refused`: a person denied a start that waited for approval, or the campaign had changed when they approved it.',
     params: idParams,
     query: z.object(pageQuery(100)),
     success: { status: 200, body: logPage },

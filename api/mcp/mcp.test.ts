@@ -63,6 +63,7 @@ test('tools are those the credential may call, with schemas and hints', async (t
     'get_mailbox',
     'list_campaigns',
     'get_campaign',
+    'get_campaign_log',
     'list_contacts',
     'get_contact',
     'list_threads',
@@ -326,6 +327,7 @@ test("another workspace's ids are not found", async (t) => {
   const calls: [string, Record<string, unknown>][] = [
     ['get_mailbox', { mailbox_id: box }],
     ['get_campaign', { campaign_id: campaignId }],
+    ['get_campaign_log', { campaign_id: campaignId }],
     ['list_campaign_steps', { campaign_id: campaignId }],
     ['get_contact', { contact_id: contactId }],
     ['add_campaign_step', { campaign_id: campaignId, subject: 'x' }],

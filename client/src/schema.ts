@@ -1296,7 +1296,7 @@ export interface paths {
         };
         /**
          * What happened to a campaign, newest first
-         * @description What happened to the campaign and why: starts, pauses, holds of mailboxes, edits.
+         * @description What happened to the campaign and why: starts, pauses, holds of mailboxes, edits. `campaign_start_refused`: a person denied a start that waited for approval, or the campaign had changed when they approved it.
          *
          *     For a key or token with `READ_CAMPAIGNS`, or a person whose role has `view_campaigns`.
          */

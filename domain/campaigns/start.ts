@@ -9,6 +9,7 @@ import { isCredential, may, type Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
 import { launchRefusal } from '../engine/campaign/launch-checks.ts';
 import { launchContent } from './launch-content.ts';
 import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../engine/control/status.ts';
@@ -108,7 +109,8 @@ async function startContent(
 
 /**
  * A person's decision on an approval (POST /approvals/:id/decision). An approved start of a campaign happens in the same transaction,
- * after all checks of a start: when they refuse, the decision is not taken either. Other subjects' workflows are signalled.
+ * after all checks of a start: when they refuse, the decision is not taken either. A start that is not made stands in the campaign's log, where
+ * the key that asked for it can read so. Other subjects' workflows are signalled.
  * @returns the approval, executed where its campaign was started; expired when the campaign has changed since it was asked for
  * @throws AppError as {@link decideApproval}, and the refusals of {@link launchRefusal}
  */
@@ -119,10 +121,22 @@ export async function decide(ctx: Ctx, id: string, decision: Decision): Promise<
     const campaign =
       found.subject_type === 'campaign' && found.status === 'pending' ? await lockCampaign(tx, found.subject_id) : null;
     const decided = await decideApproval({ ...ctx, trx: tx.trx }, id, decision);
-    if (!campaign || decided.status !== 'approved') return decided;
+    if (!campaign) return decided;
+    if (decided.status !== 'approved') {
+      await logCampaign(tx, campaign.id, 'campaign_start_refused', 'A person denied the start', { approval_id: id });
+      return decided;
+    }
     const options = { acknowledgeListRisk: decided.payload.details?.list_risk_accepted === true };
     const content = await startContent(tx, campaign, ctx.config, options);
     if ((await executeApproval(tx, id, content)) === 'executed') await startLocked(tx, campaign, options);
+    else
+      await logCampaign(
+        tx,
+        campaign.id,
+        'campaign_start_refused',
+        'The start that was approved did not happen: the campaign had changed',
+        { approval_id: id },
+      );
     return findApproval(tx.org, id);
   });
 }

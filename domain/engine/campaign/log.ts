@@ -8,6 +8,7 @@ export type CampaignLogType =
   | 'campaign_updated'
   | 'campaign_duplicated'
   | 'campaign_started'
+  | 'campaign_start_refused'
   | 'campaign_restarted'
   | 'campaign_restart_refused'
   | 'campaign_paused'

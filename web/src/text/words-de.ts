@@ -38,6 +38,9 @@ export const words: Readonly<Record<string, string>> = {
   'Step "{name}" did nothing: {why}': 'Schritt „{name}“ hat nichts bewirkt: {why}',
   'Step "{name}" runs again': 'Schritt „{name}“ läuft noch einmal',
   'The app could not be asked for step "{name}": {what}': 'Die App ließ sich für Schritt „{name}“ nicht fragen: {what}',
+  'A person denied the start': 'Jemand hat den Start abgelehnt',
+  'The start that was approved did not happen: the campaign had changed':
+    'Der freigegebene Start fand nicht statt: Die Kampagne war inzwischen geändert worden',
   'The campaign was created': 'Die Kampagne wurde erstellt',
   'The email "{name}" cannot be written: {what}': 'Die E-Mail „{name}“ lässt sich nicht schreiben: {what}',
   'The launcher is {what}': 'Der Start der Leads ist {what}',
