@@ -121,6 +121,12 @@ browserTest(
     await page.getByRole('heading', { name: 'Der Weg zur ersten Antwort' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Der Weg zur ersten Antwort' }).waitFor();
+    await page.getByRole('button', { name: 'Jemanden einladen' }).click();
+    await dialog.getByLabel('E-Mail-Adresse').fill('jan@example.com');
+    await dialog.getByRole('button', { name: 'Jemanden einladen' }).click();
+    await page.getByText('jan@example.com ist eingeladen').waitFor();
+    const mail = world.outgoing.find(({ to }) => to === 'jan@example.com');
+    t.regex(mail!.subject, /^Du bist zu .+ eingeladen$/, 'in the language of the dashboard, not of the browser');
     t.deepEqual(faults, []);
     await context.close();
   },
