@@ -56,6 +56,7 @@ export const ERROR_CODES = {
   campaign_no_mailbox: 400,
   storage_limit_reached: 400,
   attachments_expired: 409,
+  // For a return URL of a checkout or billing portal; no operation takes one, a checkout leads back to APP_URL.
   redirect_not_allowed: 400,
   app_connection_in_use: 409,
   app_connection_not_found: 400,

@@ -22,7 +22,7 @@ interface EventFacts {
 }
 
 /**
- * Every domain event that can be subscribed to, those of planned areas included. Firehose events
+ * Every domain event that can be subscribed to, some that nothing emits yet included. Firehose events
  * reach a subscriber only when it lists them. Published names are never renamed: an incompatible payload gets a new name.
  */
 export const EVENT_TYPES = {
@@ -121,7 +121,11 @@ export const EVENT_TYPES = {
     firehose: true,
     description: 'An email of a conversation was marked, filed or labelled.',
   },
-  'inbox.email_deleted': { category: 'inbox', firehose: true, description: 'An email of a conversation was deleted.' },
+  'inbox.email_deleted': {
+    category: 'inbox',
+    firehose: true,
+    description: 'An email of a conversation was deleted. Nothing emits it yet: no operation deletes an email.',
+  },
   'inbox.reply_received': {
     category: 'inbox',
     firehose: false,
@@ -157,7 +161,11 @@ export const EVENT_TYPES = {
     firehose: false,
     description: 'A contact was deleted; a bulk deletion fires once, with `metadata.bulk` and `metadata.count`.',
   },
-  'form.submitted': { category: 'contact', firehose: false, description: 'Somebody sent a form in.' },
+  'form.submitted': {
+    category: 'contact',
+    firehose: false,
+    description: 'Somebody sent a form in. Nothing emits it yet: there are no forms.',
+  },
   'bulk_operation.completed': {
     category: 'bulk_operation',
     firehose: false,
@@ -172,7 +180,11 @@ export const EVENT_TYPES = {
     firehose: false,
     description: 'A CRM task changed; a bulk write fires once, with `metadata.bulk` and `metadata.count`.',
   },
-  'crm.note_created': { category: 'crm', firehose: false, description: 'A note was written about a contact.' },
+  'crm.note_created': {
+    category: 'crm',
+    firehose: false,
+    description: 'A note was written about a contact. Nothing emits it yet: no operation writes a note.',
+  },
   'meeting.booked': { category: 'meeting', firehose: false, description: 'Somebody booked a meeting.' },
   'meeting.rescheduled': { category: 'meeting', firehose: false, description: 'A meeting was moved to another time.' },
   'meeting.canceled': { category: 'meeting', firehose: false, description: 'A meeting was called off.' },
