@@ -47,8 +47,13 @@ function recipients(words: Words, { count, source, addresses = [] }: Content['re
 
 /** An object of which only its writer knows the keys: one line each. */
 function facts(words: Words, values: Record<string, unknown>): Html {
-  const shown = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const shown = Object.entries(values).filter(([, value]) => !isBare(value));
   return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${words.fact(name)}</dt><dd>${written(words, value, name)}</dd>`)}</dl>`;
+}
+
+/** Whether there is nothing to show of a value. */
+function isBare(value: unknown): boolean {
+  return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 /** A list has a line for each of its entries; an entry with parts is their values in their order. */

@@ -168,11 +168,12 @@ test('a schedule says on which days and hours it sends, in words, and its moment
   }
 });
 
-test('how emails offer to unsubscribe is said in words', (t) => {
-  const row = { payload: approvalContent({ details: { unsubscribe_mode: 'inherit' } }), preflight: null };
+test('how emails offer to unsubscribe is said in words, and what is an empty list is left out', (t) => {
+  const row = { payload: approvalContent({ details: { unsubscribe_mode: 'inherit', cc: [] } }), preflight: null };
   const shown = [en, de].map((texts) => contentView(texts, row as unknown as ApprovalRow, '/sample').text);
   t.true(shown[0]!.includes('as set for the workspace'), shown[0]);
   t.true(shown[1]!.includes('wie im Arbeitsbereich eingestellt'), shown[1]);
+  for (const text of shown) t.false(/<dt>(cc|Kopie)<|<dd><\/dd>/.test(text), text);
 });
 
 browserTest('an order of mailboxes: what is bought, for how much, and the addresses; it mails nobody', async (t) => {
