@@ -57,7 +57,7 @@ export default function Plot({
           })),
         ],
         axes: [
-          { ...axis, values: (_, splits) => splits.map((seconds) => day.format(new Date(seconds * 1000))) },
+          { ...axis, space: 64, values: (_, splits) => splits.map((seconds) => day.format(new Date(seconds * 1000))) },
           {
             ...axis,
             size: 48,

@@ -37,7 +37,7 @@ export function PeopleTable({ question }: { question: Question }) {
           columns={[
             { label: t('leads.who') },
             { label: t('leads.company'), width: '22%', isExtra: true },
-            { label: t('leads.database.status'), width: 140 },
+            { label: t('leads.database.status'), width: 172 },
             { label: t('leads.database.letters'), isNumber: true, width: 90, isExtra: true },
             { label: t('leads.database.last'), width: 150, isExtra: true },
           ]}
@@ -83,8 +83,8 @@ export function CompanyTable({ question }: { question: Question }) {
           keyOf={({ domain }) => domain}
           columns={[
             { label: t('leads.company') },
-            { label: t('leads.people'), isNumber: true, width: 100 },
-            { label: t('leads.database.contacted'), isNumber: true, width: 120 },
+            { label: t('leads.people'), isNumber: true, width: 92 },
+            { label: t('leads.database.contacted'), isNumber: true, width: 136 },
             { label: t('leads.database.replied'), isNumber: true, width: 120, isExtra: true },
             { label: t('leads.database.fresh'), isNumber: true, width: 150, isExtra: true },
             { label: t('leads.database.last'), width: 150, isExtra: true },

@@ -203,7 +203,7 @@ function sayValue(value: Scalar): string {
   return typeof value === 'boolean'
     ? text(`goals.flag.${value}`)
     : typeof value === 'string'
-      ? `“${value}”`
+      ? text('goals.quoted', { value })
       : `${value}`;
 }
 

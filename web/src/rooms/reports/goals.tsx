@@ -85,7 +85,7 @@ function GoalRow({ goal, may }: { goal: Goal; may: boolean }) {
         </To>
       </Table.Td>
       <Table.Td>
-        <Group gap={6} wrap="nowrap">
+        <Group gap={6}>
           {t(`goals.kind.${goal.kind}`)}
           {goal.is_primary ? (
             <Badge variant="light" tt="none">

@@ -92,7 +92,7 @@ function CountedTable({
   return (
     <PagedTable
       list={list}
-      minWidth={560}
+      minWidth={isOfFunnel ? 0 : 560}
       empty={t('reports.nobody')}
       columns={[
         { label: t('reports.person') },

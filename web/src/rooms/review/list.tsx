@@ -48,6 +48,7 @@ export default function ReviewPage() {
           label: t(`review.status.${value}`),
         }))}
         aria-label={t('review.filter')}
+        className="narrow-choice"
         fullWidth
         maw={520}
       />

@@ -125,7 +125,6 @@ function Step({ step: { key, state, problems, to, isUnderWay }, isNext }: { step
     <Group
       component="li"
       align="flex-start"
-      wrap="nowrap"
       py="sm"
       gap="md"
       style={{ listStyle: 'none', borderTop: '1px solid var(--app-line)' }}
@@ -133,7 +132,7 @@ function Step({ step: { key, state, problems, to, isUnderWay }, isNext }: { step
       <ThemeIcon variant="light" color={color} radius="xl" size={28} aria-label={t(`start.state.${state}`)} role="img">
         <Picture size={16} />
       </ThemeIcon>
-      <Box flex={1} miw={0}>
+      <Box flex={1} miw={200}>
         <Text size="sm" pt={4} {...(state === 'done' ? { c: 'dimmed' } : { fw: 600 })}>
           {t(`start.step.${key}`)}
         </Text>
@@ -153,7 +152,7 @@ function Step({ step: { key, state, problems, to, isUnderWay }, isNext }: { step
         ) : null}
       </Box>
       {state === 'done' ? null : (
-        <ToButton to={to} size="xs" variant={isNext ? 'filled' : 'default'}>
+        <ToButton to={to} size="xs" ml="auto" variant={isNext ? 'filled' : 'default'}>
           {t(isUnderWay ? 'start.step.reply.do' : `start.step.${key}.do`)}
         </ToButton>
       )}

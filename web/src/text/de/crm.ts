@@ -71,7 +71,7 @@ export const crm: Record<keyof typeof en, string> = {
   'crm.search': 'Geschäfte suchen',
   'crm.changed': 'Geändert',
   'crm.noDeals': 'Noch keine Geschäfte',
-  'crm.noDeals.why': 'Deals werden auf der Tafel angelegt, auch von Automationen und über die API.',
+  'crm.noDeals.why': 'Geschäfte werden auf der Tafel angelegt, auch von Automationen und über die API.',
   'crm.toBoard': 'Zur Tafel',
   'crm.sum.open': '{count|Eines offen|# offen}',
   'crm.sum.won': '{count|Eines gewonnen|# gewonnen}',

@@ -157,6 +157,7 @@ export const reports: Record<keyof typeof en, string> = {
   'goals.valueKind.number': 'Zahl',
   'goals.valueKind.flag': 'Ja oder nein',
   'goals.valueKind.json': 'Gemischt, als JSON',
+  'goals.quoted': '„{value}“',
   'goals.flag.true': 'ja',
   'goals.flag.false': 'nein',
   'goals.value': 'Das Ereignis trägt einen Betrag',

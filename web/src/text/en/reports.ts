@@ -153,6 +153,7 @@ export const reports = {
   'goals.valueKind.number': 'Number',
   'goals.valueKind.flag': 'Yes or no',
   'goals.valueKind.json': 'Mixed, as JSON',
+  'goals.quoted': '“{value}”',
   'goals.flag.true': 'yes',
   'goals.flag.false': 'no',
   'goals.value': 'The event carries an amount',
