@@ -19,7 +19,9 @@ const FACTS: Readonly<Record<string, string>> = {
   links: 'Wege',
   mailboxes: 'Postfächer',
   max_new_leads_per_day: 'neue Leads am Tag',
+  message: 'Nachricht',
   monthly: 'im Monat',
+  on_timeout: 'wenn es nicht kommt',
   open_tracking: 'Öffnungen zählen',
   provider: 'Anbieter',
   quote_id: 'Angebot',
@@ -31,19 +33,25 @@ const FACTS: Readonly<Record<string, string>> = {
   stop_on_reply: 'nach einer Antwort aufhören',
   text_only: 'nur Text',
   thread_id: 'Unterhaltung',
+  timeout_minutes: 'höchstens (Minuten)',
   timezone: 'Zeitzone',
   type: 'Art',
   unsubscribe_header: 'Abmeldung im Kopf der E-Mail',
   unsubscribe_mode: 'Art der Abmeldung',
+  wait_event_name: 'Ereignis',
+  wait_minutes: 'Minuten',
   warmup: 'Aufwärmen',
 };
 
-/** How emails offer to unsubscribe. */
-const UNSUBSCRIBE_MODES: Readonly<Record<string, string>> = {
-  inherit: 'wie im Arbeitsbereich eingestellt',
-  text: 'ein Satz in der E-Mail',
-  link: 'ein Link in der E-Mail',
-  off: 'keine',
+/** Values of what is chosen from a list, by its name. */
+const CHOICES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  unsubscribe_mode: {
+    inherit: 'wie im Arbeitsbereich eingestellt',
+    text: 'ein Satz in der E-Mail',
+    link: 'ein Link in der E-Mail',
+    off: 'keine',
+  },
+  on_timeout: { continue: 'weitergehen', stop: 'aufhören' },
 };
 
 const SEVERITIES: Readonly<Record<string, string>> = {
@@ -57,6 +65,15 @@ const STEPS: Readonly<Record<string, string>> = {
   wait: 'Warten',
   wait_for_event: 'Auf ein Ereignis warten',
   app_action: 'Handlung in einer App',
+  add_tag: 'Schlagwort vergeben',
+  remove_tag: 'Schlagwort entfernen',
+  notify: 'Dem Team Bescheid sagen',
+  create_task: 'Aufgabe anlegen',
+  create_deal: 'Geschäft anlegen',
+  move_deal_stage: 'Geschäft verschieben',
+  run_automation: 'Automatisierung starten',
+  unsubscribe: 'Abmelden',
+  end: 'Ende',
 };
 
 /** The texts of the pages in German. */
@@ -309,7 +326,7 @@ export const de: PageTexts = {
     no: 'nein',
     fact: (name) => FACTS[name] ?? name.replaceAll('_', ' '),
     value: (value, name) =>
-      (name === 'unsubscribe_mode' ? UNSUBSCRIBE_MODES[value] : undefined) ??
+      CHOICES[name]?.[value] ??
       value
         .replace(/ a month$/, ' im Monat')
         .replace(/ once$/, ' einmal')
@@ -325,6 +342,7 @@ export const de: PageTexts = {
     emailTo: (to) => `E-Mail an ${to}`,
     textVersion: 'Dasselbe als Text',
     step: (type) => STEPS[type] ?? type.replaceAll('_', ' '),
+    link: (step, when) => `${step ? `zu Schritt ${step}` : 'endet'}${when && `, wenn: ${when}`}`,
     later: (days) => `, ${days === 1 ? 'einen Tag' : `${days} Tage`} später`,
     sameConversation: 'In derselben Unterhaltung',
   },

@@ -251,6 +251,8 @@ export const en = {
     emailTo: (to: string) => `Email to ${to}`,
     textVersion: 'Its text version',
     step: (type: string): string => type.replaceAll('_', ' '),
+    /** A way out of a step. @param step its number; empty where the sequence ends @param when conditions; empty: always */
+    link: (step: string, when: string): string => `${step ? `to step ${step}` : 'ends'}${when && ` if: ${when}`}`,
     later: (days: number) => `, ${days} ${days === 1 ? 'day' : 'days'} later`,
     sameConversation: 'In the same conversation',
   },

@@ -90,9 +90,32 @@ ${body === '' ? html`<pre>${text}</pre>` : html`<iframe class="letter" sandbox s
 
 function step(words: Words, { name, type, wait_after: days, variants = [], settings }: Step, index: number): Html {
   const when = days ? words.later(days) : '';
-  return html`<details><summary>${index + 1}. ${name || words.step(type)}${when}</summary>
+  return html`<details><summary>${index + 1}. ${name || words.step(actionOf(settings) ?? type)}${when}</summary>
 ${variants.map(
   ({ subject, body_plain: plain, body_html: rich }) =>
     html`<p><strong>${subject || words.sameConversation}</strong></p>${plain ? html`<pre>${plain}</pre>` : null}${rich ? html`<pre><code>${rich}</code></pre>` : null}`,
-)}${settings ? facts(words, settings) : null}</details>`;
+)}${settings ? facts(words, readableSettings(words, settings)) : null}</details>`;
+}
+
+function actionOf(settings: Step['settings']): string | undefined {
+  return typeof settings?.type === 'string' ? settings.type : undefined;
+}
+
+/** Settings of a step with what it does in words, and its links as the page counts steps, from one. */
+function readableSettings(words: Words, settings: NonNullable<Step['settings']>): Record<string, unknown> {
+  const action = actionOf(settings);
+  const links = (Array.isArray(settings.links) ? settings.links : []) as {
+    to: number | null;
+    when?: { field: string; operator: string; value?: unknown }[];
+  }[];
+  return {
+    ...settings,
+    ...(action === undefined ? {} : { type: words.step(action) }),
+    links: links.map(({ to, when = [] }) =>
+      words.link(
+        to === null ? '' : `${to + 1}`,
+        when.map(({ field, operator, value = '' }) => `${field} ${operator} ${String(value)}`.trim()).join(', '),
+      ),
+    ),
+  };
 }

@@ -176,6 +176,32 @@ test('how emails offer to unsubscribe is said in words, and what is an empty lis
   for (const text of shown) t.false(/<dt>(cc|Kopie)<|<dd><\/dd>/.test(text), text);
 });
 
+test('a step that is no email says what it does, and its ways the steps that they lead to, as the page counts them', (t) => {
+  const settings = {
+    type: 'wait_for_event',
+    wait_event_name: 'trial.started',
+    timeout_minutes: 60,
+    on_timeout: 'stop',
+    links: [{ to: 2, when: [{ field: 'opened', operator: 'equals', value: true }] }, { to: null }],
+  };
+  const tag = { name: '', type: 'wait' as const, settings: { type: 'add_tag', links: [] } };
+  const steps = [{ name: 'Trial', type: 'wait_for_event' as const, settings }, tag];
+  const row = { payload: approvalContent({ steps }), preflight: null } as unknown as ApprovalRow;
+  const [english, german] = [en, de].map((texts) => contentView(texts, row, '/sample').text) as [string, string];
+  for (const words of ['wait for event', '2. add tag', 'to step 3 if: opened equals true', '<div>ends</div>', '>stop<'])
+    t.true(english.includes(words), `${words}: ${english}`);
+  for (const words of [
+    'Auf ein Ereignis warten',
+    '2. Schlagwort vergeben',
+    'zu Schritt 3, wenn: ',
+    '<div>endet</div>',
+    '>aufhören<',
+  ])
+    t.true(german.includes(words), `${words}: ${german}`);
+  for (const raw of ['wait_for_event', 'add_tag', 'timeout', 'Warten<'])
+    t.false(german.includes(raw), `${raw}: ${german}`);
+});
+
 browserTest('an order of mailboxes: what is bought, for how much, and the addresses; it mails nobody', async (t) => {
   const tenant = await tenantWithPassword(world);
   const content = orderContent({
