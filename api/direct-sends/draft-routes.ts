@@ -99,14 +99,15 @@ export const draftRoutes: readonly AnyRoute[] = [
     path: '/unibox/drafts/:id',
     summary: 'Replace what a draft says',
     description:
-      'What is not given becomes empty. Of its files those stay that `kept_attachments` names, beside new ones.',
+      'What is not given becomes empty. Of its files those stay that `kept_attachments` names, beside new ones. With `expected_updated_at` nobody else’s change is overwritten.',
     params: idParams,
     body: draftReplaceBody,
     bodyLimit: MAX_REQUEST_BYTES,
-    furtherProblems: (ctx, body, { id }) => replacementProblems(ctx, id!, body),
+    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }, { id }) => replacementProblems(ctx, id!, body),
     success: { status: 200, body: draft },
-    errors: ['not_found', 'storage_limit_reached'],
-    handler: async (ctx, { params, body }) => present(await replaceDraft(ctx, params.id, body)),
+    errors: ['not_found', 'conflict', 'storage_limit_reached'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) =>
+      present(await replaceDraft(ctx, params.id, body, { expectedUpdatedAt })),
   }),
   route({
     ...write,

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { createPolicy } from '../../test/harness/approvals.ts';
 import { createDirectSend, createWritingDesk } from '../../test/harness/direct-sends.ts';
 import { createApiKey, createMailbox } from '../../test/harness/factories.ts';
@@ -309,6 +310,16 @@ test.serial('a draft is kept, changed, sent once and then gone', async (t) => {
   });
   const kept = await desk.post('/unibox/drafts', written);
   t.like((await desk.post(`/unibox/drafts/${kept.body.id}/send`, {}, apiKey)).body, { result: 'awaiting_approval' });
+});
+
+test.serial('two who write one draft do not overwrite each other unseen', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const { body: draft } = await desk.post('/unibox/drafts', { body_plain: 'Ten euros.' });
+  await refusesTheUnseen(t, draft.updated_at, (more, attempt) => {
+    clock.advance(1);
+    const body = { body_plain: `Attempt ${attempt}`, ...more };
+    return call(world, 'PUT', `/v1/unibox/drafts/${draft.id}`, { token: desk.tenant.apiKey, body });
+  });
 });
 
 test.serial('files of a draft are kept with it, within the limits of an email, and leave with the email', async (t) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_ATTACHMENTS, MAX_RECIPIENTS } from '../../domain/direct-sends/input.ts';
-import { emailAddress, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
+import { asSeen, emailAddress, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 /** Bytes of a request: attachments in base64 and two bodies. */
 export const MAX_REQUEST_BYTES = 12 * 1024 * 1024;
@@ -136,6 +136,7 @@ export const draftReplaceBody = draftBody.extend({
   kept_attachments: z.array(z.uuid()).max(MAX_ATTACHMENTS).optional().meta({
     description: 'Ids of files of the draft that stay; the others are deleted',
   }),
+  ...asSeen,
 });
 
 /** A draft. */

@@ -5917,7 +5917,7 @@ export interface paths {
         get: operations["unibox.getDraft"];
         /**
          * Replace what a draft says
-         * @description What is not given becomes empty. Of its files those stay that `kept_attachments` names, beside new ones.
+         * @description What is not given becomes empty. Of its files those stay that `kept_attachments` names, beside new ones. With `expected_updated_at` nobody else’s change is overwritten.
          *
          *     For a key or token with `WRITE_UNIBOX`, or a person whose role has `send_campaigns`.
          */
@@ -32409,6 +32409,11 @@ export interface operations {
                     }[];
                     /** @description Ids of files of the draft that stay; the others are deleted */
                     kept_attachments?: string[];
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };

@@ -7,6 +7,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import { assertMailboxAllowed } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertAsSeen } from '../records/as-seen.ts';
 import { deleteBlob } from '../records/blobs.ts';
 import { inMailboxes } from '../records/conversation.ts';
 import { assertRoomFor } from '../records/full-list.ts';
@@ -136,10 +137,20 @@ export async function createDraft(ctx: Ctx, input: DraftInput): Promise<Draft> {
   });
 }
 
-/** Replaces what a draft says: what is not given becomes empty. @throws AppError as {@link createDraft}, not_found */
-export async function replaceDraft(ctx: Ctx, id: string, input: DraftInput): Promise<Draft> {
+/**
+ * Replaces what a draft says: what is not given becomes empty.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError as {@link createDraft}, not_found, conflict when it has another `updated_at` by now
+ */
+export async function replaceDraft(
+  ctx: Ctx,
+  id: string,
+  input: DraftInput,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<Draft> {
   return transact(ctx, async (tx) => {
-    const { attachments: files } = await lockDraft(ctx, tx, id);
+    const { attachments: files, updated_at: updatedAt } = await lockDraft(ctx, tx, id);
+    assertAsSeen('The draft', updatedAt, expectedUpdatedAt);
     const { attachments: added = [], kept_attachments: keptIds = [] } = input;
     const wanted = new Set(keptIds.map((fileId) => fileId.toLowerCase()));
     const kept = files.filter((file) => wanted.has(file.blob_id));

@@ -109,7 +109,14 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByRole('button', { name: 'Continue your reply' }).waitFor();
   await page.keyboard.press('r');
   await field.press('End');
+  // Somebody else writes the same draft meanwhile: both texts are shown, and the person decides.
+  const [draft] = (await api('GET', '/unibox/drafts')).data;
+  await api('PUT', `/unibox/drafts/${draft.id}`, { thread_id: draft.thread_id, body_plain: 'Ask us anything.' });
   await field.pressSequentially(' Sam');
+  await page.getByRole('alert').getByText('Ask us anything.').waitFor();
+  t.is(await field.inputValue(), 'Thank you, Ada! Sam');
+  t.is((await api('GET', '/unibox/drafts')).data[0].body_plain, 'Ask us anything.');
+  await page.getByRole('button', { name: 'Keep mine and save it over' }).click();
   await field.press('Control+Enter');
   const sent = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), 60_000);
   const { text, inReplyTo } = await sent.parsed();

@@ -8,7 +8,7 @@ export function Theirs<T>({
   names = {},
   say = {},
 }: {
-  draft: Draft<T>;
+  draft: Pick<Draft<T>, 'theirs' | 'takeTheirs' | 'keepMine'>;
   /** What a field is called where the form has words for it. */
   names?: { [Field in keyof T]?: string } | undefined;
   /** What a field is, in words; without them a text, number or list as it is. */

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { dataOf, heron, queryClient, type BodyOf, type RowOf } from '../../app/api.ts';
 import { showError } from '../../parts/act.ts';
+import { isUnseen } from '../../parts/draft.ts';
 
 export type Draft = RowOf<'/v1/unibox/drafts'>;
 type Written = Pick<
@@ -13,6 +14,16 @@ type Written = Pick<
 /** How long (ms) after the last letter what is written is kept. */
 const PAUSE_MS = 800;
 
+/** What two may write differently. */
+const FIELDS = ['email_account_id', 'to', 'subject', 'body_plain'] as const;
+
+/** What somebody else has written into the draft meanwhile. */
+interface Theirs {
+  fields: (typeof FIELDS)[number][];
+  value: Written;
+  stored: Draft;
+}
+
 /** Drafts of the workspace, last changed first. */
 export const draftsQuery = {
   queryKey: ['inbox', 'drafts'],
@@ -21,12 +32,14 @@ export const draftsQuery = {
 
 /**
  * What somebody writes, kept by the API as a draft while they write. `keep` waits until the newest words are there and gives the draft's id;
- * `discard` deletes it.
+ * `discard` deletes it. Where somebody else has changed it too, nothing is kept before the person has said whose words stay.
  */
 export function useDraft(initial: Written, draft: Draft | undefined) {
   const [written, setWritten] = useState(initial);
   const newest = useRef(initial);
   const id = useRef(draft?.id);
+  const seen = useRef(draft?.updated_at);
+  const [theirs, setTheirs] = useState<Theirs | null>(null);
   const files = useRef(draft?.attachments.map((file) => file.id) ?? []);
   const isChanged = useRef(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -37,19 +50,48 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
     isChanged.current = false;
     const body = withoutEmpty(newest.current);
     try {
-      const { id: kept } = await (id.current === undefined
+      const { id: kept, updated_at: at } = await (id.current === undefined
         ? dataOf(heron.POST('/v1/unibox/drafts', { body }))
         : dataOf(
             heron.PUT('/v1/unibox/drafts/{id}', {
               params: { path: { id: id.current } },
-              body: { ...body, kept_attachments: files.current },
+              body: { ...body, kept_attachments: files.current, expected_updated_at: seen.current },
             }),
           ));
       id.current = kept;
+      seen.current = at;
     } catch (error) {
       isChanged.current = true;
+      if (id.current !== undefined && isUnseen(error)) await meet(id.current);
       throw error;
     }
+  };
+  /** Shows what somebody else has written where it is not what stands here; where it is, nothing keeps the next attempt. */
+  const meet = async (drafted: string) => {
+    const stored = await dataOf(heron.GET('/v1/unibox/drafts/{id}', { params: { path: { id: drafted } } }));
+    const { email_account_id: mailboxId, to, subject, body_plain } = stored;
+    const value = { email_account_id: mailboxId ?? undefined, to, subject, body_plain };
+    const fields = FIELDS.filter(
+      (name) => name in newest.current && JSON.stringify(value[name]) !== JSON.stringify(newest.current[name]),
+    );
+    if (fields.length === 0) seen.current = stored.updated_at;
+    setTheirs(fields.length === 0 ? null : { fields, value, stored });
+  };
+  const settle = (change: Partial<Written>) => {
+    seen.current = theirs?.stored.updated_at;
+    files.current = theirs?.stored.attachments.map((file) => file.id) ?? [];
+    setTheirs(null);
+    write(change);
+  };
+  const write = (change: Partial<Written>) => {
+    newest.current = { ...newest.current, ...change };
+    isChanged.current = true;
+    setWritten(newest.current);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(
+      () => void keep().catch((error: unknown) => isUnseen(error) || showError(error)),
+      PAUSE_MS,
+    );
   };
   const keep = async (): Promise<string | undefined> => {
     clearTimeout(timer.current);
@@ -72,13 +114,10 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
   );
   return {
     written,
-    write(change: Partial<Written>) {
-      newest.current = { ...newest.current, ...change };
-      isChanged.current = true;
-      setWritten(newest.current);
-      clearTimeout(timer.current);
-      timer.current = setTimeout(() => void keep().catch(showError), PAUSE_MS);
-    },
+    write,
+    theirs,
+    takeTheirs: () => settle(Object.fromEntries((theirs?.fields ?? []).map((name) => [name, theirs!.value[name]]))),
+    keepMine: () => settle({}),
     keep,
     /** The draft has become an email. */
     forget,

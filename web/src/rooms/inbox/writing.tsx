@@ -7,6 +7,7 @@ import { useState, type ReactNode, type Ref } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { ErrorNote } from '../../parts/states.tsx';
+import { Theirs } from '../../parts/theirs.tsx';
 import { toDateTime } from '../../parts/time.tsx';
 import { notifications } from '@mantine/notifications';
 import { useText } from '../../text/index.ts';
@@ -107,7 +108,16 @@ export function Writing({
           ))}
         </Pill.Group>
       ) : null}
-      <ErrorNote error={send.error} />
+      <Theirs
+        draft={draft}
+        names={{
+          email_account_id: t('inbox.compose.from'),
+          to: t('inbox.compose.to'),
+          subject: t('inbox.compose.subject'),
+          body_plain: t('inbox.words'),
+        }}
+      />
+      <ErrorNote error={draft.theirs ? null : send.error} />
       <Group justify="space-between" gap="xs">
         <Group gap={4}>
           <Button type="submit" size="xs" loading={send.isPending} disabled={isEmpty}>
