@@ -3,6 +3,8 @@ import type { PageTexts } from '../../page-texts/index.ts';
 /** Minutes of a day as HH:MM. */
 const toClock = (minutes: number): string =>
   [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
+/** A time of day; the usual one where there is none. */
+const timeOr = (usual: string, time: unknown): string => (typeof time === 'string' && time !== '' ? time : usual);
 /** A day of the week, 0 for Monday; the first of January 2024 was one. */
 const nameOf = (day: number, language: string): string =>
   new Date(Date.UTC(2024, 0, 1 + day)).toLocaleDateString(language, { weekday: 'long', timeZone: 'UTC' });
@@ -15,7 +17,7 @@ export function readableSchedule(text: PageTexts, schedule: Record<string, unkno
   const { timezone, days, start_time: start, end_time: end, schedule_windows: windows, ...others } = schedule;
   const hours =
     typeof days === 'number'
-      ? { sending_hours: hoursOfWeek(text.lang, days, `${start || '00:00'}–${end || '24:00'}`, windows) }
+      ? { sending_hours: hoursOfWeek(text.lang, days, `${timeOr('00:00', start)}–${timeOr('24:00', end)}`, windows) }
       : { days, start_time: start, end_time: end, schedule_windows: windows };
   const moments = Object.entries(others).map(([name, value]) => [
     name,

@@ -50,14 +50,7 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
     isChanged.current = false;
     const body = withoutEmpty(newest.current);
     try {
-      const { id: kept, updated_at: at } = await (id.current === undefined
-        ? dataOf(heron.POST('/v1/unibox/drafts', { body }))
-        : dataOf(
-            heron.PUT('/v1/unibox/drafts/{id}', {
-              params: { path: { id: id.current } },
-              body: { ...body, kept_attachments: files.current, expected_updated_at: seen.current },
-            }),
-          ));
+      const { id: kept, updated_at: at } = await store(id.current, body, files.current, seen.current);
       id.current = kept;
       seen.current = at;
     } catch (error) {
@@ -69,13 +62,9 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
   /** Shows what somebody else has written where it is not what stands here; where it is, nothing keeps the next attempt. */
   const meet = async (drafted: string) => {
     const stored = await dataOf(heron.GET('/v1/unibox/drafts/{id}', { params: { path: { id: drafted } } }));
-    const { email_account_id: mailboxId, to, subject, body_plain } = stored;
-    const value = { email_account_id: mailboxId ?? undefined, to, subject, body_plain };
-    const fields = FIELDS.filter(
-      (name) => name in newest.current && JSON.stringify(value[name]) !== JSON.stringify(newest.current[name]),
-    );
-    if (fields.length === 0) seen.current = stored.updated_at;
-    setTheirs(fields.length === 0 ? null : { fields, value, stored });
+    const other = otherThan(newest.current, stored);
+    if (!other) seen.current = stored.updated_at;
+    setTheirs(other);
   };
   const settle = (change: Partial<Written>) => {
     seen.current = theirs?.stored.updated_at;
@@ -130,6 +119,25 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
       if (kept) await dataOf(heron.DELETE('/v1/unibox/drafts/{id}', { params: { path: { id: kept } } }));
     },
   };
+}
+
+/** Stores a new draft, or what one says now; refused where somebody else has changed it since it was seen. */
+function store(id: string | undefined, body: Written, keptFiles: string[], seen: string | undefined): Promise<Draft> {
+  if (id === undefined) return dataOf(heron.POST('/v1/unibox/drafts', { body }));
+  return dataOf(
+    heron.PUT('/v1/unibox/drafts/{id}', {
+      params: { path: { id } },
+      body: { ...body, kept_attachments: keptFiles, expected_updated_at: seen },
+    }),
+  );
+}
+
+/** What is stored where it is not what stands here; null where it is the same. */
+function otherThan(mine: Written, stored: Draft): Theirs | null {
+  const { email_account_id: mailboxId, to, subject, body_plain } = stored;
+  const value = { email_account_id: mailboxId ?? undefined, to, subject, body_plain };
+  const fields = FIELDS.filter((name) => name in mine && JSON.stringify(value[name]) !== JSON.stringify(mine[name]));
+  return fields.length > 0 ? { fields, value, stored } : null;
 }
 
 function withoutEmpty(written: Written): Written {
