@@ -33,6 +33,11 @@ async function boardWithADeal() {
   return { tenant, deal, stageIds, stageOfDeal };
 }
 const lane = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+/** The lane over which a deal is held, as the page shows it: from then on the arrow keys move it. */
+const heldOver = async (page: Page, stage: string) => {
+  await page.getByText(`Lights for Ockham Park is held over ${stage}`).waitFor({ state: 'attached' });
+  await lane(page, stage).and(page.locator('[data-over]')).waitFor();
+};
 const card = (page: Page, stage: string) => lane(page, stage).getByRole('article', { name: 'Lights for Ockham Park' });
 
 browserTest('a deal is moved by mouse, and back by the note that says so', async (t) => {
@@ -61,17 +66,17 @@ browserTest('a deal is moved by the keyboard alone; one that the API refuses to 
   const { page, context, faults } = await world.open(tenant, '/crm', { locale: 'en-GB' });
   await page.getByRole('button', { name: 'Move Lights for Ockham Park' }).focus();
   await page.keyboard.press('Space');
-  await page.getByText('Lights for Ockham Park is held over New').waitFor({ state: 'attached' });
+  await heldOver(page, 'New');
   await page.keyboard.press('ArrowRight');
-  await page.getByText('Lights for Ockham Park is held over Talking').waitFor({ state: 'attached' });
+  await heldOver(page, 'Talking');
   await page.keyboard.press('Space');
   await card(page, 'Talking').waitFor();
   await eventually(async () => (await stageOfDeal()) === 1);
   await page.getByRole('button', { name: 'Move Lights for Ockham Park' }).focus();
   await page.keyboard.press('Space');
-  await page.getByText('Lights for Ockham Park is held over Talking').waitFor({ state: 'attached' });
+  await heldOver(page, 'Talking');
   await page.keyboard.press('ArrowRight');
-  await page.getByText('Lights for Ockham Park is held over Closing').waitFor({ state: 'attached' });
+  await heldOver(page, 'Closing');
   // Somebody else deletes it meanwhile.
   await api(tenant, 'DELETE', `/crm/deals/${deal.id}`);
   await page.keyboard.press('Space');

@@ -29,11 +29,16 @@ import classes from './lanes.module.css';
 /** With the mouse the lane under it is meant, with the keyboard the one that the card covers most. */
 const meant: CollisionDetection = (held) => (held.pointerCoordinates ? pointerWithin(held) : rectIntersection(held));
 
-/** The arrow keys move a card that is held to the lane beside. */
-const toLaneBeside: KeyboardCoordinateGetter = (event, { context: { over, droppableContainers, droppableRects } }) => {
+/** The arrow keys move a card that is held to the lane beside: that of its stage, before it is known which one it is over. */
+const toLaneBeside: KeyboardCoordinateGetter = (
+  event,
+  { context: { active, over, collisionRect, droppableContainers, droppableRects } },
+) => {
   const step = event.code === 'ArrowRight' ? 1 : event.code === 'ArrowLeft' ? -1 : 0;
   if (step === 0) return undefined;
   event.preventDefault();
+  // Just lifted: where it lies is not measured yet, and it would be moved by too much.
+  if (!collisionRect) return undefined;
   const lanes = droppableContainers
     .getEnabled()
     .flatMap(({ id }) => {
@@ -41,7 +46,8 @@ const toLaneBeside: KeyboardCoordinateGetter = (event, { context: { over, droppa
       return rect ? [{ id, rect }] : [];
     })
     .toSorted((a, b) => a.rect.left - b.rect.left);
-  const next = lanes[lanes.findIndex(({ id }) => id === over?.id) + step];
+  const here = over?.id ?? active?.data.current?.stageId;
+  const next = lanes[lanes.findIndex(({ id }) => id === here) + step];
   return next ? { x: next.rect.left + 8, y: next.rect.top + 40 } : undefined;
 };
 
@@ -150,6 +156,7 @@ function Card({ deal, mayMove }: { deal: Deal; mayMove: boolean }) {
   const t = useText();
   const { setNodeRef, setActivatorNodeRef, listeners, attributes, isDragging } = useDraggable({
     id: deal.id,
+    data: { stageId: deal.stage_id },
     disabled: !mayMove,
   });
   return (
