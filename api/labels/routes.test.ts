@@ -1,6 +1,7 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createContact, createMailbox, createMember, enroll } from '../../test/harness/factories.ts';
+import { createReservedSend } from '../../test/harness/inbound.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -148,22 +149,8 @@ test('a campaign asks for new slots when one of its tags is deleted, and pauses 
     const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [{ subject: 'Hi' }], fields);
     const contactId = await createContact(db, now, organizationId);
     const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
-    const id = newId();
-    await db('sends').insert({
-      id,
-      organization_id: organizationId,
-      campaign_id: campaignId,
-      enrollment_id: enrollmentId,
-      step_id: stepIds[0],
-      contact_id: contactId,
-      mailbox_id: mailboxId,
-      state: 'reserved',
-      recipient: 'x@lead.test',
-      slot_at: now,
-      slot_day: '2026-11-20',
-      created_at: now,
-      updated_at: now,
-    });
+    const lead = { campaignId, enrollmentId: enrollmentId!, stepId: stepIds[0]!, contactId, mailboxId };
+    const id = await createReservedSend(world.deps, organizationId, lead);
     return { campaignId, id };
   };
   const narrower = await reserved({ email_tags: [lost, other] });

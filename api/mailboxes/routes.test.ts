@@ -17,6 +17,7 @@ import {
 } from '../../test/harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../../test/harness/mail.ts';
 import { plainRun } from '../../test/harness/plain-history.ts';
+import { createReservedSend } from '../../test/harness/inbound.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -497,20 +498,12 @@ test('switched off, a mailbox gives its reserved slots back; switched on, a hold
   const { campaignId, stepIds } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }]);
   const contactId = await createContact(world.deps.db, now, tenant.organizationId);
   const [enrollmentId] = await enroll(world.deps, tenant.organizationId, campaignId, [contactId]);
-  await world.deps.db('sends').insert({
-    id: newId(),
-    organization_id: tenant.organizationId,
-    campaign_id: campaignId,
-    enrollment_id: enrollmentId,
-    step_id: stepIds[0],
-    contact_id: contactId,
-    mailbox_id: id,
-    state: 'reserved',
-    recipient: 'x@lead.test',
-    slot_at: now,
-    slot_day: '2026-11-20',
-    created_at: now,
-    updated_at: now,
+  await createReservedSend(world.deps, tenant.organizationId, {
+    campaignId,
+    enrollmentId: enrollmentId!,
+    stepId: stepIds[0]!,
+    contactId,
+    mailboxId: id,
   });
   const detail = await call(world, 'GET', `/v1/emails/${id}`, { token });
   t.like(detail.body, {

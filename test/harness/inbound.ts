@@ -49,6 +49,16 @@ export async function createSend(
   return { id, messageId };
 }
 
+/** An email that has a slot and has not left. */
+export async function createReservedSend(
+  deps: TestDeps,
+  organizationId: string,
+  fields: Omit<Parameters<typeof createSend>[2], 'recipient'>,
+): Promise<string> {
+  const unsent = { state: 'reserved', message_id: null, sent_at: null };
+  return (await createSend(deps, organizationId, { ...fields, recipient: 'x@lead.test' }, unsent)).id;
+}
+
 function crlf(lines: readonly string[]): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n`);
 }
