@@ -26,7 +26,8 @@ const written = (value: unknown) =>
       ? Object.fromEntries(Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)))
       : part,
   );
-const isSame = (one: unknown, other: unknown) => written(one) === written(other);
+/** Whether two values of a field say the same. */
+export const isSame = (one: unknown, other: unknown): boolean => written(one) === written(other);
 
 /** Whether the API refuses a write because it has another state by now than the one that was seen. */
 export function isUnseen(error: unknown): boolean {

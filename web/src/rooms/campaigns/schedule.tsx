@@ -6,13 +6,14 @@ import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { toClock } from '../../text/hours.ts';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Calendar } from './calendar.tsx';
 import { DraftFoot } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import type { Campaign } from './flow.ts';
 import { Tracking } from './tracking.tsx';
-import { DAYS, dayOf, toClock, toInstant, toMinutes, toWindows } from './zone.ts';
+import { DAYS, dayOf, toInstant, toMinutes, toWindows } from './zone.ts';
 
 type Change = BodyOf<'/v1/campaigns/{id}', 'patch'>;
 /** Fields whose change gives reserved letters new times. */

@@ -1,5 +1,6 @@
 import { region } from '../../app/preferences.ts';
 import { DAY_MS, toDay } from '../../parts/day.ts';
+import { toClock } from '../../text/hours.ts';
 import type { Campaign } from './flow.ts';
 
 /** In the order of a week that begins on Monday, which is bit 0 of a campaign's days. */
@@ -60,11 +61,6 @@ export function toWindows({ days, start_time: from, end_time: to }: Campaign): C
 export function toMinutes(clock: string): number {
   const [hours, minutes] = clock.split(':').map(Number);
   return (hours ?? 0) * 60 + (minutes ?? 0);
-}
-
-/** HH:MM of minutes after midnight. */
-export function toClock(minutes: number): string {
-  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 }
 
 function offsetMs(at: number, zone: string): number {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { dataOf, heron, queryClient, type BodyOf, type RowOf } from '../../app/api.ts';
 import { showError } from '../../parts/act.ts';
-import { isUnseen } from '../../parts/draft.ts';
+import { isSame, isUnseen } from '../../parts/draft.ts';
 
 export type Draft = RowOf<'/v1/unibox/drafts'>;
 type Written = Pick<
@@ -136,7 +136,7 @@ function store(id: string | undefined, body: Written, keptFiles: string[], seen:
 function otherThan(mine: Written, stored: Draft): Theirs | null {
   const { email_account_id: mailboxId, to, subject, body_plain } = stored;
   const value = { email_account_id: mailboxId ?? undefined, to, subject, body_plain };
-  const fields = FIELDS.filter((name) => name in mine && JSON.stringify(value[name]) !== JSON.stringify(mine[name]));
+  const fields = FIELDS.filter((name) => name in mine && !isSame(value[name], mine[name]));
   return fields.length > 0 ? { fields, value, stored } : null;
 }
 

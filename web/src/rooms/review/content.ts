@@ -1,5 +1,6 @@
 import { region } from '../../app/preferences.ts';
 import { toDateTime } from '../../parts/time.tsx';
+import { hoursOfWeek } from '../../text/hours.ts';
 
 /** What a person decides about, read from the frozen content of an approval. */
 export interface Content {
@@ -47,7 +48,7 @@ function toWords(schedule: Record<string, unknown>): string {
   if (at) return toDateTime(at);
   const begin = fieldOf(schedule, 'start_date');
   return [
-    hoursIn(schedule),
+    hoursOfWeek(schedule, dateFormat({ weekday: 'short' })).join('; '),
     begin && dateFormat({ dateStyle: 'medium' }).format(new Date(begin)),
     fieldOf(schedule, 'timezone'),
   ]
@@ -55,36 +56,8 @@ function toWords(schedule: Record<string, unknown>): string {
     .join(' · ');
 }
 
-/** The hours of each day, Monday first; days after each other with the same hours are said together. */
-function hoursIn(schedule: Record<string, unknown>): string {
-  const windows = listOf(schedule.schedule_windows).map(listOf);
-  const daily = `${fieldOf(schedule, 'start_time') || '00:00'}–${fieldOf(schedule, 'end_time') || '24:00'}`;
-  const hoursOf = (day: number) =>
-    windows.some((one) => one.length > 0)
-      ? (windows[(day + 1) % 7] ?? []).map((one) => `${clockOf(one, 'start')}–${clockOf(one, 'end')}`).join(', ')
-      : Number(schedule.days) & (1 << day)
-        ? daily
-        : '';
-  const runs: { from: number; to: number; hours: string }[] = [];
-  for (let day = 0; day < 7; day++) {
-    const hours = hoursOf(day);
-    const before = runs.at(-1);
-    if (before?.to === day - 1 && before.hours === hours) before.to = day;
-    else if (hours) runs.push({ from: day, to: day, hours });
-  }
-  return runs.map(({ from, to, hours }) => `${nameOf(from)}${to > from ? `–${nameOf(to)}` : ''} ${hours}`).join('; ');
-}
-
-/** Minutes of the day as HH:MM. */
-function clockOf(window: unknown, edge: 'start' | 'end'): string {
-  const minutes = isObject(window) ? Number(window[edge]) : 0;
-  return [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, '0')).join(':');
-}
-
 const dateFormat = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(region(), { timeZone: 'UTC', ...options });
-/** A day of the week, 0 for Monday; the first of January 2024 was one. */
-const nameOf = (day: number) => dateFormat({ weekday: 'short' }).format(Date.UTC(2024, 0, 1 + day));
 
 /** What the checks said, worst first; undefined where none were made. */
 export function readChecks(preflight: object | null): CheckFinding[] | undefined {
