@@ -5,9 +5,9 @@ import { defineConfig } from 'vite';
 const API = process.env.HERON_URL ?? 'http://127.0.0.1:8080';
 const OF_THE_API = ['/v1', '/account', '/setup', '/invitations', '/approvals', '/oauth', '/docs', '/openapi.json'];
 
-/** What the pages of every room are made of, beside the frame around them. */
+/** What the pages of every room are made of, beside the frame around them; and what two rooms share and is too little for a file of its own. */
 const PARTS =
-  /src\/parts\/(act|figure|focus|page|section|sub-pages|time|to)\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
+  /src\/parts\/(act|figure|focus|page|section|sub-pages|time|to)\.|src\/text\/hours\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
 
 export default defineConfig({
   plugins: [react()],
