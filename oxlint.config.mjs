@@ -5,6 +5,7 @@
 
 /** Folders at the top level, and those of them that each may import. */
 const HOUSE = {
+  bundle: [],
   client: [],
   lib: [],
   db: ['lib'],
@@ -14,11 +15,12 @@ const HOUSE = {
   activities: ['domain', 'lib', 'workflows'],
   workers: ['activities', 'db', 'domain', 'lib', 'temporal', 'workflows'],
   api: ['domain', 'lib', 'web', 'workflows'],
-  deploy: ['activities', 'api', 'client', 'db', 'domain', 'lib', 'temporal', 'web', 'workers', 'workflows'],
-  local: ['db', 'deploy', 'domain', 'lib', 'temporal', 'web', 'workflows'],
+  deploy: ['activities', 'api', 'bundle', 'client', 'db', 'domain', 'lib', 'temporal', 'web', 'workers', 'workflows'],
+  local: ['bundle', 'db', 'deploy', 'domain', 'lib', 'temporal', 'web', 'workflows'],
   examples: ['client', 'db', 'deploy', 'domain', 'lib', 'local', 'temporal', 'test', 'web', 'workers', 'workflows'],
   bench: [
     'activities',
+    'bundle',
     'db',
     'deploy',
     'domain',

@@ -1,12 +1,12 @@
 import { withRawDb, type TestAssembly } from '../test/harness/database.ts';
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { assemble } from '../deploy/assemble.ts';
 import { startLocalStack, type LocalStack } from '../local/stack.ts';
 import { loadConfig } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
-import { TYPESCRIPT } from '../local/typescript.ts';
+import { forkSource } from '../local/typescript.ts';
 
 /** What a bench gets: an installation of real processes, this process's own way to its database, and how much to do. */
 export interface BenchContext {
@@ -105,10 +105,7 @@ async function readVersions({ deps, temporal }: TestAssembly): Promise<Record<st
 
 async function startHelper(name: string, env: Record<string, string>): Promise<Helper> {
   const path = fileURLToPath(new URL(`processes/${name}.ts`, import.meta.url));
-  const child = fork(path, {
-    env: { ...process.env, ...env },
-    execArgv: [...TYPESCRIPT],
-  });
+  const child = forkSource(path, [], { env: { ...process.env, ...env } });
   const ended = once(child, 'exit');
   const first = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
   if (!first) throw new Error(`bench/processes/${name}.ts ended before it was ready`);

@@ -17,7 +17,7 @@ interface Document {
   webhooks?: unknown;
 }
 
-const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, 'deploy/heron.ts', 'openapi'], {
+const { stdout } = await promisify(execFile)(process.execPath, ['bundle/run.mjs', 'deploy/heron.ts', 'openapi'], {
   cwd: ROOT,
   maxBuffer: MAX_OUTPUT,
 });

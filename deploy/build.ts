@@ -1,14 +1,15 @@
 /**
- * `npm run build`: compiles what production runs to dist/, bundles the workflows beside it, and tries the result.
+ * `npm run build`: bundles what production runs into dist/, with its data and the workflows beside it, and tries the result.
  */
 import { execFile } from 'node:child_process';
-import { copyFile, cp, rm, stat, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { copyFile, cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createLogger } from '../lib/log.ts';
+import { bundleForProduction } from '../bundle/entries.mjs';
 import { buildDashboard } from '../web/build.ts';
+import { bundleWorkflows } from '../workers/bundle.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -18,10 +19,10 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 
 try {
   await rm(DIST, { recursive: true, force: true });
-  await step('compile', compile);
+  await step('bundle', bundle);
   await step('build the dashboard', dashboard);
   await step('copy data', copyData);
-  await step('bundle workflows', bundle);
+  await step('bundle workflows', workflows);
   await step('try `heron openapi`', tryOut);
 } catch (error) {
   const { stdout = '', stderr = '', message } = error as { stdout?: string; stderr?: string; message: string };
@@ -35,16 +36,23 @@ async function step(name: string, work: () => Promise<string>): Promise<void> {
   console.log(`${name}: ${result} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 
-async function compile(): Promise<string> {
-  const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
-  await run(process.execPath, [compiler, '-p', join(ROOT, 'tsconfig.build.json')], { cwd: ROOT });
-  return DIST;
+/** The command line, and the modules that it runs in threads. */
+async function bundle(): Promise<string> {
+  const entries = ['deploy/heron.ts', 'domain/imports/inspect-thread.ts'];
+  await bundleForProduction(
+    entries.map((path) => join(ROOT, path)),
+    dirname(HERON),
+  );
+  return dirname(HERON);
 }
 
-/** What compiled code reads beside itself. */
+/** Copies the files that modules read beside their sources. */
 async function copyData(): Promise<string> {
   const files = ['api/http/examples.json', 'api/system/reference/scalar.js.br'];
-  for (const file of files) await copyFile(join(ROOT, file), join(DIST, file));
+  for (const file of files) {
+    await mkdir(dirname(join(DIST, file)), { recursive: true });
+    await copyFile(join(ROOT, file), join(DIST, file));
+  }
   return files.join(', ');
 }
 
@@ -56,13 +64,11 @@ async function dashboard(): Promise<string> {
   return place;
 }
 
-/** With the compiled bundler, over the compiled workflows, as a worker of this build would do. */
-async function bundle(): Promise<string> {
-  const { BUILT_BUNDLE, bundleWorkflows } = (await import(
-    pathToFileURL(join(DIST, 'workers', 'bundle.js')).href
-  )) as typeof import('../workers/bundle.ts');
-  await writeFile(BUILT_BUNDLE, await bundleWorkflows(createLogger({ level: 'warn', service: 'build' })));
-  return `${BUILT_BUNDLE}, ${Math.round((await stat(BUILT_BUNDLE)).size / 1024)} KiB`;
+async function workflows(): Promise<string> {
+  const file = join(DIST, 'workers', 'workflow-bundle.js');
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, await bundleWorkflows(createLogger({ level: 'warn', service: 'build' })));
+  return `${file}, ${Math.round((await stat(file)).size / 1024)} KiB`;
 }
 
 async function tryOut(): Promise<string> {

@@ -1,5 +1,5 @@
 /**
- * Makes examples/leads.csv: `npx tsx examples/leads.ts > examples/leads.csv`. Always the same bytes, so a test compares
+ * Makes examples/leads.csv: `node bundle/run.mjs examples/leads.ts > examples/leads.csv`. Always the same bytes, so a test compares
  * the file with what this program makes (domain/imports/leads.test.ts).
  */
 import { pathToFileURL } from 'node:url';

@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 
@@ -11,14 +13,16 @@ const takeTurn = pLimit(THREADS);
 /**
  * Does work that keeps a processor busy in a thread of its own, so that the event loop goes on serving. The module reads
  * its task from `workerData` and posts its result to `parentPort`; both are copied.
- * @param module address of the module without its ending, which is .ts or .js as that of the caller is
+ * @param module address of the module without its ending; deploy/build.ts lists it among the entry points
  * @throws Error when the thread fails or ends without a result
  */
 export function runInThread<Task, Result>(module: URL, task: Task): Promise<Result> {
   return takeTurn(
     () =>
       new Promise<Result>((resolve, reject) => {
-        const worker = new Worker(entryOf(module), {
+        const { file, argv } = programOf(module);
+        const worker = new Worker(file, {
+          argv,
           workerData: task,
           resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
         });
@@ -29,11 +33,9 @@ export function runInThread<Task, Result>(module: URL, task: Task): Promise<Resu
   );
 }
 
-/** Where a thread begins: at the compiled module, or, from source, at a line that lets it read TypeScript. */
-function entryOf(module: URL): URL {
-  if (!import.meta.url.endsWith('.ts')) return new URL(`${module.href}.js`);
-  const loader = new URL('../local/loader/register.mjs', import.meta.url).href;
-  const [register, source] = [loader, `${module.href}.ts`].map((url) => JSON.stringify(url));
-  const lines = `import ${register}; await import(${source});`;
-  return new URL(`data:text/javascript,${encodeURIComponent(lines)}`);
+/** Finds the program of a thread: the built module, which lies beside the command line, or, from source, what bundles it. */
+function programOf(module: URL): { file: URL; argv: string[] } {
+  if (!import.meta.url.endsWith('.ts'))
+    return { file: new URL(`../deploy/${basename(module.pathname)}.js`, import.meta.url), argv: [] };
+  return { file: new URL('../bundle/run.mjs', import.meta.url), argv: [fileURLToPath(`${module.href}.ts`)] };
 }

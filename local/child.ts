@@ -2,7 +2,7 @@ import { mkdirSync, openSync, closeSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { spawnServer } from './servers.ts';
 import type { Incarnation } from './managed.ts';
 import type { ProcessName, ReadyMessage } from '../deploy/processes.ts';
@@ -35,8 +35,8 @@ export async function startChild(
 ): Promise<Incarnation & ReadyMessage> {
   mkdirSync(dirname(options.logFile), { recursive: true });
   const file = openSync(options.logFile, 'a', 0o600);
-  const loader = pathToFileURL(join(root, 'local', 'loader', 'register.mjs')).href;
-  const server = await spawnServer(process.execPath, ['--import', loader, join(root, 'deploy', 'heron.ts'), name], {
+  const runner = join(root, 'local', 'bundle', 'run.mjs');
+  const server = await spawnServer(process.execPath, [runner, join(root, 'deploy', 'heron.ts'), name], {
     cwd: root,
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

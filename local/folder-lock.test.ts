@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { newId } from '../lib/ids.ts';
 import { lockFolder } from './folder-lock.ts';
-import { TYPESCRIPT } from './typescript.ts';
+import { forkSource } from './typescript.ts';
 
 const folder = () => join(tmpdir(), `heron-lock-${newId()}`);
 
@@ -23,14 +23,8 @@ test('a folder is locked until it is released, whatever way it is written', asyn
 
 test('the lock of a killed process is taken over', async (t) => {
   const place = folder();
-  const source = `
-    import { lockFolder } from ${JSON.stringify(new URL('./folder-lock.ts', import.meta.url).href)};
-    await lockFolder(${JSON.stringify(place)});
-    process.send('locked');
-    setInterval(() => {}, 1000);`;
-  const other = spawn(process.execPath, [...TYPESCRIPT, '--input-type=module', '--eval', source], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const holder = fileURLToPath(new URL('../test/harness/lock-holder.ts', import.meta.url));
+  const other = forkSource(holder, [place], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   t.teardown(() => other.kill('SIGKILL'));
   await once(other, 'message');
   await t.throwsAsync(lockFolder(place), { message: /already runs on/ });

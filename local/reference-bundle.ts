@@ -1,5 +1,5 @@
 /**
- * `npx tsx local/reference-bundle.ts [version]`: fetches the browser bundle of @scalar/api-reference from the registry and puts it, compressed,
+ * `node bundle/run.mjs local/reference-bundle.ts [version]`: fetches the browser bundle of @scalar/api-reference from the registry and puts it, compressed,
  * beside the page that loads it. The package itself is no dependency: it would bring 270 others, and all that is used of them is in
  * this one file.
  */

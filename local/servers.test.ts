@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { freePort, spawnServer } from './servers.ts';
 import { TYPESCRIPT } from './typescript.ts';
@@ -77,14 +78,8 @@ test('a program that does not exist is an error, not a crash', async (t) => {
 
 test('a server is stopped when the process that started it is killed', async (t) => {
   const stopped = join(await scratch(t), 'stopped');
-  const script = `
-    import { writeFile } from 'node:fs/promises';
-    import { spawnServer } from '${new URL('./servers.ts', import.meta.url).href}';
-    const options = { stdio: 'ignore', stopSignal: 'SIGTERM', graceMs: 1000 };
-    await spawnServer('sh', ['-c', ${JSON.stringify(SERVER)}, 'sh', ${JSON.stringify(stopped)}], options);
-    await writeFile(${JSON.stringify(`${stopped}.tied`)}, '');`;
-  const args = [...TYPESCRIPT, '--input-type=module', '--eval', script];
-  const parent = spawn(process.execPath, args, { stdio: 'ignore' });
+  const owner = fileURLToPath(new URL('../test/harness/server-owner.ts', import.meta.url));
+  const parent = spawn(process.execPath, [...TYPESCRIPT, owner, SERVER, stopped], { stdio: 'ignore' });
   t.true(await appears(`${stopped}.up`));
   // The server is up before its parent has gone on from starting it.
   t.true(await appears(`${stopped}.tied`));

@@ -1,2 +1,12 @@
-/** The options by which Node runs the sources of the project as they are, for a process that is started from them. */
-export const TYPESCRIPT: readonly string[] = ['--import', new URL('loader/register.mjs', import.meta.url).href];
+import { fork, type ChildProcess, type ForkOptions } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const RUNNER = fileURLToPath(new URL('../bundle/run.mjs', import.meta.url));
+
+/** Arguments that make Node run a TypeScript file of the project, whose path and arguments follow. */
+export const TYPESCRIPT: readonly string[] = [RUNNER];
+
+/** Starts a TypeScript file of the project as a child process with a message channel. */
+export function forkSource(file: string, args: readonly string[], options: ForkOptions): ChildProcess {
+  return fork(RUNNER, [file, ...args], options);
+}

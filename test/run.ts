@@ -7,9 +7,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
+import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startBacking } from '../local/backing.ts';
+import { bundleEntries } from '../bundle/entries.mjs';
+import { chooseFiles } from './files.ts';
 import { ReportReader } from './summary.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -29,23 +32,27 @@ for (const signal of SIGNALS) {
 
 process.exit(await main(process.argv.slice(2)));
 
-async function main(avaArguments: string[]): Promise<number> {
+async function main(given: string[]): Promise<number> {
   const startedAt = Date.now();
   const { HERON_TEST_PG, HERON_TEST_TEMPORAL } = process.env;
-  if (HERON_TEST_PG && HERON_TEST_TEMPORAL) return runAva(avaArguments, {});
+  let bundled: BundledTests;
+  try {
+    bundled = await bundleTests(given);
+  } catch (error) {
+    return notStarted('The tests could not be bundled', error);
+  }
+  if (HERON_TEST_PG && HERON_TEST_TEMPORAL) return runAva(bundled, {});
   let stack;
   try {
     stack = await startBacking({ persistent: false, inMemory: true, log: (line) => print(`  ${line}`) });
   } catch (error) {
-    print(`\nThe test stack did not come up: ${error instanceof Error ? error.message : String(error)}\n`);
-    print('0 passed, 1 failed, 0 skipped');
-    return 1;
+    return notStarted('The test stack did not come up', error);
   }
   try {
     if (interruptedBy) return signalExitCode(interruptedBy);
     print(`  Up in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
     const env = { HERON_TEST_PG: stack.databaseUrl, HERON_TEST_TEMPORAL: stack.temporalAddress };
-    return await runAva(avaArguments, env);
+    return await runAva(bundled, env);
   } finally {
     // From here on nothing may cut the work short; a signal often comes twice, from the terminal and from npm.
     onInterrupt = () => undefined;
@@ -53,10 +60,35 @@ async function main(avaArguments: string[]): Promise<number> {
   }
 }
 
-async function runAva(avaArguments: string[], env: Record<string, string>): Promise<number> {
-  const ava = spawn(process.execPath, [AVA, ...avaArguments], {
+interface BundledTests {
+  /** Holds the chosen tests, and no others. */
+  folder: string;
+  forAva: string[];
+}
+
+async function bundleTests(given: string[]): Promise<BundledTests> {
+  const { files, forAva } = chooseFiles(ROOT, given);
+  const { folder } = await bundleEntries(files.map((file) => join(ROOT, file)));
+  // Many tests run the command line; the first of them need not wait for it.
+  await bundleEntries([join(ROOT, 'deploy/heron.ts')]);
+  return { folder, forAva };
+}
+
+function notStarted(what: string, error: unknown): number {
+  print(`\n${what}: ${error instanceof Error ? error.message : String(error)}\n`);
+  print('0 passed, 1 failed, 0 skipped');
+  return 1;
+}
+
+async function runAva({ folder, forAva }: BundledTests, env: Record<string, string>): Promise<number> {
+  const ava = spawn(process.execPath, [AVA, ...forAva], {
     cwd: ROOT,
-    env: { ...(process.stdout.isTTY && { FORCE_COLOR: '1' }), ...process.env, ...env },
+    env: {
+      ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
+      ...process.env,
+      ...env,
+      HERON_TEST_BUNDLE: relative(ROOT, folder),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onInterrupt = () => {

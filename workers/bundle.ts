@@ -9,7 +9,7 @@ import type { Logger } from '../lib/log.ts';
 const HERE = dirname(fileURLToPath(import.meta.url));
 const WORKFLOWS = join(HERE, '..', 'workflows');
 /** Where a production build leaves the bundle. */
-export const BUILT_BUNDLE = join(HERE, 'workflow-bundle.js');
+const BUILT_BUNDLE = join(HERE, 'workflow-bundle.js');
 const CACHE = join(HERE, '..', '.heron', 'cache');
 
 /**
@@ -30,10 +30,9 @@ export async function workflowBundle(log: Logger): Promise<{ codePath: string }>
 
 /** Bundles workflows/index with webpack, as code. */
 export async function bundleWorkflows(log: Logger): Promise<string> {
-  const extension = existsSync(join(WORKFLOWS, 'index.ts')) ? 'ts' : 'js';
   const { code } = await bundleWorkflowCode({
-    workflowsPath: join(WORKFLOWS, `index.${extension}`),
-    workflowInterceptorModules: [join(WORKFLOWS, `trace-context.${extension}`)],
+    workflowsPath: join(WORKFLOWS, 'index.ts'),
+    workflowInterceptorModules: [join(WORKFLOWS, 'trace-context.ts')],
     logger: {
       log: () => {},
       trace: () => {},
@@ -54,7 +53,7 @@ function sourcesHash(): string {
     for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(folder, entry.name);
       if (entry.isDirectory() && entry.name !== 'histories') walk(path);
-      else if (/(?<!\.test)\.(ts|js)$/.test(entry.name)) hash.update(entry.name).update(readFileSync(path));
+      else if (/(?<!\.test)\.ts$/.test(entry.name)) hash.update(entry.name).update(readFileSync(path));
     }
   };
   walk(WORKFLOWS);

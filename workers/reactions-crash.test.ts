@@ -1,8 +1,9 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { createMetrics } from '../lib/metrics.ts';
+import { forkSource } from '../local/typescript.ts';
 import { COUNTED_EVENT, createReactionTables, readLedger } from '../test/harness/counting-subscribers.ts';
 import { eventually } from '../test/harness/engine.ts';
 import { emitEvents } from '../test/harness/webhooks.ts';
@@ -26,7 +27,7 @@ test.after.always(async () => {
 });
 
 async function startProcess(name: string): Promise<ChildProcess> {
-  const child = fork(PROCESS, {
+  const child = forkSource(PROCESS, [], {
     env: { ...process.env, PRIMARY_DB: world.databaseUrl, PROCESS_NAME: name, LOG_LEVEL: 'silent' },
   });
   children.add(child);

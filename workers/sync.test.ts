@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { createSentLead } from '../test/harness/standing-leads.ts';
 import { startFolderAt } from '../domain/mailboxes/sync-state.ts';
@@ -235,19 +236,9 @@ test('two processes share the mailboxes; when one is killed the other takes over
 
 /** A sync worker in a process of its own, which can be killed in earnest. */
 async function startChild(t: ExecutionContext, world: World, workerId: string): Promise<ChildProcess> {
-  const script = `
-    import { connect } from '${new URL('../db/connection.ts', import.meta.url).href}';
-    import { systemClock } from '${new URL('../lib/clock.ts', import.meta.url).href}';
-    import { createKeyring } from '${new URL('../lib/keyring.ts', import.meta.url).href}';
-    import { silentLogger } from '${new URL('../lib/log.ts', import.meta.url).href}';
-    import { testConfig } from '${new URL('../test/harness/world.ts', import.meta.url).href}';
-    import { startSync } from '${new URL('./sync.ts', import.meta.url).href}';
-    const config = testConfig('${world.databaseUrl}', { IMAP_POLL_MS: '300' });
-    const db = connect({ url: config.PRIMARY_DB, max: 10 });
-    await startSync({ db, clock: systemClock, config, log: silentLogger, keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY) },
-      { leaseMs: ${QUICK.leaseMs}, sweepMs: ${QUICK.sweepMs}, workerId: '${workerId}' });
-    process.stdout.write('watching');`;
-  const child = spawn(process.execPath, [...TYPESCRIPT, '--input-type=module', '--eval', script], {
+  const program = fileURLToPath(new URL('../test/harness/sync-process.ts', import.meta.url));
+  const options = JSON.stringify({ leaseMs: QUICK.leaseMs, sweepMs: QUICK.sweepMs, workerId });
+  const child = spawn(process.execPath, [...TYPESCRIPT, program, world.databaseUrl, options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.teardown(() => void child.kill('SIGKILL'));

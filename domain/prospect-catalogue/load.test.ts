@@ -9,6 +9,7 @@ import pg from 'pg';
 import { CATALOGUE_INDEXES } from '../../db/catalogue/schema.ts';
 import { CatalogueBusy, CatalogueWriter } from '../../db/catalogue/writer.ts';
 import { openCatalogue } from '../../db/catalogue/reader.ts';
+import { TYPESCRIPT } from '../../local/typescript.ts';
 import { catalogueIdOf, createTestCatalogue, type TestCatalogue } from '../../test/harness/catalogue.ts';
 import { eventually } from '../../test/harness/engine.ts';
 import { loadCatalogue, type LoadOptions } from './load.ts';
@@ -135,7 +136,7 @@ test('a load that is killed goes on behind its last stored chunk, and comes to t
     const file = await fileOf([...sampleLines(people, 200)].join(''), 'jsonl');
     const env = { ...process.env, PROSPECT_DB: catalogue.url, HERON_DATA_DIR: folder };
     const load = () =>
-      spawn(process.execPath, ['--import', import.meta.resolve('tsx'), HERON, 'catalogue', 'load', file], {
+      spawn(process.execPath, [...TYPESCRIPT, HERON, 'catalogue', 'load', file], {
         env,
         stdio: ['ignore', 'pipe', 'pipe'],
       });

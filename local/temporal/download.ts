@@ -1,7 +1,7 @@
-import { fork } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { forkSource } from '../typescript.ts';
 import { showProgress } from './progress.ts';
 
 /** A machine without a way out gets no refusal from some networks, only silence. */
@@ -45,8 +45,8 @@ export async function downloadCli({ scratchDir, log }: FetchOptions): Promise<st
 }
 
 async function runDownload(downloadDir: string, onSize: (bytes: number) => void): Promise<void> {
-  const script = fileURLToPath(new URL(`./sdk-download${extname(import.meta.url)}`, import.meta.url));
-  const child = fork(script, [downloadDir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const script = fileURLToPath(new URL('./sdk-download.ts', import.meta.url));
+  const child = forkSource(script, [downloadDir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   let complaint = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-4000)));
   child.on('message', (message) => {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { FINDINGS, type FindingCode } from '../../domain/instance/findings.ts';
 import { z } from 'zod';
@@ -23,7 +23,7 @@ async function textsOf(language: string): Promise<Record<string, Texts>> {
   const folder = join(SOURCES, 'text', language);
   const rooms = (await readdir(folder)).map((name) => name.replace(/\.ts$/, '')).toSorted();
   const read = async (room: string) => {
-    const file = (await import(pathToFileURL(join(folder, `${room}.ts`)).href)) as Record<string, Texts>;
+    const file = (await import(`../../web/src/text/${language}/${room}.ts`)) as Record<string, Texts>;
     return [room, file[room]!] as const;
   };
   return Object.fromEntries(await Promise.all(rooms.map(read)));

@@ -1,8 +1,9 @@
 /** A worker that is killed in the middle of runs of automations: what Heron does is done once, calls of others are repeated under the same id. */
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { forkSource } from '../../local/typescript.ts';
 import { createAppConnection } from '../../domain/app-connections/connections.ts';
 import type { EventData } from '../../domain/kernel/event-payloads.ts';
 import { transact } from '../../domain/kernel/transact.ts';
@@ -38,7 +39,7 @@ test.after.always(async () => {
 });
 
 async function startWorkerProcess(): Promise<ChildProcess> {
-  const worker = fork(PROCESS, {
+  const worker = forkSource(PROCESS, [], {
     env: { ...process.env, PRIMARY_DB: world.databaseUrl, WORLD_ENV: JSON.stringify(ENV) },
   });
   workers.add(worker);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
@@ -223,21 +224,7 @@ test('IMAP: renumbering changes UIDVALIDITY and cuts clients off', async (t) => 
 });
 
 test('a world with a client cut off in the middle of IDLE lets its process end', async (t) => {
-  const script = `
-    import { ImapFlow } from 'imapflow';
-    import { startMailWorld } from '${new URL('./mail.ts', import.meta.url).href}';
-    const world = await startMailWorld();
-    const { imap, email, password } = await world.addMailbox({ email: 'ann@ours.test', password: 'secret' });
-    const client = new ImapFlow({ ...imap, secure: false, logger: false, auth: { user: email, pass: password } });
-    client.on('error', () => undefined);
-    await client.connect();
-    await client.mailboxOpen('INBOX');
-    client.idle().catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    client.close();
-    await world.stop();
-    process.stdout.write('stopped');`;
-  const args = [...TYPESCRIPT, '--input-type=module', '--eval', script];
+  const args = [...TYPESCRIPT, fileURLToPath(new URL('idle-cut-off.ts', import.meta.url))];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
   t.is(stdout, 'stopped');
 });

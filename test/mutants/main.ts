@@ -1,5 +1,5 @@
 /**
- * `npx tsx test/mutants/main.ts`: breaks the workflow bundle of the day in one place at a time and replays every recorded
+ * `node bundle/run.mjs test/mutants/main.ts`: breaks the workflow bundle of the day in one place at a time and replays every recorded
  * history with it. Prints, as a Markdown table, which recording notices each edit; one that none notices is either
  * equivalent, or a path that nothing has recorded. `-- 'approval mail'` does those alone whose name begins so. Not part of `npm test`.
  */

@@ -6,11 +6,12 @@ import { defineWorkflow, type WorkflowContract } from '../../workflows/contract.
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 
 const WORKFLOWS = new URL('../../workflows/', import.meta.url);
+const readContract = (family: string): Promise<object> => import(`../../workflows/${family}/contract.ts`);
 type AnyArgs = Readonly<Record<string, string>>;
 
 const contracts: WorkflowContract<AnyArgs>[] = [];
 for (const family of readdirSync(WORKFLOWS, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
-  for (const value of Object.values(await import(new URL(`${family.name}/contract.ts`, WORKFLOWS).href)))
+  for (const value of Object.values(await readContract(family.name)))
     if (typeof value === 'object' && value !== null && 'partsOf' in value)
       contracts.push(value as WorkflowContract<AnyArgs>);
 

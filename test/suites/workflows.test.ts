@@ -19,10 +19,12 @@ const families = readdirSync(WORKFLOWS, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/workflow.ts`, WORKFLOWS)))
   .map((entry) => entry.name);
 
+const readContract = (family: string): Promise<object> => import(`../../workflows/${family}/contract.ts`);
+
 test('every family has a contract, stands in the barrel under its type, has activities under its name, and keeps a recorded history', async (t) => {
   t.true(families.length >= 3);
   for (const family of families) {
-    const contracts = Object.values(await import(new URL(`${family}/contract.ts`, WORKFLOWS).href)).filter(
+    const contracts = Object.values(await readContract(family)).filter(
       (value): value is { type: string; id: unknown } =>
         typeof value === 'object' && value !== null && 'type' in value && 'id' in value,
     );
@@ -46,7 +48,7 @@ test('every family has a contract, stands in the barrel under its type, has acti
 test('every family is reconciled with PostgreSQL, or says why it need not be', async (t) => {
   const reconciled = RUN_FAMILIES.map(({ contract }) => contract.type);
   for (const family of families) {
-    const contracts = Object.values(await import(new URL(`${family}/contract.ts`, WORKFLOWS).href)).filter(
+    const contracts = Object.values(await readContract(family)).filter(
       (value): value is { type: string; kind: string } =>
         typeof value === 'object' && value !== null && 'type' in value && 'kind' in value,
     );

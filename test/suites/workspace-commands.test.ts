@@ -10,6 +10,7 @@ import { startRealtime } from '../../api/servers/realtime.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { createMetrics } from '../../lib/metrics.ts';
+import { TYPESCRIPT } from '../../local/typescript.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { eventually, startEngine } from '../harness/engine.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
@@ -166,7 +167,7 @@ test('heron webhooks listen posts events as webhooks would, signed, and ends whe
   const child = spawn(
     process.execPath,
     [
-      ...process.execArgv,
+      ...TYPESCRIPT,
       HERON,
       'webhooks',
       'listen',

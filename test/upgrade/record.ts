@@ -1,5 +1,5 @@
 /**
- * Records the database of this build with open runs, as a backup in test/upgrade/<last migration>: `npx tsx test/upgrade/record.ts` with HERON_TEST_PG
+ * Records the database of this build with open runs, as a backup in test/upgrade/<last migration>: `node bundle/run.mjs test/upgrade/record.ts` with HERON_TEST_PG
  * and HERON_TEST_TEMPORAL set. Once for each release, by its build; later builds must take it over (upgrade.test.ts).
  */
 import { rm } from 'node:fs/promises';

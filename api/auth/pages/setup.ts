@@ -118,7 +118,7 @@ ${command(`export HERON_URL=${api} HERON_API_KEY=${key}\ncurl "$HERON_URL/v1/sys
 <li>${words.tryMail}
 ${command('npm run mailbox')}</li>
 <li>${words.tryCampaign}
-${command('npx tsx examples/first-campaign.ts')}</li></ol>
+${command('node bundle/run.mjs examples/first-campaign.ts')}</li></ol>
 <p class="soft">${words.more(DOCS_PATH)}</p>`,
   });
 }

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { CACHE, removeUnused, ROOT } from './cache.mjs';
+import { isInstalled, isJoined, joinedFile, joinPackages } from './packages.mjs';
+
+const BUNDLES = join(CACHE, 'bundles');
+/** Files besides the sources that decide what a bundle is. */
+const MAKERS = ['node_modules/.package-lock.json', 'bundle/entries.mjs', 'bundle/packages.mjs'];
+
+/**
+ * Bundles TypeScript entry points with esbuild, unless a bundle of the same sources is cached. Modules that several entry
+ * points share become one chunk. Packages are imported from {@link joinPackages}, once for all bundles.
+ * @param {string[]} entries paths of the sources
+ * @returns {Promise<{ folder: string, fileOf: (entry: string) => string }>} folder of the bundle, and the file of an entry point in it
+ */
+export async function bundleEntries(entries) {
+  const paths = entries.map(toProjectPath).sort();
+  const record = join(BUNDLES, `${digest([process.version, ...paths])}.json`);
+  const folder = findFresh(record) ?? (await makeBundle(paths, record));
+  return { folder, fileOf: (entry) => join(folder, toProjectPath(entry).replace(/\.ts$/, '.mjs')) };
+}
+
+/** Finds the cached bundle, if each of its sources still has the size and the time of modification that it had. */
+function findFresh(record) {
+  try {
+    const { folder, stamps } = JSON.parse(readFileSync(record, 'utf8'));
+    if (!existsSync(folder) || stamps.some(([path, stamp]) => stampOf(path) !== stamp)) return undefined;
+    const now = new Date();
+    utimesSync(folder, now, now);
+    return folder;
+  } catch (error) {
+    // No bundle yet, or a source that is gone.
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function makeBundle(paths, record) {
+  const startedAt = Date.now();
+  mkdirSync(BUNDLES, { recursive: true });
+  removeUnused(BUNDLES);
+  // Beside its final place, so that a rename moves it there.
+  const making = mkdtempSync(join(BUNDLES, 'making-'));
+  try {
+    const { sources, specifiers } = await build(paths, making);
+    const joined = await joinPackages(specifiers);
+    mkdirSync(join(making, 'node_modules'));
+    symlinkSync(joined, join(making, 'node_modules', 'joined'), 'dir');
+    const read = [...MAKERS, ...sources];
+    const texts = read.flatMap((path) => [path, readFileSync(join(ROOT, path))]);
+    const folder = join(BUNDLES, digest([record, joined, ...texts]));
+    // An identical bundle may have been made before, or by another process just now.
+    if (!existsSync(folder)) renameUnlessMade(making, folder);
+    // A source that changed meanwhile may not be what was bundled: the next process bundles again.
+    if (read.every((path) => statSync(join(ROOT, path)).mtimeMs < startedAt))
+      writeWhole(record, JSON.stringify({ folder, stamps: read.map((path) => [path, stampOf(path)]) }));
+    return folder;
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Bundles entry points for production: all files into one folder, packages left to be found in node_modules.
+ * @param {string[]} entries paths of the sources
+ * @param {string} outdir folder below the one that stands for the project's, where the data files of the sources are looked for
+ */
+export async function bundleForProduction(entries, outdir) {
+  const sourceUrl = (path) => `new URL("../${path.replace(/\.ts$/, '.js')}", import.meta.url).href`;
+  await esbuild(entries.map(toProjectPath), outdir, {
+    entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    target: 'node20.19',
+    packages: 'external',
+    plugins: [sourceUrls(sourceUrl)],
+  });
+}
+
+/** Returns the sources that were read, and the specifiers of the joined packages that they import. */
+async function build(paths, outdir) {
+  const specifiers = new Set();
+  const { metafile } = await esbuild(paths, outdir, {
+    outbase: '.',
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[hash]',
+    target: `node${process.versions.node}`,
+    plugins: [externalPackages(specifiers), sourceUrls((path) => JSON.stringify(pathToFileURL(join(ROOT, path)).href))],
+  });
+  return { sources: Object.keys(metafile.inputs).sort(), specifiers };
+}
+
+async function esbuild(entryPoints, outdir, options) {
+  const { build: run } = await import('esbuild');
+  return run({
+    entryPoints,
+    absWorkingDir: ROOT,
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    sourcemap: 'linked',
+    sourcesContent: false,
+    metafile: true,
+    logLevel: 'error',
+    ...options,
+  });
+}
+
+/** Marks an import that the plugin itself has esbuild look up. */
+const FOUND = Symbol('found');
+
+/** Leaves packages out of the bundle, and has those that are joined imported from their joined files. */
+function externalPackages(specifiers) {
+  return {
+    name: 'external-packages',
+    setup({ onResolve, resolve: find }) {
+      // This program, which programs use that bundle others, is plain JavaScript and runs from where it is.
+      onResolve({ filter: /^\..*\.mjs$/ }, ({ path, resolveDir }) => ({
+        path: resolve(resolveDir, path),
+        external: true,
+      }));
+      onResolve({ filter: /^[^./]/ }, async ({ path, kind, resolveDir, pluginData }) => {
+        if (kind === 'entry-point' || pluginData === FOUND) return undefined;
+        if (isJoined(path)) {
+          specifiers.add(path);
+          return { path: `joined/${joinedFile(path)}`, external: true };
+        }
+        if (isInstalled(path)) return { path, external: true };
+        // A package of a workspace (client, web) is found from there alone.
+        const { path: file, errors } = await find(path, { resolveDir, kind, pluginData: FOUND });
+        return errors.length > 0 ? { errors } : { path: file, external: true };
+      });
+    },
+  };
+}
+
+/**
+ * Gives each module the URL of its source as `import.meta.url`, so that it finds the files that lie beside it.
+ * @param {(path: string) => string} urlOf expression for the URL of a source, by its path in the project
+ */
+function sourceUrls(urlOf) {
+  return {
+    name: 'source-urls',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const text = readFileSync(path, 'utf8');
+        return { contents: text.replaceAll('import.meta.url', urlOf(relative(ROOT, path))), loader: 'ts' };
+      });
+    },
+  };
+}
+
+function renameUnlessMade(from, to) {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  }
+}
+
+function writeWhole(file, text) {
+  const writing = `${file}.${process.pid}`;
+  writeFileSync(writing, text);
+  renameSync(writing, file);
+}
+
+function stampOf(path) {
+  const { size, mtimeMs } = statSync(join(ROOT, path));
+  return `${size} ${mtimeMs}`;
+}
+
+function toProjectPath(entry) {
+  const path = entry instanceof URL || entry.startsWith('file:') ? fileURLToPath(entry) : resolve(entry);
+  return relative(ROOT, path);
+}
+
+function digest(parts) {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part).update('\n');
+  return hash.digest('hex').slice(0, 20);
+}

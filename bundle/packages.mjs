@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CACHE, removeUnused, ROOT } from './cache.mjs';
+
+/*
+ * The packages that Heron imports consist of more than two thousand small files, which take longer to load than most commands
+ * run. They are joined into a few, once for each set of versions.
+ */
+
+/** Packages that stay as they are: with native code, threads from files of their own, or hooks into other modules. */
+const APART = [
+  '@temporalio/*',
+  '@opentelemetry/*',
+  '@node-rs/*',
+  'pino',
+  // Drivers of knex for other databases; none is installed.
+  'better-sqlite3',
+  'mariadb',
+  'mariadb/callback',
+  'mysql',
+  'mysql2',
+  'oracledb',
+  'pg-native',
+  'pg-query-stream',
+  'sqlite3',
+  'tedious',
+];
+/** Packages of tests that are worth joining; the others among the development dependencies are loaded by few processes. */
+const OF_TESTS = ['ajv', 'ajv-formats', 'fast-check'];
+/** Folders whose sources are bundled. */
+const FOLDERS =
+  'activities api bench client/src db deploy domain examples lib local temporal test workers workflows'.split(' ');
+
+const JOINED = join(CACHE, 'packages');
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const NAMES = new Set([...Object.keys(dependencies), ...OF_TESTS].filter((name) => !isApart(name)));
+
+/** Tells whether an import is served from a joined file. @param {string} specifier e.g. `zod` or `csv-parse/sync` */
+export function isJoined(specifier) {
+  return NAMES.has(packageName(specifier));
+}
+
+/** Tells whether Node finds the package from the project's folder. */
+export function isInstalled(specifier) {
+  const name = packageName(specifier);
+  return name === '' || existsSync(join(ROOT, 'node_modules', name));
+}
+
+/** Name of the joined file of a specifier. */
+export function joinedFile(specifier) {
+  return `${specifier.replaceAll(/\W+/g, '-')}.mjs`;
+}
+
+/**
+ * Joins the packages that the project's sources import, unless the same were joined before (about 3 s). Each specifier becomes
+ * a module with the same exports; code that two of them share stands in one further file, so that nothing exists twice.
+ * @param {Iterable<string>} needed specifiers that must be among them
+ * @returns {Promise<string>} folder of the joined files
+ */
+export async function joinPackages(needed) {
+  const specifiers = [...new Set([...needed, ...importedSpecifiers()])].sort();
+  const installed = readFileSync(join(ROOT, 'node_modules/.package-lock.json'));
+  const hash = createHash('sha256').update(process.version).update(installed).update(specifiers.join('\n'));
+  hash.update(readFileSync(fileURLToPath(import.meta.url)));
+  const folder = join(JOINED, hash.digest('hex').slice(0, 20));
+  if (!existsSync(folder)) await makeJoined(folder, specifiers);
+  const now = new Date();
+  utimesSync(folder, now, now);
+  return folder;
+}
+
+async function makeJoined(folder, specifiers) {
+  const { build } = await import('esbuild');
+  mkdirSync(JOINED, { recursive: true });
+  removeUnused(JOINED);
+  // Inside the project, so that what stays outside is found from here.
+  const making = mkdtempSync(`${folder}.`);
+  try {
+    const entries = {};
+    for (const specifier of specifiers) {
+      const entry = join(making, `entry-${joinedFile(specifier)}`);
+      writeFileSync(entry, await reexport(specifier));
+      entries[joinedFile(specifier).replace(/\.mjs$/, '')] = entry;
+    }
+    const out = join(making, 'out');
+    await build({
+      entryPoints: entries,
+      outdir: out,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      splitting: true,
+      minifyWhitespace: true,
+      legalComments: 'none',
+      format: 'esm',
+      platform: 'node',
+      target: `node${process.versions.node}`,
+      external: APART,
+      banner: { js: `import{createRequire}from'node:module';const require=createRequire(import.meta.url);` },
+      logLevel: 'error',
+    });
+    renameSync(out, folder);
+  } catch (error) {
+    // Another process was faster.
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+}
+
+/** Writes a module with the exports that Node shows for a package, also where it is CommonJS and exports are found by reading it. */
+async function reexport(specifier) {
+  const shown = Object.keys(await import(specifier));
+  const names = shown.filter((name) => name !== 'default' && /^[\w$]+$/.test(name));
+  const lines = [`import * as all from ${JSON.stringify(specifier)};`];
+  for (const [index, name] of names.entries()) lines.push(`const e${index} = all.${name};`);
+  lines.push(`export { ${names.map((name, index) => `e${index} as ${name}`).join(', ')} };`);
+  if (shown.includes('default')) lines.push('export default all.default;');
+  return lines.join('\n');
+}
+
+/** Lists what the sources import from packages that are joined; all of it, so that every bundle shares one set of joined files. */
+function importedSpecifiers() {
+  const found = new Set();
+  for (const folder of FOLDERS)
+    for (const name of readdirSync(join(ROOT, folder), { recursive: true })) {
+      if (!name.endsWith('.ts') || name.includes('node_modules')) continue;
+      const text = readFileSync(join(ROOT, folder, name), 'utf8');
+      for (const [, specifier] of text.matchAll(/^(?:import|export|\} from|.*\bimport\()[^'\n]*'([^./'][^']*)'/gm))
+        if (isJoined(specifier)) found.add(specifier);
+    }
+  return found;
+}
+
+function isApart(name) {
+  return APART.some((pattern) => (pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+}
+
+function packageName(specifier) {
+  if (specifier.startsWith('node:') || builtinModules.includes(specifier)) return '';
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}

@@ -1,0 +1,15 @@
+/** A process with a mail world whose client is cut off in the middle of IDLE; it prints `stopped` once the world is. */
+import { ImapFlow } from 'imapflow';
+import { startMailWorld } from './mail.ts';
+
+const world = await startMailWorld();
+const { imap, email, password } = await world.addMailbox({ email: 'ann@ours.test', password: 'secret' });
+const client = new ImapFlow({ ...imap, secure: false, logger: false, auth: { user: email, pass: password } });
+client.on('error', () => undefined);
+await client.connect();
+await client.mailboxOpen('INBOX');
+client.idle().catch(() => undefined);
+await new Promise((resolve) => setTimeout(resolve, 100));
+client.close();
+await world.stop();
+process.stdout.write('stopped');
