@@ -2,10 +2,18 @@
  * Runs a TypeScript entry point: `node bundle/run.mjs deploy/heron.ts api`. Bundles it first when its sources have
  * changed. A thread names its entry point by the first element of `argv`.
  */
-import { resolve } from 'node:path';
+import module from 'node:module';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bundleEntries } from './entries.mjs';
+import { CACHE } from './cache.mjs';
 
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`Heron needs Node 20.19 or later; this is ${process.version}.`);
+  process.exit(1);
+}
+
+const { bundleEntries } = await import('./entries.mjs');
 const [, , entry] = process.argv;
 if (!entry) throw new Error('run.mjs needs the TypeScript file to run');
 const source = resolve(entry);
@@ -14,4 +22,6 @@ const { fileOf } = await bundleEntries([source]);
 process.argv.splice(1, 2, source);
 process.noDeprecation ||= true;
 process.setSourceMapsEnabled(true);
+// Keeps what V8 compiled; Node has it since 22.8.
+module.enableCompileCache?.(join(CACHE, 'v8'));
 await import(pathToFileURL(fileOf(source)).href);
