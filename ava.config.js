@@ -25,6 +25,7 @@ export default {
   // `npm test` bundles the tests that it is to run, and names the folder of the bundle.
   files: [`${process.env.HERON_TEST_BUNDLE}/**/*.test.mjs`],
   nodeArguments: ['--enable-source-maps', '--no-deprecation'],
+  require: ['./test/file-times.mjs'],
   workerThreads: false,
   // Tests wait more than they compute: a third process uses what two leave of two processors. A fourth makes nothing faster.
   concurrency: 3,
