@@ -35,7 +35,7 @@ export async function startChild(
 ): Promise<Incarnation & ReadyMessage> {
   mkdirSync(dirname(options.logFile), { recursive: true });
   const file = openSync(options.logFile, 'a', 0o600);
-  const runner = join(root, 'local', 'bundle', 'run.mjs');
+  const runner = join(root, 'bundle', 'run.mjs');
   const server = await spawnServer(process.execPath, [runner, join(root, 'deploy', 'heron.ts'), name], {
     cwd: root,
     env: options.env,
