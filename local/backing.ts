@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from './postgres.ts';
 import { freePort } from './servers.ts';
-import { claimStateFile, resolveTemporalCli, startTemporalServer, readVersions } from './temporal/index.ts';
+import { resolveTemporalCli, settleStateFile, startTemporalServer } from './temporal/index.ts';
 import { lockFolder } from './folder-lock.ts';
 import { manage, type Managed } from './managed.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -22,6 +22,8 @@ export interface BackingOptions {
   given?: { PRIMARY_DB?: string | undefined; TEMPORAL_ADDRESS?: string | undefined };
   /** True starts a server again that ends unasked. */
   supervise?: boolean;
+  /** True moves Temporal's state on to the pinned server version, and begins with an empty one where that cannot read it. */
+  upgradeTemporal?: boolean;
   /** Receives one line per step. */
   log: (line: string) => void;
 }
@@ -34,7 +36,7 @@ export interface Backing {
   temporalAddress: string;
   /** Of the embedded server, when it has one. */
   temporalUiUrl: string | undefined;
-  /** True when Temporal begins with an empty state in place of one that another version wrote: runs have to be reconciled. */
+  /** True when Temporal begins with an empty state in place of one that the pinned version cannot read: runs have to be reconciled. */
   temporalReplaced: boolean;
   /** Undefined when the server was given. */
   postgres: Managed | undefined;
@@ -108,13 +110,10 @@ async function startTemporal(
   dataDir: string,
   options: BackingOptions,
 ): Promise<{ managed: Managed; address: string; uiUrl: string | undefined; replaced: boolean }> {
-  const cli = await resolveTemporalCli(options.log);
   const dbFile = options.persistent ? join(dataDir, 'temporal', 'temporal.db') : undefined;
-  const state = dbFile ? await claimStateFile(dbFile, (await readVersions(cli.path)).server) : undefined;
-  if (state?.replaced)
-    options.log(
-      `Temporal: its state was written by ${state.writtenBy ? `server ${state.writtenBy}` : 'an unknown version'}; it was moved to ${state.movedTo}, and runs are started again from PostgreSQL`,
-    );
+  const { cli, startedOver } = dbFile
+    ? await settleStateFile({ dbFile, upgrade: options.upgradeTemporal ?? false, log: options.log })
+    : { cli: await resolveTemporalCli(options.log), startedOver: false };
   const port = options.ports?.temporal ?? (await freePort());
   const uiPort = options.headless ? undefined : (options.ports?.temporalUi ?? (await freePort()));
   const managed = await manage(
@@ -131,7 +130,7 @@ async function startTemporal(
   );
   return {
     managed,
-    replaced: state?.replaced ?? false,
+    replaced: startedOver,
     address: `127.0.0.1:${port}`,
     uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
   };

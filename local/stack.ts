@@ -45,6 +45,8 @@ export interface LocalStackOptions {
   supervise?: boolean;
   /** True leaves Temporal's web UI out. */
   headless?: boolean;
+  /** True moves Temporal's state on to the pinned server version, at the price of starting its runs again where need be. */
+  upgradeTemporal?: boolean;
   /** Receives one line per step. */
   log: (line: string) => void;
   /** Receives every line the processes say. */
@@ -93,6 +95,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     log,
     ...(options.dataDir && { dataDir: options.dataDir }),
     ...(options.headless && { headless: true }),
+    ...(options.upgradeTemporal && { upgradeTemporal: true }),
   });
   const started: Managed[] = [];
   const stop = async (): Promise<void> => {

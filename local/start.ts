@@ -2,9 +2,11 @@
  * `npm start`: a whole installation on this machine that stays up until Ctrl-C and keeps its data in one folder
  * (HERON_DATA_DIR, by default .heron/data). PRIMARY_DB and TEMPORAL_ADDRESS, when set, name servers to use instead of the ones it
  * would bring. A port that is set (API_PORT, …, HERON_POSTGRES_PORT, HERON_TEMPORAL_PORT, HERON_TEMPORAL_UI_PORT) is used or
- * refused; where none is set, a usual one or the next free one.
+ * refused; where none is set, a usual one or the next free one. `--upgrade-temporal` moves Temporal's state on to the
+ * pinned server version.
  */
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { keepLocalSettings, localDataDir } from '../deploy/local-settings.ts';
 import { PASSWORD_LENGTH } from '../domain/identity/passwords.ts';
 import { toFindings } from '../domain/instance/findings.ts';
@@ -44,12 +46,14 @@ onShutdown(silentLogger, GRACE_MS, async () => {
 followNpm();
 
 try {
+  const { upgradeTemporal } = askedFlags();
   const env = loadedSettings();
   if (await ensureDashboard()) print('  dashboard built');
   stack = await startLocalStack({
     dataDir: localDataDir(env),
     persistent: true,
     supervise: true,
+    upgradeTemporal,
     env,
     ...askedPorts(env),
     log: (line) => print(`  ${line}`),
@@ -60,6 +64,17 @@ try {
 } catch (error) {
   print(`\nHeron did not start. ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
+}
+
+/** Exits with 2 on a flag that is not known. */
+function askedFlags(): { upgradeTemporal: boolean } {
+  try {
+    const { values } = parseArgs({ options: { 'upgrade-temporal': { type: 'boolean', default: false } } });
+    return { upgradeTemporal: values['upgrade-temporal'] };
+  } catch (error) {
+    print(`${(error as Error).message}\nUsage: npm start [-- --upgrade-temporal]`);
+    process.exit(2);
+  }
 }
 
 /** @throws Error naming every setting that is no port */

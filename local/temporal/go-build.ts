@@ -3,6 +3,7 @@ import { access, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FetchOptions } from './download.ts';
+import { TEMPORAL, TEMPORAL_FROM_GO } from './pins.ts';
 import { showProgress } from './progress.ts';
 
 const CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
@@ -14,13 +15,15 @@ const CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
  * @returns the path of the built program, below `scratchDir`
  * @throws Error when Go is not installed, or with the last lines of what Go said
  */
-export async function buildCli({ scratchDir, version, log }: FetchOptions): Promise<string> {
+export async function buildCli({ scratchDir, log }: FetchOptions): Promise<string> {
   const moduleDir = await findModule();
   const go = (args: string[], onLine: (line: string) => void): Promise<string[]> => runGo(moduleDir, args, onLine);
   const goVersion = await go(['version'], () => undefined).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new Error('Go is not installed') : error;
   });
-  log(`Temporal: building CLI ${version} once with ${goVersion[0] ?? 'Go'}; a few minutes when Go's cache is empty`);
+  const { cli: version, server } = TEMPORAL_FROM_GO;
+  log(`Temporal: Go builds server ${server} (CLI ${version}), not ${TEMPORAL.server} (CLI ${TEMPORAL.cli})`);
+  log(`Temporal: building once with ${goVersion[0] ?? 'Go'}; a few minutes when Go's cache is empty`);
 
   await mkdir(scratchDir, { recursive: true });
   const path = join(scratchDir, `built-${process.pid}`);

@@ -1,3 +1,3 @@
-export { resolveTemporalCli, TEMPORAL_CLI_VERSION, readVersions, type CliSource, type TemporalCli } from './cli.ts';
-export { claimStateFile } from './state-file.ts';
+export { resolveTemporalCli, type CliSource, type TemporalCli } from './cli.ts';
+export { settleStateFile } from './state-file.ts';
 export { startTemporalServer, type TemporalServer, type TemporalServerOptions } from './server.ts';

@@ -55,7 +55,7 @@ test('state on disk and search attributes survive kill -9', async (t) => {
 });
 
 test('a program that is no Temporal is an error with what it printed', async (t) => {
-  const broken: TemporalCli = { path: '/bin/ls', source: 'path' };
+  const broken: TemporalCli = { path: '/bin/ls', source: 'path', server: '1.32.0' };
   const logFile = join(directory, 'broken.log');
   await t.throwsAsync(startTemporalServer({ cli: broken, logFile }), { message: /\/bin\/ls.* did not start:[^]*ls: / });
 });

@@ -1,41 +1,153 @@
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { constants, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import {
+  compareVersions,
+  fetchCliOfServer,
+  findCliOfServer,
+  machineEnvironment,
+  resolveTemporalCli,
+  type CliEnvironment,
+  type TemporalCli,
+} from './cli.ts';
+import { TEMPORAL } from './pins.ts';
+import { tryStateFile } from './trial.ts';
 
-/** What became of a state file before a server was started on it. */
-export type StateFile =
-  /** There is none yet, or it was written by a server of the same version. */
-  | { replaced: false }
-  /** Another version wrote it: it was moved aside, and the server begins with an empty one. */
-  | { replaced: true; writtenBy: string | undefined; movedTo: string };
+/** SQLite keeps beside its file what is not yet in it; the file itself moves last. */
+const PARTS = ['-wal', '-shm', ''];
+
+export interface StateFileOptions {
+  /** Of the development server; the server version that wrote it stands beside it. The server must be stopped. */
+  dbFile: string;
+  /** True moves on to the pinned version, and begins with an empty file where that cannot read this one. */
+  upgrade: boolean;
+  log: (line: string) => void;
+  environment?: CliEnvironment;
+  /** Starts a server on a copy and rejects when it cannot read it. */
+  tryOn?: typeof tryStateFile;
+}
+
+export interface SettledStateFile {
+  cli: TemporalCli;
+  /** True when the file was moved aside: what ran in it has to be started again from PostgreSQL, by `reconcile`. */
+  startedOver: boolean;
+}
 
 /**
- * Ties the development server's state file to the version of the server: its tables change between versions without a
- * way from one to the other, and a server on the file of another one may fail at any later moment. A file of another (or
- * an unknown) version is moved aside. What ran in it is started again from PostgreSQL, by `reconcile`.
- * @param dbFile the server's file; its version stands beside it
+ * Chooses the server for an installation, which keeps the version that it began with, whichever `temporal` comes first on
+ * PATH. Where the machine no longer has that version, the pinned one takes over once a copy of the file has been shown to
+ * open with it; the file as it was is kept as a backup.
+ *
+ * @throws Error naming both versions and what to do, when no server here can read the file
+ * @throws WheelMismatchError when a download is not the pinned one
  */
-export async function claimStateFile(dbFile: string, serverVersion: string): Promise<StateFile> {
-  const versionFile = `${dbFile}.version`;
-  const exists = await stat(dbFile).then(
+export async function settleStateFile(options: StateFileOptions): Promise<SettledStateFile> {
+  const { dbFile, upgrade, log, environment = machineEnvironment() } = options;
+  if (!(await exists(dbFile))) {
+    const cli = await resolveTemporalCli(log, environment);
+    await recordVersion(dbFile, cli);
+    return { cli, startedOver: false };
+  }
+  const writtenBy = await readFile(`${dbFile}.version`, 'utf8').then(
+    (text) => text.trim() || undefined,
+    () => undefined,
+  );
+  if (writtenBy && !(upgrade && writtenBy !== TEMPORAL.server)) {
+    const own = await findCliOfServer(writtenBy, log, environment);
+    if (own) return { cli: own, startedOver: false };
+  }
+
+  const cli = await findSuccessor(log, environment);
+  if (cli.server === writtenBy) return { cli, startedOver: false };
+  const fault = await findFault(cli, writtenBy, options);
+  if (fault === undefined) {
+    await backUp(dbFile, writtenBy, log);
+    await recordVersion(dbFile, cli);
+    log(`Temporal: the state of ${nameOf(writtenBy)} opens with server ${cli.server}, which takes it over`);
+    return { cli, startedOver: false };
+  }
+  log(`Temporal: server ${cli.server} cannot take over the state of ${nameOf(writtenBy)}: ${fault}`);
+  if (!upgrade) {
+    const own = writtenBy ? await fetchCliOfServer(writtenBy, log, environment) : undefined;
+    if (own) return { cli: own, startedOver: false };
+    throw new Error(refusal(dbFile, writtenBy, cli, fault));
+  }
+  if (isOlder(cli, writtenBy)) throw new Error(`Server ${TEMPORAL.server} is not to be had here. ${fault}`);
+  const movedTo = `${dbFile}.${writtenBy ?? 'unknown'}-${Date.now()}`;
+  for (const part of PARTS) await rename(`${dbFile}${part}`, `${movedTo}${part}`).catch(ignoreMissing);
+  await recordVersion(dbFile, cli);
+  log(`Temporal: the state was moved to ${movedTo}, and runs are started again from PostgreSQL`);
+  return { cli, startedOver: true };
+}
+
+/** The pinned version, or whichever is to be had. */
+async function findSuccessor(log: (line: string) => void, environment: CliEnvironment): Promise<TemporalCli> {
+  return (
+    (await findCliOfServer(TEMPORAL.server, log, environment)) ??
+    (await fetchCliOfServer(TEMPORAL.server, log, environment)) ??
+    (await resolveTemporalCli(log, environment))
+  );
+}
+
+/** The reason why a server must not take a file over, or undefined when it may. A copy is tried, so that the file stays as it is. */
+async function findFault(
+  cli: TemporalCli,
+  writtenBy: string | undefined,
+  { dbFile, log, tryOn = tryStateFile }: StateFileOptions,
+): Promise<string | undefined> {
+  if (isOlder(cli, writtenBy)) return `It has only server ${cli.server}, which is older.`;
+  const folder = await mkdtemp(join(dirname(dbFile), 'trial-'));
+  try {
+    log(`Temporal: trying server ${cli.server} on a copy of the state of ${nameOf(writtenBy)}`);
+    const copy = join(folder, basename(dbFile));
+    await copyParts(dbFile, copy);
+    await tryOn(cli, copy);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function backUp(dbFile: string, writtenBy: string | undefined, log: (line: string) => void): Promise<void> {
+  const backup = `${dbFile}.${writtenBy ?? 'unknown'}-backup`;
+  await copyParts(dbFile, backup);
+  log(`Temporal: the state as it was is kept in ${backup}; delete it when all is well`);
+}
+
+async function copyParts(from: string, to: string): Promise<void> {
+  for (const part of PARTS)
+    await copyFile(`${from}${part}`, `${to}${part}`, constants.COPYFILE_FICLONE).catch(ignoreMissing);
+}
+
+function refusal(dbFile: string, writtenBy: string | undefined, cli: TemporalCli, fault: string): string {
+  return [
+    `Temporal's state (${dbFile}) was written by ${nameOf(writtenBy)}, and server ${cli.server} cannot take it over. Nothing was changed.`,
+    'There are two ways on:',
+    `  1. put a \`temporal\` program with ${nameOf(writtenBy)} on PATH, and start again;`,
+    `  2. \`npm start -- --upgrade-temporal\`: moves the state aside, and starts its runs again from PostgreSQL on server ${TEMPORAL.server}.`,
+    `(${fault})`,
+  ].join('\n');
+}
+
+function isOlder(cli: TemporalCli, writtenBy: string | undefined): boolean {
+  return writtenBy !== undefined && compareVersions(cli.server, writtenBy) < 0;
+}
+
+function nameOf(version: string | undefined): string {
+  return version ? `server ${version}` : 'a server of unknown version';
+}
+
+async function recordVersion(dbFile: string, { server }: TemporalCli): Promise<void> {
+  await mkdir(dirname(dbFile), { recursive: true });
+  await writeFile(`${dbFile}.version`, `${server}\n`);
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
     () => true,
     () => false,
   );
-  const writtenBy = exists
-    ? await readFile(versionFile, 'utf8').then(
-        (text) => text.trim(),
-        () => undefined,
-      )
-    : undefined;
-  let outcome: StateFile = { replaced: false };
-  if (exists && writtenBy !== serverVersion) {
-    const movedTo = `${dbFile}.${writtenBy ?? 'unknown'}-${Date.now()}`;
-    // SQLite keeps what is not yet in the file beside it.
-    for (const part of ['-wal', '-shm', '']) await rename(`${dbFile}${part}`, `${movedTo}${part}`).catch(ignoreMissing);
-    outcome = { replaced: true, writtenBy, movedTo };
-  }
-  await mkdir(dirname(dbFile), { recursive: true });
-  await writeFile(versionFile, `${serverVersion}\n`);
-  return outcome;
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

