@@ -13,7 +13,7 @@ import { catalogueCommand } from './catalogue-command.ts';
 import { auditMoment, consentProvider, emailAddress, moment, shellName, wholeNumber } from './arguments.ts';
 import type { Shell } from './completion.ts';
 import { configLines } from './config-text.ts';
-import { localSettings } from './local-settings.ts';
+import { localDataDir, localSettings, localState, waitForLocalStart } from './local-settings.ts';
 import { printJson, printLines } from './print.ts';
 import { addRepairCommands } from './repair-commands.ts';
 import { reconcileLines } from './runs-text.ts';
@@ -33,6 +33,8 @@ const PROCESSES = [
     'a worker: workflows, activities, outbox relay, fan-out of events, reactions, mailbox sync (WORKER_ROLES)',
   ],
 ] as const;
+/** Commands that ask nothing of a running installation, and so wait for none. */
+const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle']);
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
@@ -179,6 +181,20 @@ program
     else printLines(findingLines(findings));
     const faults = findings.filter(({ state }) => state === 'fault').length;
     if (faults > 0) throw new OperatorError(`${faults} ${faults === 1 ? 'fault' : 'faults'} to mend`);
+  });
+
+program
+  .command('support-bundle')
+  .description(
+    'write what a helper would ask for into one text file: versions, settings, findings, counts and last log lines, without secrets',
+  )
+  .argument('[file]', 'where to write it', 'heron-support.md')
+  .action(async (file: string) => {
+    const { writeSupportBundle } = await import('./support-bundle.ts');
+    await writeSupportBundle(file, process.env, fromDataFolder);
+    console.error(`heron: wrote ${file}: read it before you send it`);
+    // Connections to parts that are away would keep the process for their retries.
+    process.exit(0);
   });
 
 program
@@ -384,18 +400,38 @@ try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = explain(error);
+  await explainLocal(error);
 }
 
-/** A process takes its settings from its environment alone: the commands of an operator also from the data folder. */
-function useLocalSettings(command: Command): void {
-  if (PROCESSES.some(([name]) => name === command.name())) return;
+/**
+ * Adds the settings of the installation of `npm start`. A process that is given its database takes none: its environment is whole,
+ * as that of the processes which `npm start` itself begins. A second worker takes a free port for its metrics.
+ */
+async function useLocalSettings(command: Command): Promise<void> {
+  const isProcess = PROCESSES.some(([name]) => name === command.name());
+  if (isProcess && process.env.PRIMARY_DB) return;
+  if (!WITHOUT_INSTALLATION.has(command.name())) await waitForLocalStart((line) => console.error(`heron: ${line}`));
   const local = localSettings();
   if (!local) return;
+  const { WORKER_PORT } = process.env;
   for (const [name, value] of Object.entries(local.values)) {
     process.env[name] = value;
     fromDataFolder.add(name);
   }
-  console.error(`heron: with the settings of the installation in ${local.dataDir}`);
+  const { state } = await localState(local.dataDir);
+  if (command.name() === 'worker' && !WORKER_PORT && state === 'running') process.env.WORKER_PORT = '0';
+  const isDown = state === 'stopped' ? '; its `npm start` is not running' : '';
+  console.error(`heron: with the settings of the installation in ${local.dataDir}${isDown}`);
+}
+
+/** After a failure with the settings of a data folder: its servers are not there when `npm start` is not. */
+async function explainLocal(error: unknown): Promise<void> {
+  if (error instanceof CommanderError || error instanceof ConfigError || fromDataFolder.size === 0) return;
+  const dataDir = localDataDir();
+  if ((await localState(dataDir)).state === 'stopped')
+    console.error(
+      `heron: \`npm start\` is not running on ${dataDir}: start it, or name another database with PRIMARY_DB`,
+    );
 }
 
 /** Prints a failure in as few lines as possible, and returns its exit code. */

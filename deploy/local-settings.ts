@@ -1,10 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { lockHolder, type LockHolder } from '../lib/folder-lock.ts';
+import { OperatorError } from './waiting.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FILE = 'settings.json';
+/** A command waits this long (ms) for an installation that is coming up. */
+const START_PATIENCE_MS = 120_000;
+const LOOK_MS = 500;
 
 /** The data folder of `npm start`: HERON_DATA_DIR, or .heron/data beside the sources. */
 export function localDataDir(env: Record<string, string | undefined> = process.env): string {
@@ -41,4 +47,40 @@ export function localSettings(env: Record<string, string | undefined> = process.
   if (env.PRIMARY_DB && env.PRIMARY_DB !== kept.PRIMARY_DB) return undefined;
   const values = Object.fromEntries(Object.entries(kept).filter(([name]) => !env[name]));
   return Object.keys(values).length > 0 ? { dataDir, values } : undefined;
+}
+
+/** The state of `npm start` on the data folder: `starting` until it has kept the settings of this start. */
+export type LocalState = ({ state: 'starting' | 'running' } & LockHolder) | { state: 'stopped' };
+
+/** Reads the state of the installation on a data folder from its lock and the time of its settings. */
+export async function localState(dataDir: string): Promise<LocalState> {
+  const holder = await lockHolder(dataDir);
+  if (!holder) return { state: 'stopped' };
+  const kept = await stat(join(dataDir, FILE)).catch(() => undefined);
+  return { state: kept && kept.mtime >= holder.since ? 'running' : 'starting', ...holder };
+}
+
+/**
+ * Waits while `npm start` is coming up, so that nothing reads the settings of an earlier start. Does nothing where the environment
+ * names a database or production.
+ * @param say receives one line when there is something to wait for
+ * @throws OperatorError when it is still coming up after `patienceMs`
+ */
+export async function waitForLocalStart(
+  say: (line: string) => void,
+  env: Record<string, string | undefined> = process.env,
+  patienceMs = START_PATIENCE_MS,
+): Promise<void> {
+  if (env.APP_ENV === 'prod' || env.PRIMARY_DB) return;
+  const dataDir = localDataDir(env);
+  const deadline = Date.now() + patienceMs;
+  for (let isFirst = true; ; isFirst = false) {
+    const local = await localState(dataDir);
+    if (local.state !== 'starting') return;
+    const who = `\`npm start\` (pid ${local.pid}) is coming up on ${dataDir}`;
+    if (Date.now() >= deadline)
+      throw new OperatorError(`${who} and is not ready after ${patienceMs / 1000} s: its terminal shows what it does`);
+    if (isFirst) say(`${who}: waiting for it, at most ${patienceMs / 1000} s`);
+    await sleep(LOOK_MS);
+  }
 }

@@ -24,6 +24,9 @@ export interface ReadyMessage {
   ready: { url: string | null; setupUrl: string | null };
 }
 
+/** Everything that a process reports to its parent: each stage of its start as it begins, then that it serves. */
+export type ProcessMessage = ReadyMessage | { stage: string };
+
 interface Running {
   url: string | null;
   setupUrl: string | null;
@@ -60,10 +63,13 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
     const installation = { namespace: config.TEMPORAL_NAMESPACE, taskQueue: config.TEMPORAL_TASK_QUEUE };
     let kept: ReturnType<typeof keepPrepared> | undefined;
     if (config.WORKER_ROLES.some((role) => role !== 'sync' && role !== 'reactions')) {
+      reportStage('waiting for Temporal');
       await waitForTemporal(temporal.connection as Connection, config.TEMPORAL_ADDRESS, log);
+      reportStage('preparing search attributes and schedules');
       await prepareNamespace(temporal, installation, log);
       kept = keepPrepared(temporal, installation, log);
     }
+    reportStage('bundling workflows and starting the task queues');
     const worker = await listening(
       'WORKER_PORT',
       startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }),
@@ -90,8 +96,11 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
     for (const { severity, message } of toFindings(lookAtSettings(config))) if (severity !== 'info') log.warn(message);
   let running: Running;
   try {
+    reportStage('waiting for the database');
     await waitForDatabase(deps.db, config.PRIMARY_DB, log);
+    reportStage('checking the schema');
     await requireCurrentSchema(deps.db);
+    reportStage('opening its port');
     running = await START[name](assembly);
   } catch (error) {
     if (error instanceof OperatorError) log.fatal(error.message);
@@ -115,6 +124,11 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   const { url, setupUrl } = running;
   log.info({ url }, `${name} is serving`);
   process.send?.({ ready: { url, setupUrl } } satisfies ReadyMessage);
+}
+
+/** Reports a stage of the start to the parent, which waits as long as stages follow each other. */
+function reportStage(stage: string): void {
+  process.send?.({ stage } satisfies ProcessMessage);
 }
 
 async function listening<T>(setting: string, start: Promise<T>): Promise<T> {

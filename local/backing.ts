@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres } from './postgres.ts';
 import { freePort } from './servers.ts';
 import { resolveTemporalCli, settleStateFile, startTemporalServer } from './temporal/index.ts';
-import { lockFolder } from './folder-lock.ts';
+import { lockFolder } from '../lib/folder-lock.ts';
 import { manage, type Managed } from './managed.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

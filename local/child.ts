@@ -1,14 +1,14 @@
 import { mkdirSync, openSync, closeSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawnServer } from './servers.ts';
 import type { Incarnation } from './managed.ts';
-import type { ProcessName, ReadyMessage } from '../deploy/processes.ts';
+import type { ProcessMessage, ProcessName, ReadyMessage } from '../deploy/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const READY_MS = 120_000;
+/** A starting process that shows no sign of life for this long (ms) is given up. */
+const SILENCE_MS = 120_000;
 /** What a process gets beyond its own grace before it is killed (ms). */
 const EXTRA_GRACE_MS = 5_000;
 const KEPT_LINES = 15;
@@ -19,6 +19,10 @@ export interface ChildOptions {
   logFile: string;
   /** Receives every line it says: JSON log lines, and whatever else. */
   onLine?: ((line: string) => void) | undefined;
+  /** Receives each stage of its start, such as "waiting for the database". */
+  onStage?: ((stage: string) => void) | undefined;
+  /** How long (ms) it may be silent while it starts: each stage and each line counts anew. Two minutes where not given. */
+  silenceMs?: number | undefined;
   /** How long (ms) it may take to stop. */
   graceMs: number;
   /** The sources that it runs: those of this process unless said. */
@@ -26,8 +30,8 @@ export interface ChildOptions {
 }
 
 /**
- * Runs one of Heron's processes as a child, and resolves once it serves.
- * @throws Error with the reason it gave when it ends before that
+ * Runs one of Heron's processes as a child, and resolves once it serves. A slow start is waited for as long as it shows signs of life.
+ * @throws Error with the reason it gave when it ends before that, or with its last stage when it was silent for `silenceMs`
  */
 export async function startChild(
   name: ProcessName,
@@ -44,6 +48,13 @@ export async function startChild(
     graceMs: options.graceMs + EXTRA_GRACE_MS,
   });
   const kept: string[] = [];
+  let stage = 'starting';
+  let giveUp: () => void = () => {};
+  const silent = new Promise<undefined>((resolve) => {
+    giveUp = () => resolve(undefined);
+  });
+  const silenceMs = options.silenceMs ?? SILENCE_MS;
+  const patience = setTimeout(giveUp, silenceMs);
   const drained = Promise.all(
     [server.child.stdout!, server.child.stderr!].map(
       (stream) =>
@@ -51,6 +62,7 @@ export async function startChild(
           createInterface({ input: stream })
             .on('line', (line) => {
               writeSync(file, `${line}\n`);
+              patience.refresh();
               kept.push(line);
               if (kept.length > KEPT_LINES) kept.shift();
               options.onLine?.(line);
@@ -62,19 +74,23 @@ export async function startChild(
   void drained.then(() => closeSync(file));
 
   const ready = new Promise<ReadyMessage['ready']>((resolve) => {
-    server.child.on('message', (message) => resolve((message as ReadyMessage).ready));
+    server.child.on('message', (message: ProcessMessage) => {
+      if ('ready' in message) return resolve(message.ready);
+      patience.refresh();
+      stage = message.stage;
+      options.onStage?.(stage);
+    });
   });
-  const patience = new AbortController();
-  const answer = await Promise.race([
-    ready,
-    server.exited.then(() => undefined),
-    sleep(READY_MS, undefined, { signal: patience.signal }).catch(() => undefined),
-  ]);
-  patience.abort();
+  const answer = await Promise.race([ready, server.exited.then(() => undefined), silent]);
+  clearTimeout(patience);
   if (!answer) {
+    const { ended } = server;
     await server.stop();
     await drained;
-    throw new Error(`${name} did not start: ${reasonIn(kept)}`);
+    if (ended) throw new Error(`${name} did not start: ${reasonIn(kept)}`);
+    throw new Error(
+      `${name} did not start: it was silent for ${silenceMs / 1000} s while ${stage}. Its log is ${options.logFile}.`,
+    );
   }
   return { pid: server.pid, exited: server.exited, stop: () => server.stop(), ready: answer };
 }
@@ -82,7 +98,8 @@ export async function startChild(
 /** The message of the last fatal log line, or else everything it said last. */
 function reasonIn(lines: readonly string[]): string {
   const fatal = lines.map(readLogLine).findLast((entry) => entry && entry.level >= 60);
-  return fatal ? [fatal.msg, fatal.err?.message].filter(Boolean).join(': ') : `it said\n${lines.join('\n')}`;
+  if (fatal) return [fatal.msg, fatal.err?.message].filter(Boolean).join(': ');
+  return lines.length === 0 ? 'it ended without a word' : `it said\n${lines.join('\n')}`;
 }
 
 export interface LogEntry {

@@ -118,6 +118,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
             logFile: join(backing.dataDir, 'logs', `${name}.log`),
             graceMs: Number(env.SHUTDOWN_GRACE_MS ?? DEFAULT_GRACE_MS),
             onLine: (line) => options.onLine?.(name, line),
+            onStage: (stage) => log(`${name}: ${stage}`),
           });
           if (name === 'api') setup.url = child.ready.setupUrl;
           log(`${name}: serving on ${child.ready.url} (pid ${child.pid})`);

@@ -2,7 +2,7 @@ import { access, mkdir, mkdtemp, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { lockFolder } from './folder-lock.ts';
+import { lockFolder } from '../lib/folder-lock.ts';
 import { removeAbandoned } from './temporary-folder.ts';
 
 test('folders of killed processes are removed; those in use, just made, or not of a stack stay', async (t) => {

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { availableMemory } from 'node:process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockFolder } from './folder-lock.ts';
+import { lockFolder } from '../lib/folder-lock.ts';
 
 const PREFIX = 'heron-stack-';
 /** The file system in memory of Linux. */

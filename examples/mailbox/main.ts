@@ -3,35 +3,37 @@
  * and answers it. Everything is on 127.0.0.1; no letter leaves this machine, whoever it is addressed to.
  *
  *     MAILBOX_SMTP_PORT, MAILBOX_IMAP_PORT, MAILBOX_PAGE_PORT    other ports than 2525, 1143 and 8025
+ *
+ * A port that is taken is replaced by a free one, unless a setting asked for it.
  */
 import { once } from 'node:events';
 import { followNpm } from '../../local/follow-npm.ts';
+import { freePort, isPortFree } from '../../local/servers.ts';
 import { startMailWorld } from '../../test/harness/mail.ts';
 import { createInbox } from './inbox.ts';
 import { startPage } from './page.ts';
 
 const MAILBOX = { email: 'you@heron.test', password: 'heron' };
-const PORTS = {
-  smtp: port('MAILBOX_SMTP_PORT', 2525),
-  imap: port('MAILBOX_IMAP_PORT', 1143),
-  page: port('MAILBOX_PAGE_PORT', 8025),
-};
-
 followNpm();
 try {
-  const mail = await startMailWorld({ smtpPort: PORTS.smtp });
-  const mailbox = await mail.addMailbox({ ...MAILBOX, imapPort: PORTS.imap });
+  const ports = {
+    smtp: await choosePort('MAILBOX_SMTP_PORT', 2525),
+    imap: await choosePort('MAILBOX_IMAP_PORT', 1143),
+    page: await choosePort('MAILBOX_PAGE_PORT', 8025),
+  };
+  const mail = await startMailWorld({ smtpPort: ports.smtp });
+  const mailbox = await mail.addMailbox({ ...MAILBOX, imapPort: ports.imap });
   const inbox = createInbox(mailbox);
   mail.onMessage((message) => void inbox.receive(message));
-  const page = await startPage(inbox, PORTS.page);
+  const page = await startPage(inbox, ports.page);
   process.stdout.write(
     `${[
       'The mailbox is up.',
       '',
       `  Address   ${MAILBOX.email}`,
       `  Password  ${MAILBOX.password}`,
-      `  SMTP      127.0.0.1:${PORTS.smtp}, without TLS`,
-      `  IMAP      127.0.0.1:${PORTS.imap}, without TLS`,
+      `  SMTP      127.0.0.1:${ports.smtp}, without TLS`,
+      `  IMAP      127.0.0.1:${ports.imap}, without TLS`,
       `  Letters   ${page.url}`,
       '',
       'It takes mail for every address and delivers none. Ctrl-C stops it and forgets everything.',
@@ -41,20 +43,27 @@ try {
   await Promise.all([page.close(), mail.stop()]);
   process.exit(0);
 } catch (error) {
-  const { code, port: taken, message } = error as { code?: string; port?: number; message: string };
-  process.stderr.write(
-    code === 'EADDRINUSE'
-      ? `Port ${taken} is taken by another program. Choose others with MAILBOX_SMTP_PORT, MAILBOX_IMAP_PORT and MAILBOX_PAGE_PORT.\n`
-      : `The mailbox did not start: ${message}\n`,
-  );
+  process.stderr.write(`The mailbox did not start: ${(error as Error).message}\n`);
   process.exit(1);
 }
 
-function port(setting: string, usual: number): number {
+/**
+ * The port of a setting, or the usual one, or a free one where that is taken.
+ * @throws Error naming the setting when its port is taken
+ */
+async function choosePort(setting: string, usual: number): Promise<number> {
   const given = process.env[setting];
-  if (!given) return usual;
-  const value = Number(given);
-  if (Number.isInteger(value) && value > 0 && value < 65_536) return value;
-  process.stderr.write(`${setting}: needs a port, not ${given}\n`);
-  process.exit(2);
+  if (!given) {
+    if (await isPortFree(usual)) return usual;
+    const port = await freePort();
+    process.stdout.write(`Port ${usual} is taken by another program: using ${port} instead (${setting} chooses one)\n`);
+    return port;
+  }
+  const port = Number(given);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    process.stderr.write(`${setting}: needs a port, not ${given}\n`);
+    process.exit(2);
+  }
+  if (!(await isPortFree(port))) throw new Error(`port ${port} is taken by another program (${setting})`);
+  return port;
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { newId } from '../lib/ids.ts';
-import { lockFolder } from './folder-lock.ts';
-import { forkSource } from './typescript.ts';
+import { lockFolder, lockHolder } from './folder-lock.ts';
+import { forkSource } from '../local/typescript.ts';
 
 const folder = () => join(tmpdir(), `heron-lock-${newId()}`);
 
@@ -15,7 +15,9 @@ test('a folder is locked until it is released, whatever way it is written', asyn
   await t.throwsAsync(lockFolder(`${place}/../${place.slice(place.lastIndexOf('/') + 1)}/`), {
     message: /already runs on/,
   });
+  t.is((await lockHolder(place))?.pid, String(process.pid));
   await release();
+  t.is(await lockHolder(place), undefined);
   await (
     await lockFolder(place)
   )();

@@ -1,0 +1,54 @@
+import { SENSITIVE, type SettingName } from '../lib/config/settings.ts';
+
+/** Shorter secrets are not looked for word by word: replacing them would garble every line and show their place. */
+const SHORTEST_SECRET = 4;
+const EMAIL = /[^\s<>"'`,;:()[\]{}=/]+@[^\s<>"'`,;:()[\]{}=/]+\.[^\s<>"'`,;:()[\]{}=/]+/gu;
+const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>]*@/gi;
+const NAMED_SECRET =
+  /((?:password|passwd|secret|token|api[_-]?key|authorization|cookie)["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;&}]+/gi;
+const AUTHORIZATION = /\b(bearer|basic)\s+[a-z0-9+/=._~-]{8,}/gi;
+const LONG_WORD = /[A-Za-z0-9_+=~-]{20,}/g;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const MIGRATION = /^\d{4}_[a-z0-9_]+$/;
+/** The name of a setting. */
+const SETTING = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/;
+
+/**
+ * Makes a function that removes secrets from text: the values of this environment, credentials in URLs, email addresses, what is named
+ * as a secret, and every long word with letters and digits, which a key or a token is. Ids (UUID) stay.
+ */
+export function createScrub(env: Record<string, string | undefined>): (text: string) => string {
+  const given = [...SENSITIVE].flatMap((name) => secretParts(env[name as SettingName] ?? ''));
+  const known = [...new Set(given)]
+    .filter((part) => part.length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length);
+  return (text) => {
+    const withoutKnown = known.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text);
+    return withoutKnown
+      .replace(URL_CREDENTIALS, '$1[redacted]@')
+      .replace(EMAIL, '[address]')
+      .replace(AUTHORIZATION, '$1 [redacted]')
+      .replace(NAMED_SECRET, '$1[redacted]')
+      .replace(LONG_WORD, (word) => (isRandom(word) ? '[redacted]' : word));
+  };
+}
+
+/** A secret, the items of a list of secrets, and the user and password of a URL, encoded and decoded. */
+function secretParts(value: string): string[] {
+  if (value === '') return [];
+  if (!URL.canParse(value) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return [value, ...value.split(/[\s,;]+/)];
+  const { password } = new URL(value);
+  return [value, password, safelyDecoded(password)];
+}
+
+function safelyDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function isRandom(word: string): boolean {
+  return /\d/.test(word) && /[A-Za-z]/.test(word) && ![UUID, MIGRATION, SETTING].some((shape) => shape.test(word));
+}

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { rm, stat } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { sha256 } from './crypto.ts';
+
+/**
+ * Takes a data folder for this process, until `release` or its end, however that comes: two Temporal servers on one
+ * file would each believe it theirs. The lock is a socket that its process listens on; one left by a dead process does not answer.
+ * @returns release
+ * @throws Error when another process has it
+ */
+export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  const path = lockPath(folder);
+  let server = await listenOn(path);
+  if (!server) {
+    const holder = await holderAt(path);
+    if (holder !== undefined)
+      throw new Error(
+        `Heron already runs on ${folder}${holder ? ` (pid ${holder})` : ''}. Stop it, or choose another folder with HERON_DATA_DIR.`,
+      );
+    await rm(path, { force: true });
+    server = await listenOn(path);
+  }
+  if (!server) throw new Error(`Another Heron is just starting on ${folder}.`);
+  const held = server.unref();
+  return () => new Promise((done) => held.close(() => done()));
+}
+
+export interface LockHolder {
+  /** Its process id; empty where it did not answer. */
+  pid: string;
+  since: Date;
+}
+
+/** The process that holds the lock of a folder, and since when; undefined when nobody does. */
+export async function lockHolder(folder: string): Promise<LockHolder | undefined> {
+  const path = lockPath(folder);
+  const pid = await holderAt(path);
+  const found = await stat(path).catch(() => undefined);
+  return pid === undefined ? undefined : { pid, since: found?.mtime ?? new Date(0) };
+}
+
+function lockPath(folder: string): string {
+  const name = `heron-${sha256(resolve(folder)).slice(0, 16)}`;
+  return process.platform === 'win32' ? join('\\\\.\\pipe', name) : join(tmpdir(), `${name}.sock`);
+}
+
+async function listenOn(path: string): Promise<Server | undefined> {
+  const server = createServer((socket) => socket.on('error', () => undefined).end(String(process.pid)));
+  try {
+    await once(server.listen(path), 'listening');
+    return server;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
+    throw error;
+  }
+}
+
+/** The process id that the holder of a lock answers with, empty where it did not; undefined when nobody holds it. */
+function holderAt(path: string): Promise<string | undefined> {
+  return new Promise((answer) => {
+    let pid = '';
+    let isConnected = false;
+    connect(path)
+      .setEncoding('utf8')
+      .once('connect', () => (isConnected = true))
+      .on('data', (text: string) => (pid += text))
+      .on('error', () => undefined)
+      .once('close', () => answer(isConnected ? pid : undefined));
+  });
+}
