@@ -9,7 +9,7 @@ import { CACHE } from './cache.mjs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(`Heron needs Node 20.19 or later; this is ${process.version}.`);
+  process.stderr.write(`Heron needs Node 20.19 or later; this is ${process.version}.\n`);
   process.exit(1);
 }
 

@@ -356,6 +356,19 @@ test('settings of the workspace, overrides of the campaign and its unsubscribe_m
   t.is((await desk.call('PATCH', `/campaigns/${id}/advanced`, { settings: {} }, viewer.sessionToken)).status, 403);
 });
 
+test('a wait for an event times out after six seconds at the earliest, and after fractions of a minute too', async (t) => {
+  const desk = await openDesk(world);
+  const waitFor = (minutes: number) => ({
+    name: 'Waits',
+    steps: [{ action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: minutes } }],
+  });
+  t.is((await desk.call('POST', '/campaigns', waitFor(0.05))).status, 400);
+  const { status, body } = await desk.call('POST', '/campaigns', waitFor(0.5));
+  t.is(status, 201);
+  const steps = (await desk.call('GET', `/campaigns/${body.id}/steps`)).body;
+  t.is(steps[0].action.timeout_minutes, 0.5);
+});
+
 test('a duplicate is a draft of its own with the graph rewired, and leaves progress behind', async (t) => {
   const desk = await openDesk(world);
   const mailbox = await desk.mailbox();

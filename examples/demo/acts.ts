@@ -1,7 +1,9 @@
 import { dataOf, type Heron } from '../../client/src/index.ts';
-import { EVENT, SHOP } from './campaign.ts';
+import { EVENT, SHOP, WAIT_STEP } from './campaign.ts';
+import { createUntil } from './chapter.ts';
 import type { Diary } from './diary.ts';
 import { awayReply, deliveryReport, replyTo } from './letters.ts';
+import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
 /** What an act may use. `draw` gives numbers from 0 to 1 that depend on the person alone. */
@@ -9,6 +11,7 @@ export interface Scene {
   world: World;
   api: Heron;
   diary: Diary;
+  campaignId: string;
   draw: (question: string) => number;
 }
 
@@ -39,6 +42,7 @@ const REPLIES = [
   'Thanks, but not interested.',
 ];
 const AWAY_DAYS = 10;
+const WAIT_OPENS_MS = 20_000;
 const DAY_MS = 86_400_000;
 
 type Range = readonly [number, number];
@@ -85,7 +89,9 @@ export const acts = {
     expect(response.status === 200, `one-click unsubscribe answered ${response.status}`);
     diary.write('unsubscribed', letter);
   }),
-  buy: act('buys', async (letter, { api, diary, draw }) => {
+  buy: act('buys', async (letter, { api, diary, draw, campaignId }) => {
+    // An event counts for those who wait already, and a quick reader has the offer before that.
+    await untilWaiting(api, campaignId, letter.to);
     // The shop tells Heron. The order number is its own, so repeating the report can't count twice.
     const number = `N-${String(Math.floor(draw('order') * 1e9)).padStart(9, '0')}`;
     const body = { name: EVENT, email: letter.to, data: { number, amount_cents: 4_900 } };
@@ -95,6 +101,15 @@ export const acts = {
     expect(waits === 1, `the event of ${letter.to} matched ${waits} waits`);
   }),
 };
+
+async function untilWaiting(api: Heron, campaignId: string, email: string): Promise<void> {
+  const until = createUntil(AbortSignal.timeout(WAIT_OPENS_MS), WAIT_OPENS_MS);
+  await until(`the wait of ${email}`, async () =>
+    (await readLeads(api, campaignId)).some(
+      (lead) => lead.contact.email === email && lead.current_step === WAIT_STEP && lead.waiting_for !== null,
+    ),
+  );
+}
 
 async function fetchPixel(letter: Letter, agent: string): Promise<void> {
   expect(letter.pixel, 'the letter has no open-tracking image');

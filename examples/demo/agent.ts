@@ -4,13 +4,14 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { allOf, createHeron, dataOf, type Heron } from '../../client/src/index.ts';
 import { MARKS } from './campaign.ts';
 import { signIn, type Browser } from './browser.ts';
-import { createUntil, type Result } from './chapter.ts';
+import { createUntil, type Result, type Until } from './chapter.ts';
 import type { Prepared } from './setup.ts';
 import type { World } from './world.ts';
 
 /** What the agent's key may do: look, and ask for runs. It cannot decide. */
 const RIGHTS = ['READ_EMAILS', 'READ_CAMPAIGNS', 'READ_CONTACTS', 'READ_RUNS', 'WRITE_RUNS', 'EXECUTE_RUNS'];
-const READERS = ['ada@engines.example', 'grace@compilers.example', 'mary@stars.example'];
+export const READERS = ['ada@engines.example', 'grace@compilers.example', 'mary@stars.example'];
+const LATER_READERS = ['emmy@rings.example', 'hedy@radios.example'];
 const PATIENCE_MS = 60_000;
 
 export interface AgentOptions {
@@ -39,33 +40,24 @@ export async function runAgent(
   signal: AbortSignal,
 ): Promise<Result[]> {
   const until = createUntil(signal, PATIENCE_MS);
-  const before = world.letters.length;
   const agent = await connect(apiUrl, await createKey(createHeron({ baseUrl: apiUrl, key: sessionToken })));
   try {
     const { tools } = await agent.listTools();
     say(`an agent connects through MCP, and is offered ${tools.length} tools`);
-    const created = await use<Run>(agent, 'create_run', {
-      ...request(await chooseSender(api)),
-      idempotency_key: 'demo',
-    });
-    const read = () => use<Run>(agent, 'get_run', { run_id: created.id });
-    const waiting = await until('the approval', async () => {
-      const run = await read();
-      return run.state === 'awaiting_approval' && run;
-    });
+    const waiting = await prepareRun(agent, await chooseSender(api), READERS, until);
     say(`its run to ${READERS.length} people is checked, and waits for a person at ${waiting.approval_url}`);
     await sleep(1_000, undefined, { signal });
-    const early = world.letters.length - before;
+    const early = world.lettersTo(READERS).length;
 
     const person = await signIn(apiUrl, new URL(waiting.approval_url!).pathname, owner);
     const shown = READERS.filter((address) => person.page.includes(address));
     await approve(person);
     say('the owner has signed in, seen what would be sent, and approved it');
     const launched = await until('the launch', async () => {
-      const run = await read();
+      const run = await use<Run>(agent, 'get_run', { run_id: waiting.id });
       return run.state === 'active' && run;
     });
-    const arrived = () => world.letters.slice(before).map(({ to }) => to);
+    const arrived = () => world.lettersTo(READERS).map(({ to }) => to);
     await until('every letter', async () => arrived().length >= READERS.length);
     say(`${arrived().length} letters have arrived; the run is ${launched.state}`);
     return [
@@ -77,6 +69,32 @@ export async function runAgent(
   } finally {
     await agent.close();
   }
+}
+
+/** Has the agent prepare one more run, to two others, and leaves it to a person. */
+export async function askForRun(
+  { api }: Pick<Prepared, 'api'>,
+  { apiUrl, sessionToken }: AgentOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const agent = await connect(apiUrl, await createKey(createHeron({ baseUrl: apiUrl, key: sessionToken })));
+  try {
+    await prepareRun(agent, await chooseSender(api), LATER_READERS, createUntil(signal, PATIENCE_MS));
+  } finally {
+    await agent.close();
+  }
+}
+
+/** Creates a run and waits until it waits for a person. */
+async function prepareRun(agent: Client, mailboxId: string, readers: readonly string[], until: Until): Promise<Run> {
+  const { id } = await use<Run>(agent, 'create_run', {
+    ...request(mailboxId, readers),
+    idempotency_key: readers.join(),
+  });
+  return until('the approval', async () => {
+    const run = await use<Run>(agent, 'get_run', { run_id: id });
+    return run.state === 'awaiting_approval' && run;
+  });
 }
 
 async function createKey(session: Heron): Promise<string> {
@@ -109,7 +127,7 @@ async function chooseSender(api: Heron): Promise<string> {
   return mailboxes.findLast(({ hold }) => !hold)!.id;
 }
 
-function request(mailboxId: string): Record<string, unknown> {
+function request(mailboxId: string, readers: readonly string[]): Record<string, unknown> {
   return {
     name: 'Lamps, prepared by an agent',
     intent: 'launch',
@@ -118,7 +136,7 @@ function request(mailboxId: string): Record<string, unknown> {
     schedule: { mode: 'explicit', timezone: 'UTC', days: 127, start_time: '00:00', end_time: '23:59' },
     stop_on_reply: true,
     opt_out_enabled: true,
-    leads: READERS.map((email) => ({ email, first_name: email.split('@')[0] })),
+    leads: readers.map((email) => ({ email, first_name: email.split('@')[0] })),
     steps: [
       {
         name: 'hello',

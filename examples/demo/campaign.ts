@@ -46,10 +46,13 @@ ${MARKS.welcome} {{.App.order.number}}! Your lamps are on their way.`;
 
 const NUDGE_TEXT = `{{.FirstName | default "Hello"}}, just so that it does not get lost: {{.App.offer.offer_code}} ${MARKS.nudge} until the end of the month.`;
 
+/** The step at which people have an offer and have not bought yet. */
+export const WAIT_STEP = `wait for ${EVENT}`;
+
 const outcome = (value: string) => [{ field: 'node_outcome', operator: 'equals' as const, value }];
 
-/** The body of POST /v1/campaigns. */
-export function campaignBody(appConnectionId: string): BodyOf<'/v1/campaigns', 'post'> {
+/** The body of POST /v1/campaigns. Who has not bought `waitMinutes` after the offer gets the nudge. */
+export function campaignBody(appConnectionId: string, waitMinutes: number): BodyOf<'/v1/campaigns', 'post'> {
   return {
     name: 'Lamps for spring',
     sender_strategy: 'explicit',
@@ -78,8 +81,8 @@ export function campaignBody(appConnectionId: string): BodyOf<'/v1/campaigns', '
       // No subject of its own: a reply in the conversation of the first letter.
       { name: 'offer', body_plain: OFFER_TEXT, wait_after: 0 },
       {
-        name: `wait for ${EVENT}`,
-        action: { type: 'wait_for_event', wait_event_name: EVENT, timeout_minutes: 1, output_key: 'order' },
+        name: WAIT_STEP,
+        action: { type: 'wait_for_event', wait_event_name: EVENT, timeout_minutes: waitMinutes, output_key: 'order' },
         // Steps can be named by their place in this list.
         conditions: {
           branches: [

@@ -1,7 +1,6 @@
-import type { Heron } from '../../client/src/index.ts';
-import type { Diary } from './diary.ts';
+import type { Scene } from './acts.ts';
 import { draw, type Person } from './people.ts';
-import type { Letter, World } from './world.ts';
+import type { Letter } from './world.ts';
 
 /** The recipients, at work. */
 export interface Life {
@@ -11,7 +10,10 @@ export interface Life {
 }
 
 /** Lets every recipient do with each letter what their role says, when its time has come. */
-export function bringToLife(people: ReadonlyMap<string, Person>, world: World, api: Heron, diary: Diary): Life {
+export function bringToLife(
+  people: ReadonlyMap<string, Person>,
+  { world, api, diary, campaignId, pace }: Omit<Scene, 'draw'> & { pace: number },
+): Life {
   const timers = new Set<NodeJS.Timeout>();
   let busy = 0;
 
@@ -20,12 +22,12 @@ export function bringToLife(people: ReadonlyMap<string, Person>, world: World, a
   const receive = (letter: Letter): void => {
     const person = people.get(letter.to);
     for (const act of person?.role.does[letter.name] ?? []) {
-      const [from, to] = act.after;
+      const [from, to] = act.after.map((ms) => ms * pace) as [number, number];
       const timer = setTimeout(
         () => {
           timers.delete(timer);
           busy += 1;
-          const scene = { world, api, diary, draw: (question: string) => draw(letter.to, question) };
+          const scene = { world, api, diary, campaignId, draw: (question: string) => draw(letter.to, question) };
           act
             .perform(letter, scene)
             .catch((error: Error) => diary.complain(`${letter.to} ${act.name} (${letter.name}): ${error.message}`))

@@ -2,21 +2,25 @@
  * `npm run demo`: a whole Heron, its outside world, and one campaign on examples/leads.csv, from nothing to a reckoning.
  * It needs no preparation and leaves nothing behind. Exit code 0: every check passed; 1: not; 130: interrupted.
  *
- *     npm run demo -- --keep        leave it running to look around, until Ctrl-C
- *     npm run demo -- --leads 40    write to fewer people
+ *     npm run demo -- --keep    leave it running to look around in a browser, until Ctrl-C
+ *     npm run demo -- --full    the same with everybody in the list, who take their time
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs, promisify, styleText } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { readLogLine } from '../../local/child.ts';
 import { startLocalStack, type LocalStack } from '../../local/stack.ts';
 import { startApp } from './app.ts';
 import { startTools } from './integrations.ts';
-import { ROLES } from './people.ts';
-import { runDemo } from './run.ts';
+import type { Result } from './chapter.ts';
+import { CHAPTERS, faultsOf, type Chapter, type Told } from './chapters.ts';
+import { furnish } from './keep.ts';
+import { runDemo, type Outcome } from './run.ts';
 import { startShop } from './shop.ts';
+import { FULL, SHORT } from './size.ts';
+import { createStepList } from './steps.ts';
 import { startWorld } from './world.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 import { ensureDashboard } from '../../web/build.ts';
@@ -26,6 +30,8 @@ const ERROR = 50;
 const INTERRUPTED = 130;
 const BY_HAND = new Error('interrupted');
 const SHOWN = 10;
+/** Differences shown per check. */
+const DIFFERENCES_SHOWN = 5;
 const VERIFY_TURNS = 5;
 const VERIFY_PAUSE_MS = 2000;
 /** A stack that is just coming up gets this long (ms) to be taken down in order; longer takes only the first fetch of Temporal. */
@@ -38,8 +44,11 @@ const SETTINGS = {
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
   // Opens within seconds of the send count as a machine's, but here people are that quick: the user agent alone decides.
   TRACKING_INSTANT_MS: '0',
-  IMAP_POLL_MS: '2000',
-  SMTP_UNREACHABLE_RETRY_MS: '3000',
+  IMAP_POLL_MS: '1000',
+  SMTP_UNREACHABLE_RETRY_MS: '1000',
+  INTEGRATION_RETRY_BASE_MS: '1000',
+  // A run that waits for a person still does when they have looked around.
+  APPROVAL_EXPIRES_MS: '86400000',
   SHUTDOWN_GRACE_MS: '10000',
   // Nobody reads the owner's mail here.
   AUTH_LOGIN_CODE: 'off',
@@ -48,7 +57,9 @@ const SETTINGS = {
 /** Who signs in on the page of an approval. */
 const OWNER = { email: 'demo@northlight.example', password: 'a lamp for every desk' };
 
+const steps = createStepList(process.stdout);
 const options = readOptions();
+const size = options.full ? FULL : SHORT;
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
 let stack: LocalStack | undefined;
@@ -64,11 +75,13 @@ process.exit();
 
 async function main(): Promise<number> {
   say('Heron demo: PostgreSQL, Temporal, Heron, mail servers and an app, all on this machine.\n');
-  // People look at what stays up.
-  if (options.keep && (await ensureDashboard())) step('dashboard built');
-  const world = await startWorld();
-  const app = await startApp();
-  const tools = await startTools();
+  if (options.keep) {
+    const dashboard = steps.begin('The dashboard');
+    await ensureDashboard();
+    dashboard.end();
+  }
+  const installation = steps.begin('PostgreSQL, Temporal and Heron');
+  const [world, app, tools] = await Promise.all([startWorld(size.mailboxes), startApp(), startTools()]);
   const shop = await startShop(world);
   const complaints: string[] = [];
   let vigil: NodeJS.Timeout | undefined;
@@ -76,7 +89,7 @@ async function main(): Promise<number> {
     stack = await startLocalStack({
       persistent: false,
       env: { ...SETTINGS, ...shop.env, ...tools.env },
-      log: step,
+      log: installation.say,
       onLine: (from, line) => {
         const entry = readLogLine(line);
         if (!entry || entry.level >= ERROR)
@@ -86,35 +99,41 @@ async function main(): Promise<number> {
     vigil = watchOver(stack);
     const { signal } = interruption;
     signal.throwIfAborted();
+    installation.end();
+    const began = performance.now();
     const sessionToken = await bootstrap(stack.env);
-    const { passed, prepared } = await runDemo({
-      apiUrl: stack.urls.api,
+    const access = { apiUrl: stack.urls.api, sessionToken, owner: OWNER };
+    const { told, prepared, table } = await runDemo({
+      ...access,
       databaseUrl: stack.env.PRIMARY_DB!,
-      sessionToken,
-      owner: OWNER,
       world,
       app,
       tools,
       shop,
-      leads: options.leads,
+      size,
       complaints,
-      say: step,
+      steps,
       signal,
     });
-    const factsHold = await verifyFacts(stack.env);
-    const addsUp = passed && factsHold;
-    say(addsUp ? '\nEverything adds up.' : '\nSomething does not add up.');
+    told.facts = await verifyFacts(stack.env);
+    const tookMs = performance.now() - began;
+    const rooms = options.keep ? await furnish(prepared, access, signal) : [];
+    steps.close();
+    report(told, table);
+    if (rooms.length > 0) say(['', 'Something to look at in every room', ...rooms.flatMap(toLines)].join('\n'));
+    const holds = conclude(told, tookMs) && rooms.every(([, differences]) => differences.length === 0);
     if (options.keep) {
       invite(stack, prepared);
       if (!signal.aborted) await once(signal, 'abort');
-    }
-    return addsUp ? 0 : 1;
+    } else say('\nSee it in a browser:  npm run demo -- --keep');
+    return holds ? 0 : 1;
   } catch (error) {
-    for (const complaint of complaints.slice(-SHOWN)) step(complaint);
+    steps.close();
+    for (const complaint of complaints.slice(-SHOWN)) say(`  ${complaint}`);
     throw error;
   } finally {
-    say('\nTaking everything down.');
     clearInterval(vigil);
+    if (options.keep || interruption.signal.aborted) say('\nTaking everything down.');
     // Heron first: it still talks to the others while it finishes open work.
     await stack?.stop();
     await Promise.all([app.stop(), shop.stop(), tools.closeAll(), world.stop()]);
@@ -131,26 +150,26 @@ function watchOver({ processes }: LocalStack): NodeJS.Timeout {
 
 /** The operator's command, exactly as in the README. Its answer has a session of the owner, who makes the key of the demo. */
 async function bootstrap(env: Record<string, string>): Promise<string> {
+  const step = steps.begin('heron bootstrap: organization Northlight and its owner');
   const owner = ['--email', OWNER.email, '--password', OWNER.password, '--organization', 'Northlight'];
   const stdout = await heron(env, 'bootstrap', ...owner);
-  step('heron bootstrap: organization Northlight, with a session of its owner');
+  step.end();
   return (JSON.parse(stdout) as { session: { access_token: string } }).session.access_token;
 }
 
-/** Whether every count that reports read is that of the rows; reports are a second or two behind, so it looks a few times. */
-async function verifyFacts(env: Record<string, string>): Promise<boolean> {
+/** Compares every count that reports read with that of the rows. Reports are a second or two behind, so it looks a few times. */
+async function verifyFacts(env: Record<string, string>): Promise<Result[]> {
+  const step = steps.begin('heron facts verify');
+  const name = CHAPTERS.facts.checks[0];
   for (let turn = 1; ; turn += 1) {
     try {
       await heron(env, 'facts', 'verify');
-      say('\n  PASS  heron facts verify: every count is that of the rows');
-      return true;
+      step.end();
+      return [[name, []]];
     } catch (error) {
-      if (turn < VERIFY_TURNS) {
-        await sleep(VERIFY_PAUSE_MS);
-        continue;
-      }
-      say(`\n  FAIL  heron facts verify\n${(error as { stdout?: string }).stdout ?? String(error)}`);
-      return false;
+      if (turn === VERIFY_TURNS) return [[name, [(error as { stdout?: string }).stdout ?? String(error)]]];
+      step.say('a count is not there yet');
+      await sleep(VERIFY_PAUSE_MS);
     }
   }
 }
@@ -162,6 +181,40 @@ async function heron(env: Record<string, string>, ...args: string[]): Promise<st
     env: { ...process.env, ...env },
   });
   return stdout;
+}
+
+/** The table of the campaign, and a line per check in the order of the chapters. */
+function report(told: Told, table: Outcome['table']): void {
+  say(['', ...table.map((line) => line && `  ${line}`)].join('\n'));
+  for (const chapter of Object.keys(CHAPTERS) as Chapter[])
+    say(['', CHAPTERS[chapter].title, ...(told[chapter] ?? []).flatMap(toLines)].join('\n'));
+}
+
+function toLines([name, differences]: Result): string[] {
+  const verdict = differences.length === 0 ? colored('green', 'PASS') : colored('red', 'FAIL');
+  const more = differences.length - DIFFERENCES_SHOWN;
+  return [
+    `  ${verdict}  ${name}`,
+    ...differences.slice(0, DIFFERENCES_SHOWN).map((difference) => `          ${difference}`),
+    ...(more > 0 ? [`          and ${more} more`] : []),
+  ];
+}
+
+/** Says what was proved. @returns whether all of it was */
+function conclude(told: Told, tookMs: number): boolean {
+  const faults = faultsOf(told);
+  const made = Object.values(told).reduce((sum, results) => sum + results.length, 0);
+  say(
+    faults.length === 0
+      ? `\nEverything adds up: ${made} checks in ${(tookMs / 1000).toFixed(1)} s. No letter was lost or sent twice.\n` +
+          'Heron has on record what the mail server, the readers, the app, the CRM, the chat, the calendar and the payment provider have.'
+      : `\nSomething does not add up:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+  );
+  return faults.length === 0;
+}
+
+function colored(color: 'green' | 'red', text: string): string {
+  return process.stdout.isTTY && !process.env.NO_COLOR ? styleText(color, text) : text;
 }
 
 function invite({ urls, env }: LocalStack, { apiKey, campaignId }: { apiKey: string; campaignId: string }): void {
@@ -180,16 +233,10 @@ function invite({ urls, env }: LocalStack, { apiKey, campaignId }: { apiKey: str
   );
 }
 
-function readOptions(): { keep: boolean; leads: number } {
+function readOptions(): { keep: boolean; full: boolean } {
   try {
-    const { values } = parseArgs({
-      options: { keep: { type: 'boolean', default: false }, leads: { type: 'string', default: '1000' } },
-    });
-    const leads = Number(values.leads);
-    if (!Number.isSafeInteger(leads) || leads < ROLES.length) {
-      throw new Error(`--leads needs a number from ${ROLES.length}: every kind of recipient needs one`);
-    }
-    return { keep: values.keep, leads };
+    const flag = { type: 'boolean', default: false } as const;
+    return parseArgs({ options: { keep: flag, full: flag } }).values;
   } catch (error) {
     say((error as Error).message);
     process.exit(2);
@@ -205,14 +252,12 @@ function interrupt(): void {
     if (Date.now() - since > 1000) process.exit(INTERRUPTED);
   });
   if (stack) return;
+  steps.close();
   say('\nStopping as soon as what is just starting can be stopped. (Ctrl-C again to stop at once.)');
   setTimeout(() => stack ?? process.exit(INTERRUPTED), PATIENCE_MS).unref();
 }
 
-function step(line: string): void {
-  say(`  ${line}`);
-}
-
+/** Prints lines that stay. */
 function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  steps.write(text);
 }

@@ -6,7 +6,7 @@ import type { Shop } from './shop.ts';
 import type { World } from './world.ts';
 
 const DOMAIN = 'northlight-lamps.com';
-const READER = 'vera@windows.example';
+export const READER = 'vera@windows.example';
 const PATIENCE_MS = 90_000;
 
 export interface OrderOptions {
@@ -56,16 +56,15 @@ export async function runOrder(
   say(`the provider has done ${made.join(', ')}; the mailbox is connected`);
 
   const mailbox = (await mailboxesOf(person)).find(({ email }) => email.endsWith(`@${DOMAIN}`))!;
-  const before = world.letters.length;
   await dataOf(
     person.POST('/v1/emails/{id}/send', {
       params: { path: { id: mailbox.id } },
       body: { to: [READER], subject: 'A lamp from our new address', body_plain: `Hello Vera.\n\n${MARKS.hello}?` },
     }),
   );
-  await until('the letter', async () => world.letters.length > before);
+  await until('the letter', async () => world.lettersTo([READER]).length > 0);
   await sleep(1_000, undefined, { signal });
-  const arrived = world.letters.slice(before).map(({ from, to }) => `${from} to ${to}`);
+  const arrived = world.lettersTo([READER]).map(({ from, to }) => `${from} to ${to}`);
   say(`its first letter has arrived: ${arrived.join(', ')}`);
   return [
     ['nothing was bought before it was paid', early === 0 ? [] : [`${early} things`]],

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { LetterName } from './campaign.ts';
 import { acts, type Act } from './acts.ts';
+import type { Size } from './size.ts';
 
 /** How a recipient behaves, and how their way through the campaign has to end. */
 export interface Role {
   name: string;
-  /** Share of the recipients, beyond the one who plays it in any case; `one`: there is only that one. */
+  /** Share of all recipients, beyond the one who plays it in any case; `one`: there is only that one. */
   share: number | 'one';
   /** Status of the lead when all is over, as GET /v1/campaigns/:id/leads says it. */
   ends: 'completed' | 'replied' | 'bounced' | 'unsubscribed' | 'paused';
@@ -119,16 +120,17 @@ export interface Person {
 }
 
 /**
- * Gives every recipient a role. Who gets which depends on the addresses alone, so the same list always behaves the same. There
- * must be as many addresses as roles.
+ * Gives roles to recipients, of whom there must be enough. Who gets which depends on the addresses alone, so the same list always behaves
+ * the same.
  * @returns people by address
  */
-export function cast(addresses: readonly string[]): Map<string, Person> {
+export function cast(addresses: readonly string[], { perRole }: Pick<Size, 'perRole'>): Map<string, Person> {
   const line = [...addresses].sort((a, b) => draw(a, 'role') - draw(b, 'role'));
   const people = new Map<string, Person>();
   const beyondOneEach = addresses.length - ROLES.length;
   for (const role of ROLES) {
-    const count = role.share === 'one' ? 1 : 1 + Math.floor(role.share * beyondOneEach);
+    const byShare = role.share === 'one' ? 1 : 1 + Math.floor(role.share * beyondOneEach);
+    const count = role.share === 'one' || perRole === 'all' ? byShare : perRole;
     for (const email of line.splice(0, count)) people.set(email, { email, role });
   }
   return people;

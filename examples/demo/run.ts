@@ -1,22 +1,25 @@
 import { allOf, dataOf } from '../../client/src/index.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { styleText } from 'node:util';
 import type { DemoApp } from './app.ts';
+import { CHAPTERS, type Chapter, type Told } from './chapters.ts';
 import type { Result } from './chapter.ts';
 import { CHECKS, type Facts } from './check.ts';
-import { runAgent } from './agent.ts';
+import { READERS, runAgent } from './agent.ts';
+import { WAIT_STEP } from './campaign.ts';
 import { startDiary } from './diary.ts';
 import { runIntegrations, type Tools } from './integrations.ts';
 import { bringToLife } from './life.ts';
-import { cast, ROLES } from './people.ts';
+import { ROLES } from './people.ts';
 import { openRecord } from './record.ts';
-import { runOrder } from './orders.ts';
+import { READER, runOrder } from './orders.ts';
 import { prepare, type Prepared } from './setup.ts';
 import type { Shop } from './shop.ts';
+import type { Size } from './size.ts';
+import type { StepList } from './steps.ts';
 import { summarize } from './summary.ts';
 import { stepTable } from './tally.ts';
 import { runTrouble } from './trouble.ts';
-import { clock, createScreen, createWatch, follow, isThrough, type View } from './watch.ts';
+import { createWatch, follow, isThrough, toProgress, type View } from './watch.ts';
 import type { World } from './world.ts';
 
 export interface RunOptions {
@@ -29,91 +32,137 @@ export interface RunOptions {
   app: DemoApp;
   tools: Tools;
   shop: Shop;
-  leads: number;
+  size: Size;
   /** Errors that Heron's processes have logged so far. */
   complaints: readonly string[];
-  say: (line: string) => void;
+  steps: StepList;
   signal: AbortSignal;
 }
 
 /** How the demo ended. */
 export interface Outcome {
-  passed: boolean;
+  told: Told;
   prepared: Prepared;
+  /** The campaign's numbers per step, to print. */
+  table: string[];
 }
 
 /** A campaign that has not finished by then is presumed stuck; the checks say where. */
 const LIMIT_MS = 6 * 60_000;
 /** What the last letters cause (a click is counted once it is no burst) shows within this time. */
 const SETTLE_MS = 20_000;
-/** Differences shown per check. */
-const SHOWN = 5;
 
-/** The demo on a running Heron: prepare, start, watch, reckon. */
+/**
+ * The demo on a running Heron: prepare, start, watch, compare. The other chapters are told while the readers of the campaign wait; where they share its
+ * mailboxes, after its end.
+ */
 export async function runDemo(options: RunOptions): Promise<Outcome> {
-  const { world, app, say, signal } = options;
-  const prepared = await prepare(options);
-  const { api, campaignId, addresses, job } = prepared;
-  const people = cast(addresses);
-  for (const role of ROLES)
-    say(`  ${String([...people.values()].filter((person) => person.role === role).length).padStart(3)} ${role.name}`);
+  const { world, tools, size, steps } = options;
+  const told: Told = {};
+  const setUp = steps.begin('A workspace: mailboxes, an app, contacts, a campaign');
+  const prepared = await prepare({ ...options, say: setUp.say });
+  setUp.end();
 
+  // One chapter that fails ends the others.
+  const failure = new AbortController();
+  const signal = AbortSignal.any([options.signal, failure.signal]);
+  const chapter = async (name: Chapter, play: (say: (line: string) => void) => Promise<Result[]>): Promise<void> => {
+    const step = steps.begin(CHAPTERS[name].title);
+    told[name] = await play(step.say);
+    step.end();
+  };
+  let table: string[] = [];
+  let isQuiet = (): void => undefined;
+  const quiet = new Promise<void>((resolve) => (isQuiet = resolve));
+
+  const campaign = async (): Promise<void> => {
+    const step = steps.begin(CHAPTERS.campaign.title);
+    const facts = await runCampaign({ ...options, signal }, prepared, {
+      say: step.say,
+      onView: (view, isOver) => {
+        step.progress(toProgress(view));
+        if (isOver || (size.ownOfTrouble > 0 && isWaiting(view, prepared))) isQuiet();
+      },
+    });
+    isQuiet();
+    told.campaign = CHECKS.map(([name, differences]) => [name, differences(facts)]);
+    table = [...stepTable(facts.record), '', `${facts.letters.length} letters to ${facts.people.size} people`];
+    step.end();
+    const letters = { letters: facts.letters.length, people: new Set(facts.letters.map(({ to }) => to)).size };
+    await chapter('summary', (say) => summarize(options, { campaignId: prepared.campaignId, ...letters }, say));
+  };
+  const others = async (): Promise<void> => {
+    await quiet;
+    await chapter('trouble', (say) => runTrouble(prepared, world, say, signal));
+    await chapter('agent', (say) => runAgent(prepared, options, world, say, signal));
+    await chapter('integrations', (say) => runIntegrations(prepared, tools, say, signal));
+    await chapter('order', (say) => runOrder(options, world, say, signal));
+  };
+  const end = (error: unknown): never => {
+    failure.abort(error);
+    // A wait for the campaign's quiet ends too.
+    isQuiet();
+    throw error;
+  };
+  await Promise.all([campaign().catch(end), others().catch(end)]);
+  return { told, prepared, table };
+}
+
+/** True once nobody has anything to do until the timeout: everybody is through, or waits for it. */
+function isWaiting({ leads }: View, { people }: Prepared): boolean {
+  return leads.every(
+    (lead) =>
+      isThrough(lead) ||
+      (lead.current_step === WAIT_STEP &&
+        lead.waiting_for !== null &&
+        people.get(lead.contact.email)?.role.wait === 'timed_out'),
+  );
+}
+
+async function runCampaign(
+  { world, app, databaseUrl, complaints, signal, size }: RunOptions,
+  { api, campaignId, people, job, readers }: Prepared,
+  { say, onView }: { say: (line: string) => void; onView: (view: View, isOver: boolean) => void },
+): Promise<Facts> {
+  const counts = ROLES.map(
+    ({ name }) => `${[...people.values()].filter(({ role }) => role.name === name).length} ${name}`,
+  );
+  say(`${people.size} people: ${counts.join(', ')}`);
   const diary = startDiary();
-  const life = bringToLife(people, world, api, diary);
-  const record = openRecord(options.databaseUrl);
+  const life = bringToLife(people, { world, api, diary, campaignId, pace: size.pace });
+  const record = openRecord(databaseUrl);
+  // The other chapters write to these; every other letter is one of the campaign.
+  const elsewhere = new Set([...READERS, READER, ...readers.map(({ email }) => email)]);
   try {
-    const started = performance.now();
     await dataOf(api.POST('/v1/campaigns/{id}/start', { params: { path: { id: campaignId } }, body: {} }));
-    say('campaign started');
     const watch = createWatch(api, campaignId, record);
     const done = ({ leads }: View): boolean => leads.every(isThrough) && life.pending === 0;
-    await follow({ watch, screen: createScreen(process.stdout), diary, done, limitMs: LIMIT_MS, signal });
-    const took = performance.now() - started;
+    await follow({
+      watch,
+      onView: (view) => onView(view, done(view)),
+      done,
+      limitMs: LIMIT_MS,
+      signal,
+    });
 
     const gather = async (): Promise<Facts> => ({
       ...(await watch.look()),
       people,
       diary,
-      letters: world.letters,
+      letters: world.letters.filter(({ to }) => !elsewhere.has(to)),
       strangers: world.strangers,
       app,
       job,
-      complaints: options.complaints,
+      complaints,
       leftSeenAt: watch.leftSeenAt,
       suppressed: await allOf((cursor) => api.GET('/v1/suppressions', { params: { query: { limit: 200, cursor } } })),
       events: await allOf((cursor) => api.GET('/v1/events', { params: { query: { limit: 200, cursor } } })),
     });
-    const facts = await settled(gather, signal);
-    report(facts, took);
-    const isSound = CHECKS.every(([, differences]) => differences(facts).length === 0);
-    const logged = options.complaints.length;
-    // The next chapters write letters of their own.
-    const written = countLetters(facts);
-    const results: Result[] = [];
-    const chapter = async (title: string, play: () => Promise<Result[]>): Promise<void> => {
-      write();
-      say(title);
-      const found = await play();
-      write();
-      for (const [name, differences] of found) tell(name, differences);
-      results.push(...found);
-    };
-    await chapter('Chapter two: a bad day.', () => runTrouble(prepared, world, say, signal));
-    await chapter('Chapter three: an agent.', () => runAgent(prepared, options, world, say, signal));
-    await chapter('Chapter four: a meeting.', () => runIntegrations(prepared, options.tools, say, signal));
-    await chapter('Chapter five: a mailbox is bought.', () => runOrder(options, world, say, signal));
-    await chapter('What the campaign led to:', () => summarize(options, { campaignId, ...written }, say));
-    // An absent mail server may be logged as an error; it is shown, and does not count as a fault.
-    for (const complaint of options.complaints.slice(logged)) write(`        logged: ${complaint}`);
-    return { prepared, passed: isSound && results.every(([, differences]) => differences.length === 0) };
+    return await settled(gather, signal);
   } finally {
     life.stop();
     await record.close();
   }
-}
-
-function countLetters({ letters }: Facts): { letters: number; people: number } {
-  return { letters: letters.length, people: new Set(letters.map(({ to }) => to)).size };
 }
 
 /** Looks until nothing differs any more, or for {@link SETTLE_MS}. */
@@ -124,28 +173,4 @@ async function settled(gather: () => Promise<Facts>, signal: AbortSignal): Promi
     if (Date.now() > deadline || CHECKS.every(([, differences]) => differences(facts).length === 0)) return facts;
     await sleep(500, undefined, { signal });
   }
-}
-
-function report(facts: Facts, took: number): void {
-  write();
-  for (const line of stepTable(facts.record)) write(`  ${line}`);
-  write();
-  write(`  ${facts.letters.length} letters to ${facts.people.size} people in ${clock(took)} after set-up`);
-  write();
-  for (const [name, compare] of CHECKS) tell(name, compare(facts));
-}
-
-/** A line per comparison, and the first of its differences below it. */
-function tell(name: string, differences: readonly string[]): void {
-  write(`  ${differences.length === 0 ? colored('green', 'PASS') : colored('red', 'FAIL')}  ${name}`);
-  for (const difference of differences.slice(0, SHOWN)) write(`          ${difference}`);
-  if (differences.length > SHOWN) write(`          and ${differences.length - SHOWN} more`);
-}
-
-function write(line = ''): void {
-  process.stdout.write(`${line}\n`);
-}
-
-function colored(color: 'green' | 'red', text: string): string {
-  return process.stdout.isTTY && !process.env.NO_COLOR ? styleText(color, text) : text;
 }

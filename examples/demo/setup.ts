@@ -4,11 +4,16 @@ import { SUPPRESSED_BEFOREHAND } from '../leads.ts';
 import type { DemoApp } from './app.ts';
 import { allOf, createHeron, dataOf, type Heron } from '../../client/src/index.ts';
 import { campaignBody } from './campaign.ts';
+import { cast, type Person } from './people.ts';
+import type { Size } from './size.ts';
 import type { World } from './world.ts';
 
 const LEADS_FILE = new URL('../leads.csv', import.meta.url);
 /** The most a mailbox may be set to send in a day. */
 const EMAILS_A_DAY = 100;
+/** Recipients and mailboxes of the second chapter. */
+const READERS = 12;
+const TROUBLE_MAILBOXES = 3;
 /** One person at one terminal makes more requests than the 60 a minute an API key has unless it says otherwise. */
 const REQUESTS_PER_MINUTE = 6_000;
 
@@ -25,14 +30,23 @@ export interface ImportJob {
   error: string | null;
 }
 
+/** A contact as far as the demo needs it. */
+export interface Contact {
+  id: string;
+  email: string;
+}
+
 /** Everything that is ready when the campaign may start. */
 export interface Prepared {
   api: Heron;
   apiKey: string;
   campaignId: string;
   job: ImportJob;
-  /** Addresses of the campaign's leads. */
-  addresses: string[];
+  /** The campaign's leads. */
+  people: Map<string, Person>;
+  /** Contacts who are none of its leads, and the mailboxes that write to them: the second chapter. */
+  readers: Contact[];
+  troubleMailboxIds: string[];
 }
 
 export interface SetupOptions {
@@ -40,29 +54,37 @@ export interface SetupOptions {
   sessionToken: string;
   world: World;
   app: DemoApp;
-  /** Most leads to write to. */
-  leads: number;
+  size: Size;
   say: (line: string) => void;
 }
 
 /** Prepares a campaign with nothing but the REST API. */
-export async function prepare({ apiUrl, sessionToken, world, app, leads, say }: SetupOptions): Promise<Prepared> {
+export async function prepare({ apiUrl, sessionToken, world, app, size, say }: SetupOptions): Promise<Prepared> {
   const person = createHeron({ baseUrl: apiUrl, key: sessionToken });
   const { id: apiKeyId, secret: apiKey } = await createKey(person);
   const api = createHeron({ baseUrl: apiUrl, key: apiKey });
-  const mailboxIds = await connectMailboxes(api, world, say);
+  const [mailboxIds, appConnectionId, { job, contacts }] = await Promise.all([
+    connectMailboxes(api, world, say),
+    connectApp(api, app, say),
+    suppressSome(api, say).then(() => importLeads(api, say)),
+  ]);
   await createPolicy(person, apiKeyId, mailboxIds);
-  const appConnectionId = await connectApp(api, app, say);
-  await suppressSome(api, say);
-  const job = await importLeads(api, say);
-  const contacts = await allOf((cursor) => api.GET('/v1/contacts', { params: { query: { limit: 100, cursor } } }));
-  const chosen = contacts.sort((a, b) => (a.email < b.email ? -1 : 1)).slice(0, leads);
+  const readers = contacts.slice(0, READERS);
+  const people = cast(
+    contacts.slice(READERS).map(({ email }) => email),
+    size,
+  );
   const campaignId = await createCampaign(
     api,
-    { appConnectionId, mailboxIds, contactIds: chosen.map(({ id }) => id) },
+    {
+      appConnectionId,
+      mailboxIds: mailboxIds.slice(size.ownOfTrouble),
+      contactIds: contacts.filter(({ email }) => people.has(email)).map(({ id }) => id),
+      waitMinutes: size.waitMinutes,
+    },
     say,
   );
-  return { api, apiKey, campaignId, job, addresses: chosen.map(({ email }) => email) };
+  return { api, apiKey, campaignId, job, people, readers, troubleMailboxIds: mailboxIds.slice(0, TROUBLE_MAILBOXES) };
 }
 
 async function createKey(api: Heron): Promise<{ id: string; secret: string }> {
@@ -138,17 +160,14 @@ async function suppressSome(api: Heron, say: SetupOptions['say']): Promise<void>
   say(`${added} entries suppressed: a domain and ${added - 1} addresses`);
 }
 
-async function importLeads(api: Heron, say: SetupOptions['say']): Promise<ImportJob> {
+async function importLeads(api: Heron, say: SetupOptions['say']): Promise<{ job: ImportJob; contacts: Contact[] }> {
   const form = new FormData();
   form.append('file', new Blob([await readFile(LEADS_FILE)], { type: 'text/csv' }), 'leads.csv');
   // The types of a form's parts are those of JSON; its files are in the form.
   let job: ImportJob = await dataOf(api.POST('/v1/contacts/import', { body: {} as never, bodySerializer: () => form }));
-  for (let shown = ''; job.status === 'queued' || job.status === 'running';) {
+  while (job.status === 'queued' || job.status === 'running') {
     await sleep(200);
     job = await dataOf(api.GET('/v1/contacts/imports/{id}', { params: { path: { id: job.id } } }));
-    const line = `importing leads.csv: ${Math.round(job.progress * 100)}%, ${job.total} rows`;
-    if (job.total > 0 && line !== shown) say(line);
-    shown = line;
   }
   if (job.status !== 'completed') throw new Error(`the import ${job.status}: ${job.error}`);
   say(`leads.csv: ${job.total} rows, ${job.imported} contacts`);
@@ -158,23 +177,27 @@ async function importLeads(api: Heron, say: SetupOptions['say']): Promise<Import
   );
   const reasons = [...new Set(problems.map(({ reason }) => reason))];
   say(
-    `  left out: ${reasons.map((reason) => `${problems.filter((problem) => problem.reason === reason).length} ${reason}`).join(', ')}`,
+    `left out of them: ${reasons.map((reason) => `${problems.filter((problem) => problem.reason === reason).length} ${reason}`).join(', ')}`,
   );
-  return job;
+  const contacts = await allOf((cursor) => api.GET('/v1/contacts', { params: { query: { limit: 100, cursor } } }));
+  return { job, contacts: contacts.toSorted((one, other) => (one.email < other.email ? -1 : 1)) };
 }
 
 interface Parts {
   appConnectionId: string;
   mailboxIds: string[];
   contactIds: string[];
+  waitMinutes: number;
 }
 
 async function createCampaign(
   api: Heron,
-  { appConnectionId, mailboxIds, contactIds }: Parts,
+  { appConnectionId, mailboxIds, contactIds, waitMinutes }: Parts,
   say: SetupOptions['say'],
 ): Promise<string> {
-  const { id, warnings = [] } = await dataOf(api.POST('/v1/campaigns', { body: campaignBody(appConnectionId) }));
+  const { id, warnings = [] } = await dataOf(
+    api.POST('/v1/campaigns', { body: campaignBody(appConnectionId, waitMinutes) }),
+  );
   if (warnings.length > 0) throw new Error(`the letters have faults: ${warnings.join('; ')}`);
   const here = { params: { path: { id } } };
   const senders = mailboxIds.map((mailbox) => ({ email_account_id: mailbox }));

@@ -19,8 +19,8 @@ export async function summarize(
   const summary = await dataOf(
     person.GET('/v1/acquisition/summary', { params: { query: { campaign_id: campaignId, window_days: 30 } } }),
   );
-  say(`${summary.confirmed_sends} emails to ${summary.prospects} people`);
-  for (const { stage, people: reached } of summary.stages) say(`${String(reached).padStart(5)} ${stage}`);
+  const stages = summary.stages.map(({ stage, people: reached }) => `${reached} ${stage}`);
+  say(`${summary.confirmed_sends} emails to ${summary.prospects} people: ${stages.join(', ')}`);
   const compare = (what: string, said: number, counted: number) =>
     said === counted ? [] : [`${said} ${what}, the mail server has ${counted}`];
   return [

@@ -1,4 +1,4 @@
-import { EVENT } from './campaign.ts';
+import { EVENT, WAIT_STEP } from './campaign.ts';
 import type { ProductRecord } from './record.ts';
 
 /** Steps of the campaign by name, and as the table calls them. */
@@ -6,7 +6,7 @@ const STEPS: readonly [step: string, label: string][] = [
   ['hello', 'hello'],
   ['ask the app', 'ask the app'],
   ['offer', 'offer'],
-  [`wait for ${EVENT}`, EVENT],
+  [WAIT_STEP, EVENT],
   ['welcome', 'welcome'],
   ['nudge', 'nudge'],
 ];
@@ -18,7 +18,7 @@ export function stepTable({ sends, waits, calls }: ProductRecord): string[] {
   const cellsOf = (step: string): (number | '')[] => {
     if (step === 'ask the app')
       return ['', '', '', '', '', calls.filter(({ state }) => state === 'completed').length, '', ''];
-    if (step.startsWith('wait')) {
+    if (step === WAIT_STEP) {
       const ended = (state: string): number => waits.filter((wait) => wait.state === state).length;
       return ['', '', '', '', '', '', ended('resumed'), ended('timed_out')];
     }

@@ -2,50 +2,36 @@ import { allOf, dataOf, type Heron } from '../../client/src/index.ts';
 import { MARKS } from './campaign.ts';
 import { compare, createUntil, type Result } from './chapter.ts';
 import { replyTo } from './letters.ts';
-import type { Prepared } from './setup.ts';
+import type { Contact, Prepared } from './setup.ts';
 import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
-/** Recipients of the second campaign; each mailbox has room for some of its hundred emails of the day. */
-const READERS = 12;
-const SENDERS = 3;
 const PATIENCE_MS = 120_000;
 const REPLY = 'Ja tak, det lyder spændende. Ring gerne til mig på torsdag.\n\nVenlig hilsen\nFreja';
-
-interface Mailbox {
-  id: string;
-  email: string;
-  hold: { code: string } | null;
-}
 
 /**
  * The second chapter: a day on which things go wrong. The mail server is away when the campaign starts, one mailbox has reached
  * its provider's limit, and the only answer is in Danish. No recipient may lose a letter by it.
  */
 export async function runTrouble(
-  { api, campaignId: first }: Pick<Prepared, 'api' | 'campaignId'>,
+  { api, readers, troubleMailboxIds }: Pick<Prepared, 'api' | 'readers' | 'troubleMailboxIds'>,
   world: World,
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<Result[]> {
   const until = createUntil(signal, PATIENCE_MS);
-  const readers = await whoStayed(api, first);
-  const mailboxes = (
-    await allOf((cursor) => api.GET('/v1/emails', { params: { query: { limit: 50, cursor } } }))
-  ).slice(0, SENDERS);
-  const [tired] = mailboxes;
+  const tired = await dataOf(api.GET('/v1/emails/{id}', { params: { path: { id: troubleMailboxIds[0]! } } }));
   const suppressedBefore = await suppressed(api);
-  const before = world.letters.length;
 
   world.outage.begin();
-  world.limit(tired!.email);
-  const campaignId = await start(api, readers, mailboxes);
-  say(`a second campaign to ${readers.length} of them; the mail server is away, and ${tired!.email} is at its limit`);
+  world.limit(tired.email);
+  const campaignId = await start(api, readers, troubleMailboxIds);
+  say(`a second campaign, to ${readers.length} others; the mail server is away, and ${tired.email} is at its limit`);
   await until('an attempt at the absent server', async () => world.outage.attempts > 0);
   world.outage.end();
   say(`the mail server is back after ${world.outage.attempts} attempts`);
 
-  const arrived = (): readonly Letter[] => world.letters.slice(before);
+  const arrived = (): readonly Letter[] => world.lettersTo(readers.map(({ email }) => email));
   await until('every letter', async () => arrived().length >= readers.length);
   say(`${arrived().length} letters have arrived`);
   const letter = arrived()[0]!;
@@ -59,7 +45,7 @@ export async function runTrouble(
   const intent = threads.data.find((thread) => thread.campaign_id === campaignId)?.intent ?? 'none';
   say(`${answered.contact.email} has answered in Danish: ${intent}`);
 
-  const { hold } = await dataOf(api.GET('/v1/emails/{id}', { params: { path: { id: tired!.id } } }));
+  const { hold } = await dataOf(api.GET('/v1/emails/{id}', { params: { path: { id: tired.id } } }));
   const held = hold?.code ?? 'none';
   const states = await readLeads(api, campaignId);
   return [
@@ -68,7 +54,7 @@ export async function runTrouble(
       [
         ...(held === 'sending_limit' ? [] : [`its hold is ${held}`]),
         ...arrived()
-          .filter(({ from }) => from === tired!.email)
+          .filter(({ from }) => from === tired.email)
           .map(({ to }) => `it sent to ${to}`),
       ],
     ],
@@ -92,7 +78,7 @@ export async function runTrouble(
   ];
 }
 
-async function start(api: Heron, readers: readonly { id: string }[], mailboxes: readonly Mailbox[]): Promise<string> {
+async function start(api: Heron, readers: readonly Contact[], mailboxIds: readonly string[]): Promise<string> {
   const { id } = await dataOf(
     api.POST('/v1/campaigns', {
       body: {
@@ -104,8 +90,8 @@ async function start(api: Heron, readers: readonly { id: string }[], mailboxes: 
         steps: [
           {
             name: 'hello',
-            subject: 'Once more about {{.Company | default "your company"}}',
-            body_plain: `Hello {{.FirstName | default "again"}}.\n\n${MARKS.hello}?`,
+            subject: 'About {{.Company | default "your company"}}',
+            body_plain: `Hello {{.FirstName | default "there"}}.\n\n${MARKS.hello}?`,
           },
           { name: 'later', body_plain: 'Just so that it does not get lost.', wait_after: 3 },
         ],
@@ -113,21 +99,12 @@ async function start(api: Heron, readers: readonly { id: string }[], mailboxes: 
     }),
   );
   const here = { params: { path: { id } } };
-  const senders = mailboxes.map((mailbox) => ({ email_account_id: mailbox.id }));
+  const senders = mailboxIds.map((mailboxId) => ({ email_account_id: mailboxId }));
   await dataOf(api.PUT('/v1/campaigns/{id}/senders', { ...here, body: { senders } }));
   const contactIds = readers.map((reader) => reader.id);
   await dataOf(api.POST('/v1/campaigns/{id}/leads', { ...here, body: { contact_ids: contactIds } }));
   await dataOf(api.POST('/v1/campaigns/{id}/start', { ...here, body: {} }));
   return id;
-}
-
-/** Contacts who have come to the end of the first campaign: they neither left nor are away. */
-async function whoStayed(api: Heron, campaignId: string): Promise<{ id: string; email: string }[]> {
-  return (await readLeads(api, campaignId))
-    .filter(({ status }) => status === 'completed')
-    .map(({ contact_id: id, contact }) => ({ id, email: contact.email }))
-    .toSorted((one, other) => (one.email < other.email ? -1 : 1))
-    .slice(0, READERS);
 }
 
 async function suppressed(api: Heron): Promise<string[]> {

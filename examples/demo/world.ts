@@ -35,6 +35,8 @@ export interface World {
   letters: readonly Letter[];
   /** Mail that is none of the campaign's letters; there should be none. */
   strangers: readonly string[];
+  /** Those for these addresses. */
+  lettersTo(addresses: readonly string[]): Letter[];
   onLetter(listener: (letter: Letter) => void): void;
   /** From now on the server says 550 to mail for this address. */
   refuse(address: string): void;
@@ -55,10 +57,12 @@ const NAMES = ['mia', 'noah', 'lena', 'paul', 'ines'];
 const DOMAINS = ['northlight.example', 'trynorthlight.example'];
 const SENDERS = DOMAINS.flatMap((domain) => NAMES.map((name) => `${name}@${domain}`));
 
-/** Starts the mail servers, with the mailboxes to send from. */
-export async function startWorld(): Promise<World> {
+/** Starts the mail servers, with `count` mailboxes to send from. */
+export async function startWorld(count: number): Promise<World> {
   const mail = await startMailWorld();
-  const mailboxes = await Promise.all(SENDERS.map((email) => mail.addMailbox({ email, password: `pass-of-${email}` })));
+  const mailboxes = await Promise.all(
+    SENDERS.slice(0, count).map((email) => mail.addMailbox({ email, password: `pass-of-${email}` })),
+  );
   const letters: Letter[] = [];
   const strangers: string[] = [];
   const listeners: ((letter: Letter) => void)[] = [];
@@ -80,6 +84,7 @@ export async function startWorld(): Promise<World> {
     addMailbox: (user) => mail.addMailbox(user),
     letters,
     strangers,
+    lettersTo: (addresses) => letters.filter(({ to }) => addresses.includes(to)),
     onLetter: (listener) => void listeners.push(listener),
     limit: (mailbox) =>
       mail.server.refuseSender(mailbox, { code: 550, message: '5.4.5 Daily user sending limit exceeded' }),

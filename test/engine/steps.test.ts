@@ -90,6 +90,13 @@ test.serial('a timeout closes the wait; an event after it matches nothing', asyn
   t.is(await settle(given, {}), 0);
 });
 
+test.serial('a timeout may be a fraction of a minute', async (t) => {
+  const given = await createLead(stage, [waitStep({ timeout_minutes: 0.5 })]);
+  await given.advance();
+  const { opened_at: opened, deadline } = await row('waits', { enrollment_id: given.enrollmentId });
+  t.is(deadline.getTime() - opened.getTime(), 30_000);
+});
+
 test.serial('an event that came first wins, even when the run looks after the deadline', async (t) => {
   const given = await createLead(stage, [waitStep(), { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }]);
   await given.advance();

@@ -5,6 +5,8 @@ const OUTPUT_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const EVENT_NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
 /** Minutes that a step may wait at most: a year. */
 export const MAX_WAIT_MINUTES = 366 * 24 * 60;
+/** Minutes after which a wait for an event times out at the earliest. Fractions are for trying a campaign out. */
+const MIN_TIMEOUT_MINUTES = 0.1;
 
 /** Name under which later steps find the answer of an app, or the data of an event. */
 export const outputKey = z
@@ -40,7 +42,7 @@ export const stepActionSchema = z.discriminatedUnion('type', [
     type: z.literal('wait_for_event'),
     wait_event_name: eventName,
     /** Null waits without an end. */
-    timeout_minutes: z.int().min(1).max(MAX_WAIT_MINUTES).nullable().default(null),
+    timeout_minutes: z.number().min(MIN_TIMEOUT_MINUTES).max(MAX_WAIT_MINUTES).nullable().default(null),
     on_timeout: z.enum(['continue', 'stop']).default('continue'),
     /** The event's data is stored as .App.<output_key>. */
     output_key: outputKey.optional(),

@@ -1,0 +1,100 @@
+/** Milliseconds between two drawings on a terminal, and between two lines of progress where there is none. */
+const DRAW_EVERY_MS = 250;
+const PLAIN_EVERY_MS = 5_000;
+/** Columns of a line that goes to no terminal; the list of migrations would be longer. */
+const PLAIN_WIDTH = 160;
+
+/** One step of the demo while it runs. */
+export interface Step {
+  /** Says what has just been done in it. */
+  say: (line: string) => void;
+  /** Says how far it is. Where there is no terminal only one in five seconds is printed. */
+  progress: (line: string) => void;
+  end: () => void;
+}
+
+/** The list of what is done and what runs, with times: redrawn in place on a terminal, one line per event elsewhere. */
+export interface StepList {
+  begin: (title: string) => Step;
+  /** Prints lines that stay, above the list on a terminal. */
+  write: (text: string) => void;
+  /** Leaves the list as it stands and begins an empty one. */
+  close: () => void;
+}
+
+interface Entry {
+  title: string;
+  latest: string;
+  beganMs: number;
+  tookMs?: number;
+}
+
+/** Makes an empty list that is drawn on `out`. `now` is the time in ms, of any origin. */
+export function createStepList(
+  out: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>,
+  now: () => number = () => performance.now(),
+): StepList {
+  const entries: Entry[] = [];
+  let drawn = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const began = now();
+
+  const erase = (): string => (drawn > 0 ? `\x1b[${drawn}A\x1b[J` : '');
+  const draw = (above = ''): void => {
+    const width = (out.columns || 80) - 1;
+    const lines = entries.map((entry) => toLine(entry, now()).slice(0, width));
+    out.write(`${erase()}${above}${lines.map((line) => `${line}\n`).join('')}`);
+    drawn = lines.length;
+  };
+  const plain = (text: string): void =>
+    void out.write(`  ${seconds(now() - began)}  ${text}`.slice(0, PLAIN_WIDTH) + '\n');
+
+  return {
+    begin(title) {
+      const entry: Entry = { title, latest: '', beganMs: now() };
+      let lastPlainMs = now() - PLAIN_EVERY_MS;
+      entries.push(entry);
+      if (out.isTTY) {
+        timer ??= setInterval(draw, DRAW_EVERY_MS).unref();
+        draw();
+      } else plain(`${title} …`);
+      return {
+        say(line) {
+          entry.latest = line;
+          if (!out.isTTY) plain(`${title}: ${line}`);
+        },
+        progress(line) {
+          entry.latest = line;
+          if (out.isTTY || now() - lastPlainMs < PLAIN_EVERY_MS) return;
+          lastPlainMs = now();
+          plain(`${title}: ${line}`);
+        },
+        end() {
+          entry.tookMs = now() - entry.beganMs;
+          if (out.isTTY) draw();
+          else plain(`${title}: done in ${seconds(entry.tookMs).trim()}`);
+        },
+      };
+    },
+    write(text) {
+      if (out.isTTY) draw(`${text}\n`);
+      else out.write(`${text}\n`);
+    },
+    close() {
+      clearInterval(timer);
+      timer = undefined;
+      entries.length = 0;
+      drawn = 0;
+    },
+  };
+}
+
+function toLine({ title, latest, beganMs, tookMs }: Entry, nowMs: number): string {
+  return tookMs === undefined
+    ? `  … ${seconds(nowMs - beganMs)}  ${title}${latest && `: ${latest}`}`
+    : `  ✓ ${seconds(tookMs)}  ${title}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1).padStart(5)} s`;
+}
