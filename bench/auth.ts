@@ -1,6 +1,6 @@
-import autocannon from 'autocannon';
 import { createContact, createTenant } from '../test/harness/factories.ts';
 import type { BenchContext, BenchResult } from './context.ts';
+import { requestRate } from './load.ts';
 import { alternate, median } from './measure.ts';
 
 const CONNECTIONS = 10;
@@ -18,12 +18,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const path = `/v1/contacts/${await createContact(deps.db, deps.clock.now(), tenant.organizationId)}`;
   const open = await context.helper('open-read', { ORGANIZATION: tenant.organizationId });
 
-  const load = async (url: string, headers: Record<string, string>): Promise<number> => {
-    const result = await autocannon({ url, connections: CONNECTIONS, duration: seconds, headers });
-    if (result.non2xx > 0 || result.errors > 0)
-      throw new Error(`${url}: ${result.non2xx} answers other than 2xx, ${result.errors} errors`);
-    return result.requests.average;
-  };
+  const load = (url: string, headers: Record<string, string>): Promise<number> =>
+    requestRate(url, { connections: CONNECTIONS, seconds, headers });
   const withKey = (): Promise<number> => load(`${stack.urls.api}${path}`, { authorization: `Bearer ${tenant.apiKey}` });
   const without = (): Promise<number> => load(`http://127.0.0.1:${open.port}${path}`, {});
   await withKey();

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
-import autocannon from 'autocannon';
 import { listContacts } from '../domain/contacts/search.ts';
 import { systemCtx } from '../domain/kernel/context.ts';
 import { createTenant, type Tenant } from '../test/harness/factories.ts';
+import { requestRate } from './load.ts';
 import { alternate, median, percentile } from './measure.ts';
 import { fillContacts } from './data.ts';
 import type { BenchContext, BenchResult } from './context.ts';
@@ -29,12 +29,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
 
   const headers = { authorization: `Bearer ${tenant.apiKey}` };
   const first = `${stack.urls.api}/v1/contacts?limit=${PAGE}`;
-  const load = async (url: string): Promise<number> => {
-    const result = await autocannon({ url, connections: CONNECTIONS, duration: seconds, headers });
-    if (result.non2xx > 0 || result.errors > 0)
-      throw new Error(`${url}: ${result.non2xx} answers other than 2xx, ${result.errors} errors`);
-    return result.requests.average;
-  };
+  const load = (url: string): Promise<number> => requestRate(url, { connections: CONNECTIONS, seconds, headers });
   for (const url of [first, `http://127.0.0.1:${bare.port}/`]) await load(url);
   const rates = await alternate(
     rounds,

@@ -1,8 +1,8 @@
-import autocannon from 'autocannon';
 import { createTenant } from '../test/harness/factories.ts';
 import { withContext, type BenchContext, type BenchResult } from './context.ts';
 import { fillContacts } from './data.ts';
 import { campaignRound, cpuSeries } from './engine.ts';
+import { requestRate } from './load.ts';
 import { alternate, median } from './measure.ts';
 
 const PAGE = 50;
@@ -58,11 +58,7 @@ async function contacts(contexts: Sides<BenchContext>) {
     await assembly.deps.db.raw('vacuum analyze contacts');
     const url = `${stack.urls.api}/v1/contacts?limit=${PAGE}`;
     const headers = { authorization: `Bearer ${tenant.apiKey}` };
-    load[side] = async () => {
-      const result = await autocannon({ url, connections: CONNECTIONS, duration: seconds, headers });
-      if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx + result.errors} requests failed`);
-      return result.requests.average;
-    };
+    load[side] = () => requestRate(url, { connections: CONNECTIONS, seconds, headers });
     await load[side]();
   }
   const round = (side: 'off' | 'on') => async () => {

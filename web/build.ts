@@ -19,6 +19,7 @@ const STAMP = '.stamp';
 const LOCK = join(ROOT, '.heron', 'dashboard.lock');
 const SOURCES = [
   'web/build.ts',
+  'web/icons.ts',
   'web/src',
   'web/public',
   'web/index.html',

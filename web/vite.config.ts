@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { tablerIcons } from './icons.ts';
 
 /** Where `npm run dev:web` finds the API; its pages for signing in are there too. */
 const API = process.env.HERON_URL ?? 'http://127.0.0.1:8080';
@@ -10,7 +11,7 @@ const PARTS =
   /src\/parts\/(act|figure|focus|page|section|sub-pages|time|to)\.|src\/text\/hours\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), tablerIcons()],
   root: import.meta.dirname,
   clearScreen: false,
   build: {
@@ -28,7 +29,7 @@ export default defineConfig({
           groups: [
             { name: 'first', tags: ['$initial'], priority: 2 },
             { name: 'parts', test: PARTS, priority: 1 },
-            { name: 'icons', test: /icons-react/, minShareCount: 2, priority: 1 },
+            { name: 'icons', test: /^\0tabler:/, minShareCount: 2, priority: 1 },
             { name: 'controls', test: /@mantine|@floating-ui|src\/parts\//, minShareCount: 3 },
             { name: 'report', test: /rooms\/reports\/(behind|nothing|period)\./, minShareCount: 2 },
           ],

@@ -167,7 +167,6 @@ import type { WeeklyReportsRow, WeeklyReportsInsert } from './weekly-reports.ts'
 import type { WorkersRow, WorkersInsert } from './workers.ts';
 
 /** Every table by its name: `row` as it is read, `insert` as it is written. */
-
 export interface Tables {
   acquisition_facts: { row: AcquisitionFactsRow; insert: AcquisitionFactsInsert };
   agent_policies: { row: AgentPoliciesRow; insert: AgentPoliciesInsert };

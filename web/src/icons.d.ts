@@ -1,3 +1,4 @@
-declare module '@tabler/icons-react/dist/esm/icons/*.mjs' {
+/** Outline icons of Tabler by name, see web/icons.ts. */
+declare module 'tabler:*' {
   export default function Icon(props: { size?: number; stroke?: number }): React.ReactNode;
 }

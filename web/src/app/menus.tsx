@@ -1,5 +1,5 @@
 import { Box, Menu, useMantineColorScheme } from '@mantine/core';
-import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
+import IconCheck from 'tabler:check';
 import { useEffect, useState, type ReactElement } from 'react';
 import { loadTexts, useText } from '../text/index.ts';
 import { selectWorkspace, signOut, usePerson } from './person.ts';

@@ -1,6 +1,6 @@
 import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback, useMergedRef } from '@mantine/hooks';
-import IconSearch from '@tabler/icons-react/dist/esm/icons/IconSearch.mjs';
+import IconSearch from 'tabler:search';
 import { useEffect, useRef, useState } from 'react';
 import { useText } from '../text/index.ts';
 

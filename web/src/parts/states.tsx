@@ -1,5 +1,5 @@
 import { Alert, Anchor, Box, Button, Group, List, Paper, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core';
-import IconAlert from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
+import IconAlert from 'tabler:alert-triangle';
 import type { ReactNode } from 'react';
 import { HeronError } from '../app/api.ts';
 import { SessionEnded } from '../app/session.ts';

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconApps from '@tabler/icons-react/dist/esm/icons/IconApps.mjs';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconApps from 'tabler:apps';
+import IconPlus from 'tabler:plus';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';

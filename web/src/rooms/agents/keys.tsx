@@ -1,7 +1,7 @@
 import { Badge, Button, Checkbox, Modal, Radio, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconKey from '@tabler/icons-react/dist/esm/icons/IconKey.mjs';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconKey from 'tabler:key';
+import IconPlus from 'tabler:plus';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';

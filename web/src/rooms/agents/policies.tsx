@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
-import IconShield from '@tabler/icons-react/dist/esm/icons/IconShieldCheck.mjs';
+import IconPlus from 'tabler:plus';
+import IconShield from 'tabler:shield-check';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';

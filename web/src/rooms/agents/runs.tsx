@@ -1,5 +1,5 @@
 import { Select, Table } from '@mantine/core';
-import IconRobot from '@tabler/icons-react/dist/esm/icons/IconRobot.mjs';
+import IconRobot from 'tabler:robot';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Paper, Select, Stack, Text, TextInput } from '@mantine/core';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
-import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
+import IconPlus from 'tabler:plus';
+import IconTrash from 'tabler:trash';
 import { textOf, useText } from '../../text/index.ts';
 import { branchesOf, typeOf, type Branch, type Condition, type Step } from './flow.ts';
 

@@ -1,4 +1,4 @@
-import IconFlag from '@tabler/icons-react/dist/esm/icons/IconFlag.mjs';
+import IconFlag from 'tabler:flag';
 import {
   BaseEdge,
   getSmoothStepPath,

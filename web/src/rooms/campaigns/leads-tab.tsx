@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Group, Menu, Select, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconDots from '@tabler/icons-react/dist/esm/icons/IconDots.mjs';
-import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
+import IconDots from 'tabler:dots';
+import IconUsers from 'tabler:users';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, Menu, NumberInput, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
-import IconTemplate from '@tabler/icons-react/dist/esm/icons/IconTemplate.mjs';
+import IconTemplate from 'tabler:template';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';

@@ -1,6 +1,6 @@
 import { Group, Select, Table, Text } from '@mantine/core';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
-import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
+import IconPlus from 'tabler:plus';
+import IconSend from 'tabler:send';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';

@@ -1,6 +1,6 @@
 import { Box, Button, Group, Menu, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconPlus from 'tabler:plus';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { dataOf, heron } from '../../app/api.ts';

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconPause from '@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs';
-import IconPlay from '@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs';
+import IconPause from 'tabler:player-pause';
+import IconPlay from 'tabler:player-play';
 import { useQuery } from '@tanstack/react-query';
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';

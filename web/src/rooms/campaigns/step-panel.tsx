@@ -1,6 +1,6 @@
 import { ActionIcon, Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
+import IconX from 'tabler:x';
 import { useState, type ReactNode } from 'react';
 import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';

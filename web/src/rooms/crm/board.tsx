@@ -1,5 +1,5 @@
 import { Button, Group, Select, Text } from '@mantine/core';
-import IconBriefcase from '@tabler/icons-react/dist/esm/icons/IconBriefcase.mjs';
+import IconBriefcase from 'tabler:briefcase';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';

@@ -14,7 +14,7 @@ import {
   type KeyboardCoordinateGetter,
 } from '@dnd-kit/core';
 import { ActionIcon, ColorSwatch, Group, Text } from '@mantine/core';
-import IconGrip from '@tabler/icons-react/dist/esm/icons/IconGripVertical.mjs';
+import IconGrip from 'tabler:grip-vertical';
 import { useState } from 'react';
 import { showError } from '../../parts/act.ts';
 import { Ago } from '../../parts/time.tsx';

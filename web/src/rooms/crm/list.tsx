@@ -1,5 +1,5 @@
 import { Badge, ColorSwatch, Group, Paper, Select, Text } from '@mantine/core';
-import IconBriefcase from '@tabler/icons-react/dist/esm/icons/IconBriefcase.mjs';
+import IconBriefcase from 'tabler:briefcase';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useMembers } from '../../parts/choices.ts';
 import { useFilter } from '../../parts/filter.ts';

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, SimpleGrid, Textarea, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconPlus from 'tabler:plus';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, queryClient } from '../../app/api.ts';
 import { useMembers } from '../../parts/choices.ts';

@@ -1,8 +1,8 @@
 import { ActionIcon, Button, ColorInput, Group, Modal, Stack, TextInput, type TextInputProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconDown from '@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs';
-import IconUp from '@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs';
-import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
+import IconDown from 'tabler:arrow-down';
+import IconUp from 'tabler:arrow-up';
+import IconX from 'tabler:x';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';

@@ -1,5 +1,5 @@
 import { Group, SegmentedControl, Select } from '@mantine/core';
-import IconChecklist from '@tabler/icons-react/dist/esm/icons/IconChecklist.mjs';
+import IconChecklist from 'tabler:checklist';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { dataOf, heron } from '../../app/api.ts';

@@ -1,5 +1,5 @@
 import { Badge, Stack, Text } from '@mantine/core';
-import IconInbox from '@tabler/icons-react/dist/esm/icons/IconInbox.mjs';
+import IconInbox from 'tabler:inbox';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import { dataOf, heron } from '../../app/api.ts';

@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Stack, Text, UnstyledButton } from '@mantine/core';
-import IconFile from '@tabler/icons-react/dist/esm/icons/IconPaperclip.mjs';
+import IconFile from 'tabler:paperclip';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';

@@ -1,9 +1,9 @@
 import './inbox.css';
 import { ActionIcon, Group, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
-import IconKeyboard from '@tabler/icons-react/dist/esm/icons/IconKeyboard.mjs';
-import IconPencil from '@tabler/icons-react/dist/esm/icons/IconPencilPlus.mjs';
-import IconMail from '@tabler/icons-react/dist/esm/icons/IconMailOpened.mjs';
+import IconKeyboard from 'tabler:keyboard';
+import IconPencil from 'tabler:pencil-plus';
+import IconMail from 'tabler:mail-opened';
 import { lazy, Suspense, useRef, useState, type RefObject } from 'react';
 import { useCan } from '../../app/person.ts';
 import { SearchField } from '../../parts/search-field.tsx';

@@ -1,5 +1,5 @@
 import { Button, Kbd } from '@mantine/core';
-import IconReply from '@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs';
+import IconReply from 'tabler:arrow-back-up';
 import { useEffect, useRef } from 'react';
 import { useText } from '../../text/index.ts';
 import { useDraft, type Draft } from './draft.ts';

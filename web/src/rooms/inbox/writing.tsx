@@ -1,7 +1,7 @@
 import { ActionIcon, Button, FileButton, Group, Menu, Pill, Textarea, Tooltip } from '@mantine/core';
-import IconClock from '@tabler/icons-react/dist/esm/icons/IconClock.mjs';
-import IconFile from '@tabler/icons-react/dist/esm/icons/IconPaperclip.mjs';
-import IconTemplate from '@tabler/icons-react/dist/esm/icons/IconTemplate.mjs';
+import IconClock from 'tabler:clock';
+import IconFile from 'tabler:paperclip';
+import IconTemplate from 'tabler:template';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode, type Ref } from 'react';
 import { dataOf, heron } from '../../app/api.ts';

@@ -1,7 +1,7 @@
 import { Badge, Text } from '@mantine/core';
-import IconPencil from '@tabler/icons-react/dist/esm/icons/IconPencil.mjs';
-import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
-import IconClock from '@tabler/icons-react/dist/esm/icons/IconClock.mjs';
+import IconPencil from 'tabler:pencil';
+import IconSend from 'tabler:send';
+import IconClock from 'tabler:clock';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { More, usePaged } from '../../parts/paged.tsx';

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
-import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
+import IconX from 'tabler:x';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';

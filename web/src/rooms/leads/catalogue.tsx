@@ -1,6 +1,6 @@
 import { Anchor, Button, Checkbox, Group, Select, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import IconDatabase from '@tabler/icons-react/dist/esm/icons/IconDatabaseSearch.mjs';
+import IconDatabase from 'tabler:database-search';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, HeronError, type AnswerOf, type FoundBy } from '../../app/api.ts';

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
+import IconX from 'tabler:x';
 import type { ChangeEvent } from 'react';
 import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { DraftForm } from '../../parts/draft-form.tsx';

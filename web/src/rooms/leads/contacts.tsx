@@ -1,6 +1,6 @@
 import { Badge, Group, Select } from '@mantine/core';
-import IconUpload from '@tabler/icons-react/dist/esm/icons/IconUpload.mjs';
-import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
+import IconUpload from 'tabler:upload';
+import IconUsers from 'tabler:users';
 import { memo } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';

@@ -1,6 +1,6 @@
 import { Button, Group, SegmentedControl, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core';
-import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
-import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
+import IconDownload from 'tabler:download';
+import IconUsers from 'tabler:users';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Paper, Select, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
-import IconUpload from '@tabler/icons-react/dist/esm/icons/IconUpload.mjs';
+import IconUpload from 'tabler:upload';
 import { useRef, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';

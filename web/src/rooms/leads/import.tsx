@@ -1,5 +1,5 @@
 import { Alert, Button, Progress, SimpleGrid, Table, Text } from '@mantine/core';
-import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
+import IconDownload from 'tabler:download';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app/api.ts';

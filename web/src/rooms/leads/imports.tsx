@@ -1,5 +1,5 @@
 import { Table } from '@mantine/core';
-import IconUpload from '@tabler/icons-react/dist/esm/icons/IconUpload.mjs';
+import IconUpload from 'tabler:upload';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';

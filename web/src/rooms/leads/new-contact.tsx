@@ -1,6 +1,6 @@
 import { Button, Modal, SimpleGrid, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconPlus from 'tabler:plus';
 import { useState, type ChangeEvent } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';

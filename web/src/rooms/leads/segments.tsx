@@ -1,6 +1,6 @@
 import { Table, Text } from '@mantine/core';
-import IconFilter from '@tabler/icons-react/dist/esm/icons/IconFilter.mjs';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconFilter from 'tabler:filter';
+import IconPlus from 'tabler:plus';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';

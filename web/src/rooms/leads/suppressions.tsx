@@ -1,7 +1,7 @@
 import { Button, Modal, Table, Text, Textarea, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconBan from '@tabler/icons-react/dist/esm/icons/IconBan.mjs';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconBan from 'tabler:ban';
+import IconPlus from 'tabler:plus';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';

@@ -1,5 +1,5 @@
 import { Alert, Button, Progress, Select, Stack, Table, Text } from '@mantine/core';
-import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
+import IconUsers from 'tabler:users';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';

@@ -1,6 +1,6 @@
 import { Badge, Table, Text } from '@mantine/core';
-import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconMailbox from 'tabler:mailbox';
+import IconPlus from 'tabler:plus';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useFilter } from '../../parts/filter.ts';

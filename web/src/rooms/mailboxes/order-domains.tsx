@@ -1,5 +1,5 @@
 import { Alert, Anchor, Badge, Stack, Text } from '@mantine/core';
-import IconWorld from '@tabler/icons-react/dist/esm/icons/IconWorld.mjs';
+import IconWorld from 'tabler:world';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { toMoneyOfMinor } from '../../parts/money.ts';

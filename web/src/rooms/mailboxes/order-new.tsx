@@ -11,7 +11,7 @@ import {
   Text,
   Textarea,
 } from '@mantine/core';
-import IconPackage from '@tabler/icons-react/dist/esm/icons/IconPackage.mjs';
+import IconPackage from 'tabler:package';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, HeronError, type AnswerOf, type BodyOf } from '../../app/api.ts';

@@ -1,4 +1,4 @@
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconPlus from 'tabler:plus';
 import type { ReactNode } from 'react';
 import { useCan } from '../../app/person.ts';
 import { Page } from '../../parts/page.tsx';

@@ -1,5 +1,5 @@
 import { Group, Select, Stack } from '@mantine/core';
-import IconPackage from '@tabler/icons-react/dist/esm/icons/IconPackage.mjs';
+import IconPackage from 'tabler:package';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Facts } from '../../parts/facts.tsx';

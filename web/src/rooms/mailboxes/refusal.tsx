@@ -1,5 +1,5 @@
 import { Alert, Stack, Text } from '@mantine/core';
-import IconAlert from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
+import IconAlert from 'tabler:alert-triangle';
 import { HeronError } from '../../app/api.ts';
 import { ErrorNote } from '../../parts/states.tsx';
 import { saidPlainly, useText } from '../../text/index.ts';

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Group, Paper, SegmentedControl, Select, Stack, Text, TextInput, Title } from '@mantine/core';
-import IconCalendar from '@tabler/icons-react/dist/esm/icons/IconCalendarEvent.mjs';
-import IconOut from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
+import IconCalendar from 'tabler:calendar-event';
+import IconOut from 'tabler:external-link';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, NumberInput, Select, SimpleGrid, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconPlus from 'tabler:plus';
 import type { InfiniteData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app/api.ts';

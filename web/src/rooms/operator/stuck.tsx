@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
-import IconCheck from '@tabler/icons-react/dist/esm/icons/IconRosetteDiscountCheck.mjs';
+import IconCheck from 'tabler:rosette-discount-check';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';

@@ -14,7 +14,7 @@ import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx
 import { Ago } from '../../parts/time.tsx';
 import { useGo } from '../../parts/to.tsx';
 import { saidPlainly, useText } from '../../text/index.ts';
-import IconWebhook from '@tabler/icons-react/dist/esm/icons/IconWebhook.mjs';
+import IconWebhook from 'tabler:webhook';
 import { DeliveryList } from './deliveries.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointState, type Endpoint } from './endpoint-state.tsx';

@@ -1,7 +1,7 @@
 import { Button, Modal, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
-import IconWebhook from '@tabler/icons-react/dist/esm/icons/IconWebhook.mjs';
+import IconPlus from 'tabler:plus';
+import IconWebhook from 'tabler:webhook';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { Section } from '../../parts/section.tsx';

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Group, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core';
-import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
+import IconX from 'tabler:x';
 import type { AnswerOf } from '../../app/api.ts';
 import { offProps } from '../../parts/focus.ts';
 import { OPERATORS } from '../../parts/operators.ts';

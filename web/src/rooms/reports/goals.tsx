@@ -1,7 +1,7 @@
 import { Badge, Button, Checkbox, Group, Modal, Table } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
-import IconTarget from '@tabler/icons-react/dist/esm/icons/IconTarget.mjs';
+import IconPlus from 'tabler:plus';
+import IconTarget from 'tabler:target';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';

@@ -1,4 +1,4 @@
-import IconChartLine from '@tabler/icons-react/dist/esm/icons/IconChartLine.mjs';
+import IconChartLine from 'tabler:chart-line';
 import { Empty } from '../../parts/states.tsx';
 import { ToButton } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';

@@ -12,7 +12,7 @@ import {
   Title,
 } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
-import IconCheck from '@tabler/icons-react/dist/esm/icons/IconRosetteDiscountCheck.mjs';
+import IconCheck from 'tabler:rosette-discount-check';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';

@@ -1,7 +1,7 @@
 import { Box, Group, List, Progress, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
-import IconAlert from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
-import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
-import IconCircle from '@tabler/icons-react/dist/esm/icons/IconCircleDashed.mjs';
+import IconAlert from 'tabler:alert-triangle';
+import IconCheck from 'tabler:check';
+import IconCircle from 'tabler:circle-dashed';
 import { lazy, Suspense } from 'react';
 import { useCan, usePerson } from '../../app/person.ts';
 import { Figure } from '../../parts/figure.tsx';

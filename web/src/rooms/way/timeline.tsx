@@ -1,11 +1,11 @@
 import './way.css';
 import { Badge, Button, Group, Text } from '@mantine/core';
-import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
-import IconClock from '@tabler/icons-react/dist/esm/icons/IconClock.mjs';
-import IconFlag from '@tabler/icons-react/dist/esm/icons/IconFlag.mjs';
-import IconInfo from '@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs';
-import IconMail from '@tabler/icons-react/dist/esm/icons/IconMail.mjs';
-import IconReply from '@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs';
+import IconCheck from 'tabler:check';
+import IconClock from 'tabler:clock';
+import IconFlag from 'tabler:flag';
+import IconInfo from 'tabler:info-circle';
+import IconMail from 'tabler:mail';
+import IconReply from 'tabler:arrow-back-up';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';

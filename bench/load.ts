@@ -1,0 +1,32 @@
+import { Pool } from 'undici';
+
+/**
+ * Sends GET requests over keep-alive connections, each as soon as the last one on its connection is answered.
+ * @param url address of every request
+ * @returns answered requests per second
+ * @throws Error on an answer other than 2xx and on a connection that fails
+ */
+export async function requestRate(
+  url: string,
+  { connections, seconds, headers }: { connections: number; seconds: number; headers: Record<string, string> },
+): Promise<number> {
+  const { origin, pathname, search } = new URL(url);
+  const pool = new Pool(origin, { connections });
+  const start = performance.now();
+  const end = start + seconds * 1000;
+  let answered = 0;
+  const connection = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const { statusCode, body } = await pool.request({ method: 'GET', path: `${pathname}${search}`, headers });
+      await body.dump();
+      if (statusCode < 200 || statusCode > 299) throw new Error(`${url} answered ${statusCode}`);
+      answered += 1;
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: connections }, connection));
+    return (answered * 1000) / (performance.now() - start);
+  } finally {
+    await pool.destroy();
+  }
+}
