@@ -10,8 +10,8 @@ const STAGES = [
 ];
 
 /**
- * Adds what a person would look for and the chapters have used up, a deal and a run that waits for approval, and then asks the API whether each room of the
- * dashboard has something to show.
+ * Adds a deal and a run that waits for approval, of which the chapters leave none. Then it asks the API for a row of each room of the dashboard.
+ * @returns a result per room, which differs where the room is empty
  */
 export async function furnish(
   prepared: Pick<Prepared, 'api' | 'campaignId'>,

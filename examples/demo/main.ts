@@ -117,10 +117,11 @@ async function main(): Promise<number> {
     });
     told.facts = await verifyFacts(stack.env);
     const tookMs = performance.now() - began;
-    const rooms = options.keep ? await furnish(prepared, access, signal) : [];
+    const rooms = options.keep ? await furnishRooms(prepared, access, signal) : [];
     steps.close();
     report(told, table);
-    if (rooms.length > 0) say(['', 'Something to look at in every room', ...rooms.flatMap(toLines)].join('\n'));
+    if (rooms.length > 0)
+      say(['', 'Something to look at in every room of the dashboard', ...rooms.flatMap(toLines)].join('\n'));
     const holds = conclude(told, tookMs) && rooms.every(([, differences]) => differences.length === 0);
     if (options.keep) {
       invite(stack, prepared);
@@ -172,6 +173,13 @@ async function verifyFacts(env: Record<string, string>): Promise<Result[]> {
       await sleep(VERIFY_PAUSE_MS);
     }
   }
+}
+
+async function furnishRooms(...parts: Parameters<typeof furnish>): Promise<Result[]> {
+  const step = steps.begin('Something to look at in every room of the dashboard');
+  const results = await furnish(...parts);
+  step.end();
+  return results;
 }
 
 /** Runs the operator's command. @returns what it printed @throws when it ends with another code than 0 */
