@@ -64,7 +64,7 @@ export async function orGiveUp<T>(
     deps.log.warn({ err: error, workflowId, activityType }, 'an activity failed and will be tried again');
     const failure = ApplicationFailure.create({ message: errorKind(error), type: 'unexpected' });
     if (isLocal || isPassing(error)) throw failure;
-    const now = Date.now();
+    const now = deps.clock.now().getTime();
     const failing: Failing = { failingSince: since ?? now, position };
     if (now - failing.failingSince < deps.config.RUN_BLOCK_AFTER_MS) {
       context.heartbeat(failing);

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { launchTurn, type Turn } from '../domain/engine/enrollment/launch.ts';
 import type { Ctx, Deps } from '../domain/kernel/context.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { CampaignActivities, FirstLook, LaunchReport } from '../workflows/campaign/contract.ts';
 import { orBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
@@ -18,16 +19,16 @@ export function createCampaignActivities(deps: Deps): CampaignActivities {
 
     runLauncher({ organizationId, campaignId }) {
       const ctx = contextOf(deps, organizationId);
-      return launchWhileDue(() => orBlock(deps, organizationId, () => launchTurn(ctx, campaignId)));
+      return launchWhileDue(deps.clock, () => orBlock(deps, organizationId, () => launchTurn(ctx, campaignId)));
     },
   };
 }
 
 /** The first look of a launcher: a few turns, and no wait between them. */
 async function firstLook(ctx: Ctx, campaignId: string): Promise<FirstLook> {
-  const until = Date.now() + FIRST_LOOK_MS;
+  const until = performance.now() + FIRST_LOOK_MS;
   let launched = 0;
-  for (let turns = 0; turns < FIRST_LOOK_TURNS && Date.now() < until; turns += 1) {
+  for (let turns = 0; turns < FIRST_LOOK_TURNS && performance.now() < until; turns += 1) {
     const turn = await launchTurn(ctx, campaignId);
     if ('report' in turn) return withLaunched(turn.report, launched);
     launched += turn.launched;
@@ -37,16 +38,17 @@ async function firstLook(ctx: Ctx, campaignId: string): Promise<FirstLook> {
 }
 
 /** Turns of a launcher, with short waits between them, for as long as there is something to do. */
-async function launchWhileDue(takeTurn: () => Promise<Turn>): Promise<LaunchReport> {
+async function launchWhileDue(clock: Clock, takeTurn: () => Promise<Turn>): Promise<LaunchReport> {
   const context = Context.current();
-  const until = Date.now() + LAUNCHER_TURN_MS;
+  const until = performance.now() + LAUNCHER_TURN_MS;
   let launched = 0;
   for (;;) {
     const turn = await takeTurn();
     if ('report' in turn) return withLaunched(turn.report, launched);
     launched += turn.launched;
     context.heartbeat(launched);
-    if (Date.now() >= until) return { kind: 'wait', wakeAt: Date.now() + turn.inMs, launched, why: 'launching leads' };
+    if (performance.now() >= until)
+      return { kind: 'wait', wakeAt: clock.now().getTime() + turn.inMs, launched, why: 'launching leads' };
     await context.sleep(turn.inMs);
   }
 }

@@ -30,7 +30,7 @@ export function createDeliverActivities(
         );
       }
       if ('retryAt' in delivery) {
-        const delayMs = Math.max(LOOK_AGAIN_MS, delivery.retryAt - Date.now());
+        const delayMs = Math.max(LOOK_AGAIN_MS, delivery.retryAt - deps.clock.now().getTime());
         throw notYet('send_in_hand', 'another attempt may still be under way', delayMs);
       }
       metrics.sends.inc({ result: delivery.outcome });

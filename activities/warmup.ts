@@ -17,7 +17,7 @@ export function createWarmupActivities(deps: Deps, { smtp }: { smtp: SmtpSender 
       // A turn that was taken ends a series of failures, which the next attempt would otherwise read here.
       Context.current().heartbeat();
       const message = `${report.why}: ${new Date(report.wakeAt).toISOString()}`;
-      throw notYet('warmup_waits', message, report.wakeAt - Date.now());
+      throw notYet('warmup_waits', message, report.wakeAt - deps.clock.now().getTime());
     },
 
     warmupTurn: takeTurn,

@@ -13,7 +13,7 @@ export function createWebhookDeliveryActivities(engine: DeliveryEngine): Webhook
         withPulse(() => attemptDelivery(engine, args)),
       );
       if (report.state === 'settled') return { why: report.why };
-      throw notYet('delivery_waits', report.why, report.at - Date.now());
+      throw notYet('delivery_waits', report.why, report.at - engine.deps.clock.now().getTime());
     },
 
     attemptDelivery: (args) => withPulse(() => attemptDelivery(engine, args)),

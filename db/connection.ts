@@ -1,5 +1,6 @@
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
+import type { MeasuredClock } from '../lib/clock.ts';
 import { switchRoles } from './tenant-role.ts';
 
 /**
@@ -51,6 +52,8 @@ export interface ConnectOptions {
   prepared?: boolean;
   /** Statements of an organization run in a role that row-level security binds (ROW_SECURITY). */
   rowSecurity?: boolean;
+  /** Measured against the server at each new connection, before its first statement. */
+  clock?: MeasuredClock;
 }
 
 /** Opens a pool on PRIMARY_DB. Lists (jsonb arrays) must be passed as JSON text; use {@link json}. */
@@ -81,8 +84,10 @@ export function connectRaw(options: ConnectOptions): Knex {
       max: options.max ?? 20,
       afterCreate(connection: pg.Client, done: (error: Error | null) => void) {
         leaveStandby(connection);
-        if (rowSecurity) switchRoles(connection, prepared, done);
-        else done(null);
+        void (options.clock?.measure(() => readServerMs(connection)) ?? Promise.resolve()).then(() => {
+          if (rowSecurity) switchRoles(connection, prepared, done);
+          else done(null);
+        });
       },
     },
     userParams: { prepared, rowSecurity },
@@ -99,6 +104,14 @@ export function connectRaw(options: ConnectOptions): Knex {
     Object.assign(error, { statement: sql });
   });
   return knex;
+}
+
+/** The statement that measures a {@link MeasuredClock}. Exported for the one that measures it again and again. */
+export const SERVER_MS = 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms';
+
+async function readServerMs(connection: pg.Client): Promise<number> {
+  const { rows } = await connection.query<{ ms: number }>(SERVER_MS);
+  return rows[0]!.ms;
 }
 
 /** What {@link leaveStandby} knows of a connection of the pool, beyond its declared types. */

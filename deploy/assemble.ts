@@ -1,9 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { openCatalogue } from '../db/catalogue/reader.ts';
 import { connect, type SessionTimeouts } from '../db/connection.ts';
+import { keepMeasured } from '../db/measure-clock.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import { openBlobStores } from '../lib/blobs/index.ts';
-import { systemClock, type Clock } from '../lib/clock.ts';
+import { MeasuredClock, type Clock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
 import { createDnsRecords } from '../lib/dns.ts';
 import { createKeyring } from '../lib/keyring.ts';
@@ -37,19 +38,22 @@ function timeoutsOf(config: Config, service: string): { timeouts?: SessionTimeou
 /** Makes the parts every process has, from settings alone. */
 export function assemble(config: Config, service: string, overrides: { clock?: Clock; log?: Logger } = {}): Assembly {
   const log = overrides.log ?? createLogger({ level: config.LOG_LEVEL, service });
+  const measuredClock = new MeasuredClock();
   const db = connect({
     url: config.PRIMARY_DB,
     max: config.DB_POOL_MAX,
     name: `heron-${service}`,
     prepared: config.DB_PREPARED_STATEMENTS,
     rowSecurity: config.ROW_SECURITY,
+    clock: measuredClock,
     ...timeoutsOf(config, service),
   });
   const temporal = createTemporalClient(config);
   const egress = createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS, maxIdleConnections: IDLE_CONNECTIONS });
   const systemMail = createSystemMail(config, log);
   const blobs = openBlobStores(config);
-  const clock = overrides.clock ?? systemClock;
+  const clock = overrides.clock ?? measuredClock;
+  const measuring = keepMeasured(measuredClock, db);
   const cache = createSharedCache(clock, config.REDIS_URL, (error) =>
     log.warn({ err: error }, 'Redis cannot be reached for shared answers'),
   );
@@ -71,6 +75,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
     },
     temporal,
     async close() {
+      const stopped = measuring.stop();
       systemMail.close();
       blobs.close();
       cache.close();
@@ -78,6 +83,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
       await catalogue?.close();
       await temporal.connection.close();
       await db.destroy();
+      await stopped;
     },
   };
 }

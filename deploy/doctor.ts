@@ -10,7 +10,7 @@ import { lookAtFleet } from '../domain/instance/fleet.ts';
 import { lookAtSettings } from '../domain/instance/settings.ts';
 import { lookAtStored } from '../domain/instance/stored.ts';
 import { openBlobStores } from '../lib/blobs/index.ts';
-import { systemClock } from '../lib/clock.ts';
+import { MeasuredClock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
 import { isPublicAddress } from '../lib/egress/address.ts';
 import { silentLogger } from '../lib/log.ts';
@@ -80,7 +80,8 @@ function listed(part: Finding['part'], found: Found, worst: Finding['state']): F
 }
 
 async function database(config: Config): Promise<Finding[]> {
-  const db = connect({ url: config.PRIMARY_DB, max: 1, name: 'heron-doctor' });
+  const measured = new MeasuredClock();
+  const db = connect({ url: config.PRIMARY_DB, max: 1, name: 'heron-doctor', clock: measured });
   try {
     await reachDatabase(db, config.PRIMARY_DB);
     const fresh = await schema(db);
@@ -91,7 +92,7 @@ async function database(config: Config): Promise<Finding[]> {
       await clock(db),
       ...(fresh.state === 'ok'
         ? [
-            ...listed('database', await lookAtStored({ db, clock: systemClock }), 'fault'),
+            ...listed('database', await lookAtStored({ db, clock: measured }), 'fault'),
             ...listed('settings', await fleet(db, config), 'fault'),
             ...(await orders(db)),
           ]

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { systemClock } from '../lib/clock.ts';
 import { outboxId } from './arguments.ts';
 import { factLines } from './facts-text.ts';
 import { printJson, printLines } from './print.ts';
@@ -90,10 +89,10 @@ function reactionCommands(program: Command): void {
     .description('show how far each subscriber of domain events is, and the events that were parked')
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => {
-      await withCurrentDatabase(async (db) => {
+      await withCurrentDatabase(async (db, clock) => {
         const { reactionStatus } = await import('../domain/reactions/status.ts');
         const { listParkedEvents } = await import('../domain/reactions/parked.ts');
-        const deps = { db, clock: systemClock };
+        const deps = { db, clock };
         const report = { subscribers: await reactionStatus(deps), parked: await listParkedEvents(deps) };
         if (options.json) printJson(report);
         else printLines(reactionLines(report));

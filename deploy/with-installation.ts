@@ -1,4 +1,5 @@
 import type { Db } from '../db/connection.ts';
+import { MeasuredClock, type Clock } from '../lib/clock.ts';
 import { loadConfig, type Config } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
 import type { Assembly } from './assemble.ts';
@@ -10,13 +11,14 @@ import { asDatabaseFault, reachDatabase, requireCurrentSchema } from './waiting.
  */
 
 /** Work on the database of the settings, whatever its schema; a fault of it becomes one that names the address. */
-export async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
+export async function withDatabase(work: (db: Db, clock: Clock) => Promise<void>): Promise<void> {
   const config: Config = loadConfig();
   const { connect } = await import('../db/connection.ts');
-  const db = connect({ url: config.PRIMARY_DB, max: 2, name: 'heron-cli', rowSecurity: config.ROW_SECURITY });
+  const clock = new MeasuredClock();
+  const db = connect({ url: config.PRIMARY_DB, max: 2, name: 'heron-cli', rowSecurity: config.ROW_SECURITY, clock });
   try {
     await reachDatabase(db, config.PRIMARY_DB);
-    await work(db);
+    await work(db, clock);
   } catch (error) {
     throw asDatabaseFault(error, config.PRIMARY_DB) ?? error;
   } finally {
@@ -25,10 +27,10 @@ export async function withDatabase(work: (db: Db) => Promise<void>): Promise<voi
 }
 
 /** Work on a database that has this build's schema. @throws OperatorError when it has another */
-export async function withCurrentDatabase(work: (db: Db) => Promise<void>): Promise<void> {
-  await withDatabase(async (db) => {
+export async function withCurrentDatabase(work: (db: Db, clock: Clock) => Promise<void>): Promise<void> {
+  await withDatabase(async (db, clock) => {
     await requireCurrentSchema(db);
-    await work(db);
+    await work(db, clock);
   });
 }
 

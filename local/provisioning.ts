@@ -73,7 +73,7 @@ export async function startProvisioning(
   options: { port?: number; secret?: string; now?: () => Date } = {},
 ): Promise<ProvisioningSandbox> {
   const { secret = newSecret('provisioning-'), now = () => new Date() } = options;
-  const state = new Provider();
+  const state = new Provider(now);
   const behaviours: (Behaviour & { left: number })[] = [];
   const listeners: ((mailbox: { email: string; password: string }) => void)[] = [];
   const mailServers: ProvisioningSandbox['mailServers'] = {
@@ -183,6 +183,11 @@ class Provider {
   /** What each key was answered with, and the request it was for. Refusals are not kept: nothing was done. */
   readonly #done = new Map<string, { raw: string; answer: Answer }>();
   readonly #undone = new Set<string>();
+  readonly #now: () => Date;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
 
   take(
     operation: string,
@@ -223,10 +228,10 @@ class Provider {
     switch (operation) {
       case 'domains/register': {
         if (!this.#isFree(body.domain)) return refusal(422, 'domain_unavailable', 'The domain is taken');
-        const [ref, expiresAt] = [`dom_${this.domains.size + 1}`, new Date(Date.now() + YEAR_MS)];
+        const [ref, expiresAt] = [`dom_${this.domains.size + 1}`, new Date(this.#now().getTime() + YEAR_MS)];
         this.domains.set(ref, { name: body.domain, madeBy: key, alive: true, expiresAt });
         effect(body.domain);
-        const registered = { ref, registered_at: new Date().toISOString(), expires_at: expiresAt.toISOString() };
+        const registered = { ref, registered_at: this.#now().toISOString(), expires_at: expiresAt.toISOString() };
         return { status: 200, body: registered };
       }
       case 'mailboxes/create': {

@@ -47,14 +47,26 @@ export async function ensureSearchAttributes(client: Client, namespace: string):
   const lacking = await missing();
   if (lacking.length === 0) return;
   try {
-    await connection.operatorService.addSearchAttributes({
-      namespace,
-      searchAttributes: Object.fromEntries(lacking.map((name) => [name, KEYWORD])),
-    });
+    await addSearchAttributes(connection, namespace, lacking);
   } catch (error) {
     // Another process that started at the same moment may have added them.
     if ((await missing()).length > 0) throw error;
   }
+}
+
+/**
+ * Adds search attributes to a namespace: all of Heron's unless some are named.
+ * @throws when the namespace has one of them, or the server does not allow it
+ */
+export async function addSearchAttributes(
+  connection: Connection,
+  namespace: string,
+  names: readonly string[] = Object.keys(KEYS),
+): Promise<void> {
+  await connection.operatorService.addSearchAttributes({
+    namespace,
+    searchAttributes: Object.fromEntries(names.map((name) => [name, KEYWORD])),
+  });
 }
 
 /**

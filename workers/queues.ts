@@ -15,6 +15,14 @@ import { workflowBundle } from './bundle.ts';
 
 const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 
+/** What task queues are served with. */
+export interface QueueParts {
+  deps: Deps;
+  metrics: Metrics;
+  /** Wraps every activity, local ones too, outside of Heron's own interceptors. */
+  aroundActivity?: ActivityInboundCallsInterceptor | undefined;
+}
+
 /** The Temporal workers of this process. */
 export interface RunningQueues {
   queues: readonly Queue[];
@@ -38,7 +46,7 @@ export function taskQueueOf(config: Config, queue: Queue): string {
  * @param onFailure called when one of the workers has failed and will not run again
  */
 export async function startQueues(
-  { deps, metrics }: { deps: Deps; metrics: Metrics },
+  { deps, metrics, aroundActivity }: QueueParts,
   queues: readonly Queue[],
   onFailure: (error: unknown) => void,
 ): Promise<RunningQueues> {
@@ -55,7 +63,11 @@ export async function startQueues(
         taskQueue: taskQueueOf(config, queue),
         activities: activities[queue],
         interceptors: {
-          activity: [(activity) => ({ inbound: traced(activity.info) }), () => ({ inbound: WITHOUT_ROW_DATA })],
+          activity: [
+            ...(aroundActivity ? [() => ({ inbound: aroundActivity })] : []),
+            (activity) => ({ inbound: traced(activity.info) }),
+            () => ({ inbound: WITHOUT_ROW_DATA }),
+          ],
         },
         maxConcurrentActivityTaskExecutions: slots(config, queue),
         activityTaskPollerBehavior: { type: 'autoscaling' },

@@ -8,15 +8,13 @@ import { startAccess } from './access.ts';
 import { startBlobs } from './blobs.ts';
 import { startFanOut } from './fanout.ts';
 import { startPulse } from './pulse.ts';
-import { queuesOfRoles, startQueues } from './queues.ts';
+import { queuesOfRoles, startQueues, type QueueParts } from './queues.ts';
 import { startReactions } from './reactions.ts';
 import { coreMetrics, installRuntime } from './runtime.ts';
 import { startSync } from './sync.ts';
 
-export interface WorkerParts {
-  deps: Deps;
+export interface WorkerParts extends QueueParts {
   temporal: Client;
-  metrics: Metrics;
   /** Port for /health and /metrics; none is opened without it. */
   httpPort?: number;
 }
@@ -31,7 +29,13 @@ export interface RunningWorker {
 }
 
 /** Starts the roles of WORKER_ROLES in this process: task queues, outbox relay, fan-out of events, reactions, mailbox sync. */
-export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerParts): Promise<RunningWorker> {
+export async function startWorker({
+  deps,
+  temporal,
+  metrics,
+  aroundActivity,
+  httpPort,
+}: WorkerParts): Promise<RunningWorker> {
   const { config, log } = deps;
   const stops: (() => Promise<void>)[] = [];
   let fail: (error: unknown) => void = () => {};
@@ -43,7 +47,7 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
   const queues = queuesOfRoles(config.WORKER_ROLES);
   if (queues.length > 0) {
     await installRuntime(log);
-    const serving = await startQueues({ deps, metrics }, queues, (error) => fail(error));
+    const serving = await startQueues({ deps, metrics, aroundActivity }, queues, (error) => fail(error));
     stops.push(() => serving.stop());
   }
   if (config.WORKER_ROLES.includes('relay')) {

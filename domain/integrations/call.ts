@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../lib/clock.ts';
+import { DAY_MS, type Clock } from '../../lib/clock.ts';
 import type { Egress, EgressResponse } from '../../lib/egress/index.ts';
 import { EgressError } from '../../lib/egress/index.ts';
 import { signPayload } from '../../lib/signature.ts';
@@ -50,7 +50,7 @@ export function openCall(deps: CallDeps, provider: Provider, subject: CallSubjec
       if (isRefused() && subject.refresh && token !== undefined)
         answer = await send(deps, provider, subject, { request, url, isOwn, token: await subject.refresh(token) });
       if (isRefused()) throw new ReauthRequired(`${provider.name} does not accept the credentials any more.`);
-      return settle(provider, request, answer);
+      return settle(provider, request, answer, deps.clock);
     },
   };
 }
@@ -143,20 +143,25 @@ function isRefusedToken(provider: Provider, answer: ProviderAnswer): boolean {
 }
 
 /** @throws RateLimited, Refused, Unavailable for an answer that is none to the caller */
-function settle({ name }: Provider, { expect = [] }: ProviderRequest, answer: ProviderAnswer): ProviderAnswer {
+function settle(
+  { name }: Provider,
+  { expect = [] }: ProviderRequest,
+  answer: ProviderAnswer,
+  clock: Clock,
+): ProviderAnswer {
   const { status } = answer;
   if ((status >= 200 && status < 300) || expect.includes(status)) return answer;
-  if (status === 429) throw new RateLimited(retryAfterMs(answer.headers['retry-after']));
+  if (status === 429) throw new RateLimited(retryAfterMs(answer.headers['retry-after'], clock));
   if (status >= 500 || status === 408) throw new Unavailable(`${name} answered ${status}.`);
   const words = messageIn(answer);
   throw new Refused(`${name} answered ${status}${words ? `: ${words}` : '.'}`, status);
 }
 
 /** Retry-After as seconds or as a date (RFC 9110 section 10.2.3), in ms. */
-function retryAfterMs(header: string | undefined): number {
+function retryAfterMs(header: string | undefined, clock: Clock): number {
   if (header === undefined) return USUAL_WAIT_MS;
   const seconds = Number(header);
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now();
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - clock.now().getTime();
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 1000), LONGEST_WAIT_MS) : USUAL_WAIT_MS;
 }
 

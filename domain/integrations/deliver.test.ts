@@ -327,7 +327,7 @@ test.serial('a connection of a provider that this build does not know waits for 
   await world.deps.db('integration_connections').where({ id }).update({ provider: 'of-tomorrow' });
   const { kind, wakeAt } = (await turn()) as { kind: string; wakeAt: number };
   t.is(kind, 'wait');
-  t.true(wakeAt > Date.now());
+  t.true(wakeAt > clock.now().getTime());
   t.is(await waiting(), 1);
   await world.deps.db('integration_connections').where({ id }).update({ provider: 'n8n' });
   t.is((await turn()).kind, 'done');

@@ -43,12 +43,13 @@ export async function deliverTurn(ctx: Ctx, connectionId: string, turn: Delivery
   const connection = await readLive(ctx, connectionId);
   if (!connection) return { kind: 'done', why: 'the account is not connected' };
   const provider = findProvider(connection.provider);
+  const wakeIn = (ms: number) => ctx.clock.now().getTime() + ms;
   // Ended, its run would be started again by every sweep. A newer build goes on with it.
   if (!provider)
-    return { kind: 'wait', wakeAt: Date.now() + UNKNOWN_PROVIDER_MS, why: 'this build does not know the provider' };
+    return { kind: 'wait', wakeAt: wakeIn(UNKNOWN_PROVIDER_MS), why: 'this build does not know the provider' };
   const permit = await turn.limits.acquireSoon(provider.id, organizationOf(ctx), PATIENCE_MS);
   if ('retryInMs' in permit)
-    return { kind: 'wait', wakeAt: Date.now() + permit.retryInMs, why: 'this worker has as many calls open as it may' };
+    return { kind: 'wait', wakeAt: wakeIn(permit.retryInMs), why: 'this worker has as many calls open as it may' };
   const tally: Tally = { made: 0, given: 0, error: '', hung: false };
   const startedAt = ctx.clock.now();
   try {
@@ -73,22 +74,22 @@ async function workOff(
   { signal, reached }: DeliveryTurn,
   tally: Tally,
 ): Promise<DeliveryReport> {
-  const endsAt = Date.now() + TURN_MS;
+  const endsAt = performance.now() + TURN_MS;
   for (;;) {
     signal.throwIfAborted();
     const claimed = await claimDeliveries(ctx, connection.id, provider.rate, SIDE_BY_SIDE);
     if (claimed.kind === 'empty') return { kind: 'done', why: `${tally.made} made, none is left` };
     if (claimed.kind === 'wait') {
       const inMs = claimed.wakeAt - ctx.clock.now().getTime();
-      if (inMs > SHORT_WAIT_MS || Date.now() + inMs > endsAt)
-        return { kind: 'wait', wakeAt: Date.now() + inMs, why: claimed.why };
+      if (inMs > SHORT_WAIT_MS || performance.now() + inMs > endsAt)
+        return { kind: 'wait', wakeAt: claimed.wakeAt, why: claimed.why };
       await sleep(Math.max(5, inMs), undefined, { signal });
       continue;
     }
     const needsPerson = await makeAll(ctx, connection, claimed, tally);
     reached?.(tally.made);
     if (needsPerson) return { kind: 'done', why: 'the account has to be connected again' };
-    if (Date.now() > endsAt) return { kind: 'more', why: `${tally.made} made` };
+    if (performance.now() > endsAt) return { kind: 'more', why: `${tally.made} made` };
   }
 }
 

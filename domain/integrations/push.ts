@@ -131,7 +131,7 @@ interface Push {
 /** @throws ReauthRequired */
 async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Promise<void> {
   const queue = [...push.contacts];
-  const endsAt = Date.now() + PUSH_MS;
+  const endsAt = performance.now() + PUSH_MS;
   const showsEmail = may(ctx.actor, ['READ_CONTACTS'], ['view_contacts']);
   const work = async () => {
     for (let contact = queue.shift(); contact; contact = queue.shift()) {
@@ -158,7 +158,7 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
   for (;;) {
     const waitMs = await takeCall(ctx, connectionId, provider.rate);
     if (waitMs > LONGEST_WAIT_MS) return `${provider.name} is away or asks to wait: push it again later.`;
-    if (Date.now() + waitMs > endsAt) return 'There was no time left: push it again.';
+    if (performance.now() + waitMs > endsAt) return 'There was no time left: push it again.';
     if (waitMs > 0) {
       await sleep(waitMs);
       continue;

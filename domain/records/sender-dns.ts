@@ -88,6 +88,7 @@ const SILENT_MS = 10_000;
 const MANY = 1_000;
 
 interface Recent {
+  /** By `performance.now()`. */
   until: number;
   answer: Promise<SenderDns>;
   /** The answer, once it is there. */
@@ -99,7 +100,7 @@ const recent = new WeakMap<object, Map<string, Recent>>();
 /** What DNS said of a domain within the last minute in this process, as far as {@link recentSenderDns} asked; asks nothing. */
 export function recalledSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain: string): SenderDns | undefined {
   const found = recent.get(dns)?.get(domain);
-  return found && found.until > Date.now() ? found.told : undefined;
+  return found && found.until > performance.now() ? found.told : undefined;
 }
 
 /**
@@ -113,7 +114,7 @@ export function recentSenderDns(
 ): Promise<SenderDns> {
   const known = recent.get(dns) ?? new Map<string, Recent>();
   recent.set(dns, known);
-  const now = Date.now();
+  const now = performance.now();
   const found = known.get(domain);
   if (found && found.until > now) return found.answer;
   if (known.size >= MANY) for (const [name, { until }] of known) if (until <= now) known.delete(name);
@@ -122,7 +123,7 @@ export function recentSenderDns(
   void entry.answer.then(
     (told) => {
       entry.told = told;
-      if (told.unanswered.length > 0) entry.until = Date.now() + SILENT_MS;
+      if (told.unanswered.length > 0) entry.until = performance.now() + SILENT_MS;
     },
     () => known.delete(domain),
   );

@@ -158,7 +158,7 @@ async function missingRuns(ctx: Ctx): Promise<string> {
   const looks = await lastLooks(ctx.db);
   if (looks.length === 0) return 'The first look for missing runs is still to come';
   const oldest = new Date(Math.min(...looks.map(({ at }) => at.getTime())));
-  if (Date.now() - oldest.getTime() > STALE_LOOK_MS)
+  if (ctx.clock.now().getTime() - oldest.getTime() > STALE_LOOK_MS)
     throw new Error(`The last look for missing runs was at ${oldest.toISOString()}`);
   const missing = looks.filter((look) => look.missing > 0).map((look) => `${look.missing} ${look.family}`);
   if (missing.length > 0)

@@ -11,11 +11,12 @@ const PAGE = 100;
  */
 export async function expireFiles({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Promise<number> {
   if (config.ATTACHMENT_RETENTION_DAYS === 0) return 0;
-  const before = new Date(clock.now().getTime() - config.ATTACHMENT_RETENTION_DAYS * DAY_MS);
+  const now = clock.now();
+  const before = new Date(now.getTime() - config.ATTACHMENT_RETENTION_DAYS * DAY_MS);
   let done = 0;
   for (const statement of [RECEIVED, SENT, DRAFTED])
     for (;;) {
-      const { rowCount } = await across(db, 'maintenance').run(statement, { before });
+      const { rowCount } = await across(db, 'maintenance').run(statement, { before, now });
       done += rowCount;
       if (rowCount < PAGE) break;
     }
@@ -37,7 +38,7 @@ const SENT = `
   ), gone as (
     delete from blobs b using (select (file ->> 'blob_id')::uuid as id from old, jsonb_array_elements(attachments) file) f where b.id = f.id
   )
-  update direct_sends d set files_deleted_at = now() from old where d.id = old.id`;
+  update direct_sends d set files_deleted_at = :now from old where d.id = old.id`;
 
 const DRAFTED = `
   with old as materialized (

@@ -3,7 +3,7 @@ import { signalLauncher } from '../../domain/engine/control/signals.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { createTemporalClient, createWorkflowGateway } from '../../temporal/client.ts';
-import { startWorker, type RunningWorker } from '../../workers/worker.ts';
+import { startWorker, type RunningWorker, type WorkerParts } from '../../workers/worker.ts';
 import { noWorkflows, type World } from './world.ts';
 
 /** A worker on a world's own task queue: workflows, activities and the outbox relay, in this process. */
@@ -16,11 +16,11 @@ export interface Engine {
 }
 
 /** Starts the engine of a world. Stop it before the world is closed. */
-export async function startEngine(world: World): Promise<Engine> {
+export async function startEngine(world: World, parts: Pick<WorkerParts, 'aroundActivity'> = {}): Promise<Engine> {
   const temporal = createTemporalClient(world.deps.config);
   const { config, log, db } = world.deps;
   if (world.deps.workflows === noWorkflows) world.deps.workflows = createWorkflowGateway(temporal, config, log, db);
-  const worker = await startWorker({ deps: world.deps, temporal, metrics: createMetrics() });
+  const worker = await startWorker({ deps: world.deps, temporal, metrics: createMetrics(), ...parts });
   return {
     temporal,
     worker,

@@ -39,11 +39,15 @@ export interface ImapBox {
   stop(): Promise<void>;
 }
 
-/** Starts an IMAP server with one mailbox (INBOX, Sent, and Junk if wanted) on 127.0.0.1, on a free port when none is given. */
+/** Starts an IMAP server with one mailbox (INBOX, Sent, and Junk if wanted) on 127.0.0.1, on a free port when none is given. Messages come at `now`. */
 export async function startImapBox(
   email: string,
   password: string,
-  { port = 0, junk = false }: { port?: number | undefined; junk?: boolean | undefined } = {},
+  {
+    port = 0,
+    junk = false,
+    now = () => new Date(),
+  }: { port?: number | undefined; junk?: boolean | undefined; now?: (() => Date) | undefined } = {},
 ): Promise<ImapBox> {
   const uidvalidity = Math.floor(Date.now() / 1000);
   const users = { [email]: { password } };
@@ -75,7 +79,7 @@ export async function startImapBox(
   return {
     host: '127.0.0.1',
     port: (imap.server.address() as AddressInfo).port,
-    deliver: (raw, name = 'INBOX') => imap.appendMessage(name, [], undefined, Buffer.from(raw).toString('latin1')),
+    deliver: (raw, name = 'INBOX') => imap.appendMessage(name, [], now(), Buffer.from(raw).toString('latin1')),
     messages: (name) =>
       folder(name).messages.map(({ uid, flags, raw }) => ({ uid, flags: [...flags], raw: Buffer.from(raw, 'latin1') })),
     setPassword: (changed) => void (users[email]!.password = changed),

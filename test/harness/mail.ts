@@ -64,8 +64,11 @@ export interface MailWorld {
  * Starts one SMTP server; each `addMailbox` adds an IMAP server beside it. They listen on free ports where none is named.
  *
  * @param options.startTls offers STARTTLS, with the certificate smtp-server brings along
+ * @param options.now when messages come into the folders; by this machine's clock unless given
  */
-export async function startMailWorld(options: { startTls?: boolean; smtpPort?: number } = {}): Promise<MailWorld> {
+export async function startMailWorld(
+  options: { startTls?: boolean; smtpPort?: number; now?: () => Date } = {},
+): Promise<MailWorld> {
   const users = new Map<string, User>();
   const listeners = new Set<(message: ReceivedMessage) => void>();
 
@@ -96,7 +99,7 @@ export async function startMailWorld(options: { startTls?: boolean; smtpPort?: n
     server: smtp,
     onMessage,
     async addMailbox({ email, password, imapPort, spam }) {
-      const box = await startImapBox(email, password, { port: imapPort, junk: spam !== undefined });
+      const box = await startImapBox(email, password, { port: imapPort, junk: spam !== undefined, now: options.now });
       const user: User = { password, token: null, box, isSpam: spam ?? (() => false) };
       users.set(email.toLowerCase(), user);
       return {

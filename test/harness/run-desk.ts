@@ -6,7 +6,7 @@ import { preflightRun } from '../../domain/runs/preflight.ts';
 import type { RunRow } from '../../domain/runs/states.ts';
 import { newId } from '../../lib/ids.ts';
 import { approverCtx } from './approvals.ts';
-import { createApiKey, createMailbox, type KeyOptions, type Tenant } from './factories.ts';
+import { createApiKey, createMailbox, NO_SERVER, type KeyOptions, type Tenant } from './factories.ts';
 import { call, type Answer, type World } from './world.ts';
 
 /** A workspace with a mailbox, and short ways to ask for runs and to play their workflow by hand. */
@@ -31,12 +31,15 @@ export interface RunDesk {
   key(options: KeyOptions): Promise<{ apiKey: string; apiKeyId: string }>;
 }
 
-/** Makes the workspace. */
-export async function openRunDesk(world: World): Promise<RunDesk> {
+/** Makes the workspace. Its mailbox is `email` on these servers. */
+export async function openRunDesk(
+  world: World,
+  { email = `sam-${newId()}@ours.test`, servers = NO_SERVER } = {},
+): Promise<RunDesk> {
   const tenant = await world.tenant();
   const { db } = world.deps;
   const organizationId = tenant.organizationId;
-  const mailboxId = await createMailbox(world.deps, organizationId, `sam-${newId()}@ours.test`);
+  const mailboxId = await createMailbox(world.deps, organizationId, email, servers);
   const ctx: Ctx = world.system(organizationId);
   const person = approverCtx(world.deps, tenant);
   const desk: RunDesk = {

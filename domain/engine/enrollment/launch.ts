@@ -393,21 +393,23 @@ async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, lau
           where organization_id = :org and campaign_id = :campaign and state = 'pending' and hold_until is not null)) as next,
        (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active'
         order by signalled_epoch limit 1) is not null as active,
-       (select waiting_until + :overdue * interval '1 millisecond' from enrollments
-        where organization_id = :org and campaign_id = :campaign and state = 'active' and not blocked and waiting_until is not null
+       (select coalesce(waiting_until, :now) + :overdue * interval '1 millisecond' from enrollments
+        where organization_id = :org and campaign_id = :campaign and state = 'active' and not blocked
         order by waiting_until limit 1) as "overdueAt"`,
     {
       delay: campaign.entry_delay_minutes,
       wait: waitMs,
       campaign: campaign.id,
       overdue: OVERDUE_MS,
+      now: tx.now,
     },
   );
   const { next, active, overdueAt } = rest!;
   const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched, why } });
   if (active) await callQueues(tx, campaign);
   // Runs end by themselves and say so; the look is for one that cannot, and for a day on which nobody in a queue asks by himself.
-  const late = Math.max(overdueAt?.getTime() ?? 0, tx.now.getTime() + OVERDUE_MS);
+  // Where all that are under way are blocked, it is a person who moves them on.
+  const late = overdueAt ? Math.max(overdueAt.getTime(), tx.now.getTime() + OVERDUE_MS) : Infinity;
   const look = active ? Math.min(late, opensNext(tx, campaign) + OVERDUE_MS) : Infinity;
   if (next) {
     // Who was there before the start waits from the start on.

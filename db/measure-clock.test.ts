@@ -1,0 +1,83 @@
+import pg from 'pg';
+import test from 'ava';
+import { systemCtx } from '../domain/kernel/context.ts';
+import { transact } from '../domain/kernel/transact.ts';
+import { settleRunApproval } from '../domain/runs/approval.ts';
+import { preflightRun } from '../domain/runs/preflight.ts';
+import { HOUR_MS, MeasuredClock } from '../lib/clock.ts';
+import { eventually } from '../test/harness/engine.ts';
+import { openRunDesk } from '../test/harness/run-desk.ts';
+import { createWorld, type World } from '../test/harness/world.ts';
+import { connect, SERVER_MS } from './connection.ts';
+import { keepMeasured } from './measure-clock.ts';
+
+/** Far below the hours that clocks are wrong by, and far above what a busy machine adds to a round trip. */
+const NEAR_MS = 60_000;
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+const isNear = (clock: MeasuredClock) => Math.abs(clock.now().getTime() - Date.now()) < NEAR_MS;
+
+test('a process whose clock is an hour ahead decides by the clock of PostgreSQL', async (t) => {
+  const clock = new MeasuredClock(() => Date.now() + HOUR_MS);
+  const db = connect({ url: world.databaseUrl, max: 1, prepared: true, clock });
+  t.teardown(() => db.destroy());
+  const desk = await openRunDesk(world);
+  const ctx = systemCtx({ ...world.deps, clock, db }, desk.tenant.organizationId, 'test');
+  const { id } = await desk.create();
+  const { expires_at: expiresAt } = await preflightRun(ctx, id);
+  const { APPROVAL_EXPIRES_MS: openMs } = world.deps.config;
+  t.true(Math.abs(expiresAt!.getTime() - Date.now() - openMs) < NEAR_MS);
+  t.is((await settleRunApproval(ctx, id)).state, 'awaiting_approval', 'by its own clock the half hour was over');
+  const expire = (table: string, where: object) =>
+    world.deps
+      .db(table)
+      .where(where)
+      .update({ expires_at: new Date(Date.now() - NEAR_MS) });
+  await expire('runs', { id });
+  await expire('approvals', { id: (await desk.row(id)).approval_id });
+  t.like(await settleRunApproval(ctx, id), { state: 'denied' });
+});
+
+test.serial('the clock costs a statement per connection, and none per transaction', async (t) => {
+  const clock = new MeasuredClock(() => Date.now() - HOUR_MS);
+  const db = connect({ url: world.databaseUrl, max: 1, clock });
+  const tenant = await world.tenant();
+  const ctx = systemCtx({ ...world.deps, clock, db }, tenant.organizationId, 'test');
+  const { query } = pg.Client.prototype;
+  const sent: string[] = [];
+  pg.Client.prototype.query = function (this: pg.Client, ...[config, ...rest]: any[]) {
+    sent.push((config as { text?: string }).text ?? (config as string));
+    return (query as (...all: unknown[]) => unknown).call(this, config, ...rest);
+  } as typeof query;
+  t.teardown(async () => {
+    pg.Client.prototype.query = query;
+    await db.destroy();
+  });
+  for (let n = 0; n < 5; n += 1) {
+    const now = await transact(ctx, async (tx) => {
+      await tx.org.sql('select 1 where :org::uuid is not null');
+      return tx.now;
+    });
+    t.true(Math.abs(now.getTime() - Date.now()) < NEAR_MS);
+  }
+  const begun = sent.findIndex((text) => /^begin/i.test(text));
+  t.is(sent.slice(0, begun).filter((text) => text === SERVER_MS).length, 1, 'before the first transaction');
+  t.is(sent.slice(begun).length, 5 * 3, sent.join('\n'));
+});
+
+test('a clock that is set while connections stay open is measured again', async (t) => {
+  let aheadMs = 0;
+  const clock = new MeasuredClock(() => Date.now() + aheadMs);
+  const measuring = keepMeasured(clock, world.deps.db, 20);
+  t.teardown(() => measuring.stop());
+  aheadMs = 3 * HOUR_MS;
+  await eventually(async () => isNear(clock));
+  aheadMs = -3 * HOUR_MS;
+  await eventually(async () => isNear(clock));
+  t.pass();
+});

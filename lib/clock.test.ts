@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import fc from 'fast-check';
+import { HOUR_MS, MeasuredClock } from './clock.ts';
+
+/** A process and a database, each with a clock of its own, and a network between them. */
+class Machines {
+  trueMs = 1_800_000_000_000;
+  processAheadMs = 0;
+  readonly clock = new MeasuredClock(() => this.trueMs + this.processAheadMs);
+
+  /** One measurement whose request and answer take so long (ms). */
+  measure(requestMs: number, answerMs: number): Promise<void> {
+    return this.clock.measure(async () => {
+      this.trueMs += requestMs;
+      const serverMs = this.trueMs;
+      this.trueMs += answerMs;
+      return serverMs;
+    });
+  }
+
+  get errorMs(): number {
+    return this.clock.now().getTime() - this.trueMs;
+  }
+}
+
+/** The clock tells whole milliseconds. */
+const NEAR_MS = 1;
+
+test('an hour of a wrong clock is taken out, to within half of the smallest round trip', async (t) => {
+  const machines = new Machines();
+  machines.processAheadMs = HOUR_MS;
+  await machines.measure(90, 10);
+  t.true(Math.abs(machines.errorMs - 40) <= NEAR_MS);
+  const before = machines.clock.now();
+  await machines.measure(4, 4);
+  t.deepEqual(machines.clock.now(), before, 'time stands still until it has caught up');
+  machines.trueMs += 100;
+  t.true(Math.abs(machines.errorMs) <= NEAR_MS);
+  await machines.measure(90, 10);
+  t.true(Math.abs(machines.errorMs) <= NEAR_MS, 'a slower measurement makes it no worse');
+});
+
+test('a clock that is set is noticed by the next measurement, however slow that is', async (t) => {
+  const machines = new Machines();
+  await machines.measure(1, 1);
+  machines.processAheadMs -= HOUR_MS;
+  await machines.measure(300, 300);
+  t.true(Math.abs(machines.errorMs) <= NEAR_MS);
+  machines.processAheadMs += 2 * HOUR_MS;
+  await machines.measure(300, 300);
+  t.true(Math.abs(machines.errorMs) <= NEAR_MS, 'a large correction is made at once, also backwards');
+});
+
+test('a measurement that fails changes nothing', async (t) => {
+  const machines = new Machines();
+  machines.processAheadMs = HOUR_MS;
+  await machines.measure(2, 2);
+  await t.notThrowsAsync(machines.clock.measure(() => Promise.reject(new Error('the database is away'))));
+  t.true(Math.abs(machines.errorMs) <= NEAR_MS);
+});
+
+test('while no clock is set time never runs backwards, and the best measurement bounds its error', async (t) => {
+  const step = fc.record({
+    passes: fc.integer({ min: 0, max: 60_000 }),
+    request: fc.integer({ min: 0, max: 400 }),
+    answer: fc.integer({ min: 0, max: 400 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: -400, max: 400 }), fc.array(step, { minLength: 1 }), async (ahead, steps) => {
+      const machines = new Machines();
+      machines.processAheadMs = ahead;
+      let [latest, bestMs] = [machines.clock.now().getTime(), Infinity];
+      for (const { passes, request, answer } of steps) {
+        await machines.measure(request, answer);
+        bestMs = Math.min(bestMs, request + answer);
+        const now = machines.clock.now().getTime();
+        t.true(now >= latest);
+        latest = now;
+        machines.trueMs += passes;
+      }
+      // What it stood still for has passed by then.
+      machines.trueMs += 1_000;
+      t.true(Math.abs(machines.errorMs) <= bestMs / 2 + NEAR_MS);
+    }),
+  );
+});
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** The only places of domain and activities that ask another clock, and why they may. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  'domain/mailboxes/leases.ts': 'leases of watchers and their retries, arbitrated by PostgreSQL',
+  'domain/engine/control/access-token.ts': 'the lease of a refresh of tokens',
+  'domain/integrations/account.ts': 'the lease of a refresh of tokens',
+  'domain/instance/fleet.ts': 'signs of life of worker processes',
+  'domain/system/backup.ts': 'signs of life of worker processes',
+  'domain/system/outbox.ts': 'times of the outbox, which the relay keeps',
+  'domain/system/readiness.ts': 'times of the outbox, which the relay keeps',
+  'domain/system/reconcile.ts': 'turns of searches for missing runs, which processes take from each other',
+};
+
+const OTHER_CLOCKS =
+  /\bDate\.now\(|\bnew Date\(\s*\)|\bsystemClock\b|(?<![.\w])now\(\)(?![.:])|\b(?:clock|statement|transaction)_timestamp\b|\b(?:current_(?:timestamp|date|time)|localtimestamp)\b/i;
+
+test('what the domain and its activities decide, they decide by the injected clock', (t) => {
+  const asking = ['domain', 'activities'].flatMap(sourcesOf).filter((file) => OTHER_CLOCKS.test(codeOf(file)));
+  t.deepEqual(asking.sort(), Object.keys(EXCEPTIONS).sort());
+});
+
+function sourcesOf(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => relative(ROOT, join(ROOT, folder, file)));
+}
+
+/** Without comments, which may speak of other clocks. */
+function codeOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
+}

@@ -1,0 +1,157 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { ExecutionContext, TestFn } from 'ava';
+import type { Clock } from '../../lib/clock.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { resolveTimeSkippingServer } from '../../local/temporal/test-server.ts';
+import { addSearchAttributes } from '../../temporal/attributes.ts';
+import { installRuntime } from '../../workers/runtime.ts';
+import type { RawDb } from './database.ts';
+import { eventually, startEngine, type Engine } from './engine.ts';
+import { createWorld, type World, type WorldOptions } from './world.ts';
+
+/*
+ * Heron's whole engine on Temporal's time-skipping test server, with the durations of production. The server lends its time to Heron's clock. It stands still while a
+ * task of a workflow or an activity is open. The harness keeps activities open until what they committed is carried out: intents, positions of events, reactions. So
+ * no time passes between a change and what follows from it, as hardly any does in production.
+ *
+ * The server has neither Schedules nor visibility: maintenance and the search for missing runs are not part of these tests.
+ */
+
+/** An engine whose time skips ahead to what happens next. */
+export interface SkippingStage<W extends { world: World } = { world: World }> {
+  /** What the maker of the world has made. */
+  parts: W;
+  world: World;
+  engine: Engine;
+  /** The time of the server. */
+  clock: Clock;
+  /** Lets time pass until a moment (epoch ms or a date), with all that happens on the way; at once where it is over. */
+  passUntil(moment: Date | number): Promise<void>;
+}
+
+/** How long (real ms) what was committed may take to be carried out. */
+const QUIET_MS = 30_000;
+/** How long (real ms) a test of months may take. */
+const PATIENCE_MS = 90_000;
+
+/** This process's clock with an offset to the time of the server, which was asked last when an activity began or time had passed. */
+class ServerClock implements Clock {
+  readonly #env: TestWorkflowEnvironment;
+  #offsetMs = -Infinity;
+
+  constructor(env: TestWorkflowEnvironment) {
+    this.#env = env;
+  }
+
+  now(): Date {
+    return new Date(Date.now() + this.#offsetMs);
+  }
+
+  /** The server's time never runs backwards, so an answer that was long on its way says too little and not too much. */
+  async refresh(): Promise<void> {
+    const serverMs = await this.#env.currentTimeMs();
+    this.#offsetMs = Math.max(this.#offsetMs, serverMs - Date.now());
+  }
+}
+
+/**
+ * Declares tests on a stage of their file, one after the other. On a machine where the server cannot be had they are skipped, which the end of the run prints by title and
+ * CI takes for a failure.
+ * @param make brings up the world with the clock and the settings that it is given
+ */
+export async function skippingTests<W extends { world: World; close(): Promise<void> }>(
+  test: TestFn,
+  make: (options: WorldOptions) => Promise<W>,
+): Promise<(title: string, implementation: (t: ExecutionContext, stage: SkippingStage<W>) => Promise<void>) => void> {
+  const server = await resolveTimeSkippingServer(() => {}).catch((error: Error) => error);
+  if (server instanceof Error) {
+    console.warn(`SKIPPED: ${server.message}`);
+    return (title) => test.skip(`${title} (needs Temporal's time-skipping test server)`, () => {});
+  }
+  let opened: Opened<W> | undefined;
+  test.before(async (t) => {
+    t.timeout(PATIENCE_MS);
+    opened = await openStage(server, make);
+  });
+  test.after.always(() => opened?.close());
+  return (title, implementation) =>
+    test.serial(title, async (t) => {
+      t.timeout(PATIENCE_MS);
+      await implementation(t, opened!);
+    });
+}
+
+/** A plain world, for {@link skippingTests}. */
+export async function plainWorld(options: WorldOptions): Promise<{ world: World; close(): Promise<void> }> {
+  const world = await createWorld(options);
+  return { world, close: () => world.close() };
+}
+
+interface Opened<W extends { world: World }> extends SkippingStage<W> {
+  close(): Promise<void>;
+}
+
+async function openStage<W extends { world: World; close(): Promise<void> }>(
+  path: string,
+  make: (options: WorldOptions) => Promise<W>,
+): Promise<Opened<W>> {
+  // Before anything makes the SDK's own runtime, of which a process has one.
+  await installRuntime(silentLogger);
+  const env = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path } },
+  });
+  const clock = new ServerClock(env);
+  await clock.refresh();
+  await addSearchAttributes(env.connection, 'default');
+  const parts = await make({ clock, env: { TEMPORAL_ADDRESS: env.address } });
+  const { world } = parts;
+  const { db } = world.deps;
+  const engine = await startEngine(world, {
+    aroundActivity: {
+      async execute(input, next) {
+        await clock.refresh();
+        try {
+          return await next(input);
+        } finally {
+          await untilQuiet(db);
+        }
+      },
+    },
+  });
+  const passUntil = async (moment: Date | number) => {
+    await untilQuiet(db);
+    const ms = Number(moment) - (await env.currentTimeMs());
+    if (ms > 0) await env.sleep(Math.ceil(ms));
+    await clock.refresh();
+    await untilQuiet(db);
+  };
+  return {
+    parts,
+    world,
+    engine,
+    clock,
+    passUntil,
+    async close() {
+      await engine.stop();
+      await parts.close();
+      await env.teardown();
+    },
+  };
+}
+
+/** Waits until what was committed is carried out: intents by the relay, events by the fan-out and the reactions. */
+async function untilQuiet(db: RawDb): Promise<void> {
+  await eventually(
+    async () => {
+      const { rows } = await db.raw(
+        `select exists (select 1 from outbox where parked_at is null)
+           or exists (select 1 from domain_events where position is null)
+           or exists (select 1 from reaction_subscribers r where exists (select 1 from domain_events e where e.position > r.position))
+           or exists (select 1 from reaction_streams where head > position and waits_for is null) as busy`,
+      );
+      return !rows[0].busy;
+    },
+    QUIET_MS,
+    10,
+  );
+}

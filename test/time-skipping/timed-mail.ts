@@ -1,0 +1,37 @@
+import type { MailboxServers } from '../harness/factories.ts';
+import { startMailWorld, type MailWorldMailbox, type ReceivedMessage } from '../harness/mail.ts';
+import { createWorld, type World, type WorldOptions } from '../harness/world.ts';
+
+/** An email as it came, with the time of the world's clock. */
+export interface Letter {
+  at: Date;
+  message: ReceivedMessage;
+}
+
+/** A world with mail servers. */
+export interface TimedMailWorld {
+  world: World;
+  /** What came for an address, oldest first. */
+  lettersTo(address: string): Letter[];
+  /** Adds a user with a mailbox; in the form in which a mailbox of ours is connected. */
+  addMailbox(email: string): Promise<MailWorldMailbox & MailboxServers>;
+  close(): Promise<void>;
+}
+
+/** Brings a world with mail servers up that keep when each email came, by the clock of the world. */
+export async function timedMailWorld(options: WorldOptions): Promise<TimedMailWorld> {
+  const world = await createWorld(options);
+  const now = () => world.deps.clock.now();
+  const mail = await startMailWorld({ now });
+  const letters: Letter[] = [];
+  mail.onMessage((message) => letters.push({ at: now(), message }));
+  return {
+    world,
+    lettersTo: (address) => letters.filter(({ message }) => message.envelope.to.includes(address)),
+    addMailbox: (email) => mail.addMailbox({ email, password: 'secret' }),
+    async close() {
+      await mail.stop();
+      await world.close();
+    },
+  };
+}
