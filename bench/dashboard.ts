@@ -34,7 +34,7 @@ interface Office {
 export async function run({ stack, assembly, quick, dataDir, log }: BenchContext): Promise<BenchResult> {
   await ensureDashboard();
   // What they would do meanwhile is not what is measured.
-  await Promise.all([stack.processes.worker.stop(), stack.processes.tracking.stop()]);
+  await stack.processes.worker.stop();
   const { deps } = assembly;
   const office = (await keptOffice(deps, dataDir)) ?? (await ownOffice(assembly, quick));
   const chrome = await launchBrowser();

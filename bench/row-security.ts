@@ -50,7 +50,7 @@ async function contacts(contexts: Sides<BenchContext>) {
   const rows = quick ? 5_000 : 100_000;
   const seconds = quick ? 2 : 6;
   const load: Partial<Sides<() => Promise<number>>> = {};
-  const cpu = series(contexts, ['api', 'postgres']);
+  const cpu = series(contexts, ['serve', 'postgres']);
   for (const side of ['off', 'on'] as const) {
     const { assembly, stack } = contexts[side];
     const tenant = await createTenant(assembly.deps, 'Bench');
@@ -89,7 +89,7 @@ async function engine(contexts: Sides<BenchContext>) {
   return { what: `a campaign of ${leads} leads with ${STEPS} emails`, unit: 'email steps/s', rates, cpu };
 }
 
-function series(contexts: Sides<BenchContext>, names: readonly ('api' | 'worker' | 'postgres')[]) {
+function series(contexts: Sides<BenchContext>, names: readonly ('serve' | 'worker' | 'postgres')[]) {
   const of = ({ stack: { processes } }: BenchContext) =>
     cpuSeries(Object.fromEntries(names.map((name) => [name, processes[name]?.pid])));
   return { off: of(contexts.off), on: of(contexts.on) };

@@ -32,7 +32,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const rounds = quick ? 1 : 3;
   const bareWorker = await context.helper('bare-worker');
   const desk = await openDesk(context);
-  const { api, worker, temporal, postgres } = stack.processes;
+  const { serve: api, worker, temporal, postgres } = stack.processes;
   const heronCpu = cpuSeries({ api: api.pid, worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
   const bareCpu = cpuSeries({ worker: bareWorker.pid, temporal: temporal?.pid, client: process.pid });
   const statements = await statementCounter(context);

@@ -25,7 +25,7 @@ export interface Assembly {
 const IDLE_CONNECTIONS = 1_024;
 
 /** Processes with a caller who waits. */
-const SERVING = new Set(['api', 'tracking', 'forms', 'realtime']);
+const SERVING = new Set(['api', 'tracking', 'forms', 'realtime', 'serve']);
 
 /** Time limits of statements, set per role: shortest where a person waits, longer for workers, none for an operator's command. */
 function timeoutsOf(config: Config, service: string): { timeouts?: SessionTimeouts } {

@@ -28,6 +28,7 @@ const PROCESSES = [
   ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
   ['forms', 'the forms service: its health, so far (FORMS_PORT)'],
   ['realtime', 'the realtime gateway: events over WebSocket (REALTIME_PORT)'],
+  ['serve', 'api, tracking, forms and realtime in one process, each on its own port: for a single machine'],
   [
     'worker',
     'a worker: workflows, activities, outbox relay, fan-out of events, reactions, mailbox sync (WORKER_ROLES)',

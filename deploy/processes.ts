@@ -1,23 +1,21 @@
 import type { Connection } from '@temporalio/client';
-import { startApi } from '../api/servers/api.ts';
-import { startForms } from '../api/servers/forms.ts';
-import { startRealtime } from '../api/servers/realtime.ts';
-import { startTracking } from '../api/servers/tracking.ts';
-import { ensureSetupLink } from '../domain/auth/setup.ts';
 import { toFindings } from '../domain/instance/findings.ts';
 import { lookAtSettings } from '../domain/instance/settings.ts';
 import type { Config } from '../lib/config/index.ts';
-import { createMetrics } from '../lib/metrics.ts';
+import type { Deps } from '../domain/kernel/context.ts';
+import type { Listening } from '../lib/listen.ts';
+import { createMetrics, type Metrics } from '../lib/metrics.ts';
 import { onShutdown } from '../lib/shutdown.ts';
 import { startTracing } from '../lib/trace.ts';
-import { keepPrepared, prepareNamespace } from '../temporal/prepare.ts';
-import { startWorker } from '../workers/worker.ts';
 import { assemble, type Assembly } from './assemble.ts';
 import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
 
-/** The processes of an installation; each may run any number of times. */
-const PROCESS_NAMES = ['api', 'tracking', 'forms', 'realtime', 'worker'] as const;
-export type ProcessName = (typeof PROCESS_NAMES)[number];
+/** The servers of an installation. */
+const SERVER_NAMES = ['api', 'tracking', 'forms', 'realtime'] as const;
+export type ServerName = (typeof SERVER_NAMES)[number];
+
+/** The processes of an installation; each may run any number of times. `serve` is all servers in one process. */
+export type ProcessName = ServerName | 'serve' | 'worker';
 
 /** The message of a process to its parent (over Node's IPC channel, where there is one) once it serves. */
 export interface ReadyMessage {
@@ -35,31 +33,28 @@ interface Running {
   stop(): Promise<void>;
 }
 
+type StartServer = (deps: Deps, metrics: Metrics) => Promise<Listening>;
+
+/** Each server with the setting of its port. A process loads the code of what it runs alone, which takes most of its start and of its memory. */
+const SERVERS: Record<ServerName, { setting: string; load: () => Promise<StartServer> }> = {
+  api: { setting: 'API_PORT', load: async () => (await import('../api/servers/api.ts')).startApi },
+  tracking: { setting: 'TRACKING_PORT', load: async () => (await import('../api/servers/tracking.ts')).startTracking },
+  forms: { setting: 'FORMS_PORT', load: async () => (await import('../api/servers/forms.ts')).startForms },
+  realtime: { setting: 'REALTIME_PORT', load: async () => (await import('../api/servers/realtime.ts')).startRealtime },
+};
+
 const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
-  api: async ({ deps }) => {
-    const link = await ensureSetupLink(deps);
-    const server = await listening('API_PORT', startApi(deps, createMetrics()));
-    if (link)
-      deps.log.info(
-        { setupUrl: link.url, expiresAt: link.expiresAt },
-        'no account exists yet: claim the installation with the setup link',
-      );
-    return { url: server.url, setupUrl: link?.url ?? null, stop: () => server.close() };
-  },
-  tracking: async ({ deps }) => {
-    const server = await listening('TRACKING_PORT', startTracking(deps, createMetrics()));
-    return { url: server.url, setupUrl: null, stop: () => server.close() };
-  },
-  forms: async ({ deps }) => {
-    const server = await listening('FORMS_PORT', startForms(deps, createMetrics()));
-    return { url: server.url, setupUrl: null, stop: () => server.close() };
-  },
-  realtime: async ({ deps }) => {
-    const server = await listening('REALTIME_PORT', startRealtime(deps, createMetrics()));
-    return { url: server.url, setupUrl: null, stop: () => server.close() };
-  },
+  api: ({ deps }) => startServers(deps, ['api']),
+  tracking: ({ deps }) => startServers(deps, ['tracking']),
+  forms: ({ deps }) => startServers(deps, ['forms']),
+  realtime: ({ deps }) => startServers(deps, ['realtime']),
+  serve: ({ deps }) => startServers(deps, SERVER_NAMES),
   worker: async ({ deps, temporal }) => {
     const { config, log } = deps;
+    const [{ startWorker }, { keepPrepared, prepareNamespace }] = await Promise.all([
+      import('../workers/worker.ts'),
+      import('../temporal/prepare.ts'),
+    ]);
     const installation = { namespace: config.TEMPORAL_NAMESPACE, taskQueue: config.TEMPORAL_TASK_QUEUE };
     let kept: ReturnType<typeof keepPrepared> | undefined;
     if (config.WORKER_ROLES.some((role) => role !== 'sync' && role !== 'reactions')) {
@@ -81,6 +76,36 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
     return { url: worker.http?.url ?? null, setupUrl: null, failed: worker.failed, stop };
   },
 };
+
+/**
+ * Starts servers that share the database pool and the metrics of this process. The first one gives the process its address.
+ * @throws OperatorError naming the setting of a port that cannot be used; the servers that had started are stopped first
+ */
+export async function startServers(deps: Deps, names: readonly ServerName[]): Promise<Running> {
+  const link = names.includes('api') ? await (await import('../domain/auth/setup.ts')).ensureSetupLink(deps) : null;
+  const metrics = createMetrics();
+  const outcomes = await Promise.allSettled(
+    names.map(async (name) => {
+      const { setting, load } = SERVERS[name];
+      return listening(setting, (await load())(deps, metrics));
+    }),
+  );
+  const servers = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  const stop = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.close()));
+  };
+  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failure) {
+    await stop();
+    throw failure.reason;
+  }
+  if (link)
+    deps.log.info(
+      { setupUrl: link.url, expiresAt: link.expiresAt },
+      'no account exists yet: claim the installation with the setup link',
+    );
+  return { url: servers[0]!.url, setupUrl: link?.url ?? null, stop };
+}
 
 /**
  * Runs one process until a signal ends it: waits for the database, refuses to work on an old schema, serves, and on

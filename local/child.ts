@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, openSync, closeSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { TYPESCRIPT } from './typescript.ts';
 import { spawnServer } from './servers.ts';
 import type { Incarnation } from './managed.ts';
 import type { ProcessMessage, ProcessName, ReadyMessage } from '../deploy/processes.ts';
@@ -42,7 +45,8 @@ export async function startChild(
   const runner = join(root, 'bundle', 'run.mjs');
   const server = await spawnServer(process.execPath, [runner, join(root, 'deploy', 'heron.ts'), name], {
     cwd: root,
-    env: options.env,
+    // The C library of most Linux systems keeps a heap per thread, which stays with a process that has nothing to do.
+    env: { MALLOC_ARENA_MAX: '2', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     stopSignal: 'SIGTERM',
     graceMs: options.graceMs + EXTRA_GRACE_MS,
@@ -93,6 +97,26 @@ export async function startChild(
     );
   }
   return { pid: server.pid, exited: server.exited, stop: () => server.stop(), ready: answer };
+}
+
+const run = promisify(execFile);
+
+/**
+ * Runs one of the operator's commands (`heron migrate`) and returns what it prints as its result.
+ * @throws Error with what it said on standard error when it fails
+ */
+export async function runCommand(args: readonly string[], env: Record<string, string>): Promise<string> {
+  try {
+    const { stdout } = await run(process.execPath, [...TYPESCRIPT, join(ROOT, 'deploy', 'heron.ts'), ...args], {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      maxBuffer: Infinity,
+    });
+    return stdout;
+  } catch (error) {
+    const { stderr, message } = error as { stderr?: string; message: string };
+    throw new Error(stderr?.trim().replace(/^heron: /, '') || message, { cause: error });
+  }
 }
 
 /** The message of the last fatal log line, or else everything it said last. */

@@ -1,16 +1,11 @@
 import { join } from 'node:path';
-import { connect, connectRaw } from '../db/connection.ts';
+import pg from 'pg';
 import { freePort, isPortFree } from './servers.ts';
 import { startBacking, type Backing } from './backing.ts';
-import { startChild } from './child.ts';
+import { runCommand, startChild } from './child.ts';
 import { localSecrets } from './secrets.ts';
 import { manage, type Managed } from './managed.ts';
 import type { ProcessName } from '../deploy/processes.ts';
-import { assemble } from '../deploy/assemble.ts';
-import { migrateDatabase, waitForDatabase } from '../deploy/waiting.ts';
-import { reconcile } from '../domain/system/reconcile.ts';
-import { loadConfig, type Config } from '../lib/config/index.ts';
-import { silentLogger } from '../lib/log.ts';
 
 const DATABASE = 'heron';
 const HOST = '127.0.0.1';
@@ -20,6 +15,7 @@ const DEFAULT_GRACE_MS = 25_000;
 export interface StackPorts {
   api: number;
   tracking: number;
+  forms: number;
   realtime: number;
   worker: number;
   postgres: number;
@@ -58,6 +54,7 @@ export interface LocalStack {
     api: string;
     docs: string;
     tracking: string;
+    forms: string;
     /** The event stream, as a ws:// address. */
     realtime: string;
     apiMetrics: string;
@@ -70,7 +67,10 @@ export interface LocalStack {
   env: Record<string, string>;
   dataDir: string;
   /** PostgreSQL and Temporal are undefined when they were given. */
-  processes: Record<Exclude<ProcessName, 'forms'>, Managed> & {
+  processes: {
+    /** The servers: api, tracking, forms and realtime. */
+    serve: Managed;
+    worker: Managed;
     postgres: Managed | undefined;
     temporal: Managed | undefined;
   };
@@ -79,8 +79,8 @@ export interface LocalStack {
 }
 
 /**
- * Brings a whole installation up on this machine: PostgreSQL, Temporal, then api, tracking, realtime and worker as
- * child processes, each able to end without taking the others along. The schema is brought up to date on the way.
+ * Brings a whole installation up on this machine: PostgreSQL, Temporal, then all servers in one child process and a worker in
+ * another, each able to end without taking the other along. The schema is brought up to date on the way.
  * @throws when a part does not start; what was started is stopped first
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
@@ -107,7 +107,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 
   try {
     const env = await settings(backing, ports, given);
-    await prepareDatabase(backing, loadConfig({ ...process.env, ...env }), log);
+    await prepareDatabase(backing, env, log);
     const setup: { url: string | null } = { url: null };
     const launch = (name: ProcessName) =>
       manage(
@@ -120,7 +120,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
             onLine: (line) => options.onLine?.(name, line),
             onStage: (stage) => log(`${name}: ${stage}`),
           });
-          if (name === 'api') setup.url = child.ready.setupUrl;
+          if (name === 'serve') setup.url = child.ready.setupUrl;
           log(`${name}: serving on ${child.ready.url} (pid ${child.pid})`);
           return child;
         },
@@ -129,17 +129,13 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         started.push(managed);
         return managed;
       });
-    const outcomes = await Promise.allSettled([
-      launch('api'),
-      launch('tracking'),
-      launch('realtime'),
-      launch('worker'),
-    ]);
+    const outcomes = await Promise.allSettled([launch('serve'), launch('worker')]);
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failure) throw failure.reason;
-    const [api, tracking, realtime, worker] = outcomes.map(
-      (outcome) => (outcome as PromiseFulfilledResult<Managed>).value,
-    ) as [Managed, Managed, Managed, Managed];
+    const [serve, worker] = outcomes.map((outcome) => (outcome as PromiseFulfilledResult<Managed>).value) as [
+      Managed,
+      Managed,
+    ];
     if (backing.temporalReplaced) await reconcileRuns(env, log);
     const origin = `http://${HOST}:${ports.api}`;
     return {
@@ -147,6 +143,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         api: origin,
         docs: `${origin}/docs`,
         tracking: `http://${HOST}:${ports.tracking}`,
+        forms: `http://${HOST}:${ports.forms}`,
         realtime: `ws://${HOST}:${ports.realtime}/v1/realtime`,
         apiMetrics: `${origin}/metrics`,
         workerMetrics: `http://${HOST}:${ports.worker}/metrics`,
@@ -155,7 +152,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       },
       env,
       dataDir: backing.dataDir,
-      processes: { api, tracking, realtime, worker, postgres: backing.postgres, temporal: backing.temporal },
+      processes: { serve, worker, postgres: backing.postgres, temporal: backing.temporal },
       stop,
     };
   } catch (error) {
@@ -185,6 +182,7 @@ async function choosePorts(options: LocalStackOptions, log: (line: string) => vo
   const ports: StackPorts = {
     api: await choose('api'),
     tracking: await choose('tracking'),
+    forms: await choose('forms'),
     realtime: await choose('realtime'),
     worker: await choose('worker'),
     postgres: await choose('postgres'),
@@ -226,6 +224,7 @@ async function settings(
     TEMPORAL_ADDRESS: backing.temporalAddress,
     API_PORT: String(ports.api),
     TRACKING_PORT: String(ports.tracking),
+    FORMS_PORT: String(ports.forms),
     REALTIME_PORT: String(ports.realtime),
     WORKER_PORT: String(ports.worker),
   };
@@ -233,34 +232,32 @@ async function settings(
 
 /** Starts the runs again that PostgreSQL says must be open. The worker is there already, and with it the search attributes. */
 async function reconcileRuns(env: Record<string, string>, log: (line: string) => void): Promise<void> {
-  const assembly = assemble(loadConfig({ ...process.env, ...env }), 'reconcile', { log: silentLogger });
-  try {
-    const missing = (await reconcile(assembly.deps)).filter((family) => family.missing > 0);
-    const counts = missing.map((family) => `${family.missing} ${family.family}`).join(', ');
-    log(`Temporal: ${counts ? `started again: ${counts}` : 'no run had to be started again'}`);
-  } finally {
-    await assembly.close();
-  }
+  const { families } = JSON.parse(await runCommand(['reconcile', '--json'], env)) as {
+    families: { family: string; missing: number }[];
+  };
+  const missing = families.filter((family) => family.missing > 0);
+  const counts = missing.map((family) => `${family.missing} ${family.family}`).join(', ');
+  log(`Temporal: ${counts ? `started again: ${counts}` : 'no run had to be started again'}`);
 }
 
-async function prepareDatabase(backing: Backing, config: Config, log: (line: string) => void): Promise<void> {
+/** Brings the schema up to date in a process of its own: what that loads would otherwise stay in the memory of this one. */
+async function prepareDatabase(
+  backing: Backing,
+  env: Record<string, string>,
+  log: (line: string) => void,
+): Promise<void> {
   if (backing.postgres) {
-    const admin = connectRaw({ url: backing.databaseUrl, max: 1 });
+    const admin = new pg.Client({ connectionString: backing.databaseUrl });
+    await admin.connect();
     try {
-      if (!(await admin('pg_database').where({ datname: DATABASE }).first()))
-        await admin.raw(`create database ${DATABASE}`);
+      const { rowCount } = await admin.query('select from pg_database where datname = $1', [DATABASE]);
+      if (rowCount === 0) await admin.query(`create database ${DATABASE}`);
     } finally {
-      await admin.destroy();
+      await admin.end();
     }
   }
-  const db = connect({ url: config.PRIMARY_DB, max: 2, rowSecurity: config.ROW_SECURITY });
-  try {
-    await waitForDatabase(db, config.PRIMARY_DB, { info: log, warn: log });
-    const applied = await migrateDatabase(db);
-    if (applied.length > 0) log(`PostgreSQL: migrated (${applied.join(', ')})`);
-  } finally {
-    await db.destroy();
-  }
+  const { applied } = JSON.parse(await runCommand(['migrate'], env)) as { applied: string[] };
+  if (applied.length > 0) log(`PostgreSQL: migrated (${applied.join(', ')})`);
 }
 
 function databaseIn(adminUrl: string): string {

@@ -13,7 +13,7 @@ import { toFindings } from '../domain/instance/findings.ts';
 import { lookAtSettings } from '../domain/instance/settings.ts';
 import { ConfigError, loadConfig } from '../lib/config/index.ts';
 import { settingsSchema } from '../lib/config/settings.ts';
-import { ensureDashboard } from '../web/build.ts';
+import { ensureDashboardApart } from './dashboard.ts';
 import { silentLogger } from '../lib/log.ts';
 import { onShutdown } from '../lib/shutdown.ts';
 import { readLogLine } from './child.ts';
@@ -29,6 +29,7 @@ const GRACE_MS = 90_000;
 const PORTS: Record<keyof StackPorts, { setting: string; usual: number }> = {
   api: { setting: 'API_PORT', usual: 8080 },
   tracking: { setting: 'TRACKING_PORT', usual: 3000 },
+  forms: { setting: 'FORMS_PORT', usual: 8090 },
   realtime: { setting: 'REALTIME_PORT', usual: 4000 },
   worker: { setting: 'WORKER_PORT', usual: 9090 },
   postgres: { setting: 'HERON_POSTGRES_PORT', usual: 54_329 },
@@ -48,7 +49,7 @@ followNpm();
 try {
   const { upgradeTemporal } = askedFlags();
   const env = loadedSettings();
-  if (await ensureDashboard()) print('  dashboard built');
+  if (await ensureDashboardApart()) print('  dashboard built');
   stack = await startLocalStack({
     dataDir: localDataDir(env),
     persistent: true,
@@ -134,6 +135,7 @@ function welcome({ urls, dataDir, processes, env }: LocalStack): void {
       row('API', urls.api),
       row('API docs', urls.docs),
       row('Tracking', urls.tracking),
+      row('Forms', urls.forms),
       row('Realtime', urls.realtime),
       row('Temporal UI', urls.temporalUi ?? `not known: Temporal at ${env.TEMPORAL_ADDRESS} was given`),
       row('Metrics', `${urls.apiMetrics} and ${urls.workerMetrics}`),

@@ -16,8 +16,13 @@ import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 const BATCH = 100;
 const LINE = 50;
 const CONCURRENCY = 32;
-/** How often (ms) the relay reads without a wake-up, because a notification is lost with the connection that carried it. */
+/** The longest pause (ms) after a batch that carried something, without a wake-up. */
 const SWEEP_MS = 2_000;
+/**
+ * The same after one that found nothing: a notification is lost with the connection that carried it. An intent that is due before that, because it was
+ * written for a later time, or failed, ends the pause.
+ */
+const IDLE_SWEEP_MS = 10_000;
 const DISPATCH_MS = 5_000;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
@@ -172,6 +177,15 @@ const TAKE = `
   ) b
   order by id`;
 
+/** How long (ms) until the next intent is due, {@link IDLE_SWEEP_MS} at most. One that is due already is held by another relay, or waits behind an earlier one. */
+async function untilNextDue(outbox: AcrossScope): Promise<number> {
+  const [next] = await outbox.sql<{ ms: number | null; held: boolean }>(
+    `select (select extract(epoch from min(available_at) - now()) * 1000 from outbox where available_at > now() and available_at < 'infinity')::float8 as ms,
+       exists (select 1 from outbox where available_at <= now()) as held`,
+  );
+  return Math.min(next!.held ? SWEEP_MS : IDLE_SWEEP_MS, Math.max(next!.ms ?? Infinity, 1));
+}
+
 interface Failure {
   row: OutboxRow;
   error: unknown;
@@ -182,7 +196,7 @@ async function relayBatch({ db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispa
   return inTransaction(db, async (trx) => {
     const outbox = across(trx, 'engine');
     const rows = await outbox.sql<OutboxRow & { due: boolean }>(TAKE);
-    if (rows.length === 0) return { taken: 0, parked: 0, away: false, againMs: SWEEP_MS };
+    if (rows.length === 0) return { taken: 0, parked: 0, away: false, againMs: await untilNextDue(outbox) };
     const lines = byWorkflow(rows);
     const done: number[] = [];
     const failed: Failure[] = [];

@@ -37,20 +37,21 @@ export async function buildDashboard(): Promise<string> {
 
 /** Builds the dashboard unless the build is of these sources. @returns whether it was built by this process */
 export async function ensureDashboard(): Promise<boolean> {
-  if (await isFresh()) return false;
+  if (await isDashboardFresh()) return false;
   return withFileLock(
     LOCK,
     () => undefined,
     async () => {
       // Another process has just built it.
-      if (await isFresh()) return false;
+      if (await isDashboardFresh()) return false;
       await build();
       return true;
     },
   );
 }
 
-async function isFresh(): Promise<boolean> {
+/** Whether the build is of the sources as they are. */
+export async function isDashboardFresh(): Promise<boolean> {
   const stamp = await readFile(join(DIST, STAMP), 'utf8').catch(() => undefined);
   return stamp !== undefined && stamp === (await stampOfSources());
 }

@@ -12,7 +12,7 @@ const GATHER_MS = 4;
 /** The same while no organization has an endpoint for them: then only the realtime gateway waits for their positions. */
 const QUIET_GATHER_MS = 50;
 /** How often (ms) the fan-out reads without a wake-up, because a notification is lost with the connection that carried it. */
-const SWEEP_MS = 1_000;
+const SWEEP_MS = 5_000;
 /** The pause (ms) while another process has the lock, or after a failure. */
 const AGAIN_MS = 50;
 const FAILED_MS = 500;

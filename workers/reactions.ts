@@ -13,8 +13,13 @@ import { createWakeable } from '../lib/wakeable.ts';
 
 /** Events that get their positions within this time (ms) are processed in one turn. */
 const GATHER_MS = 20;
-/** How often (ms) the streams are read without a wake-up, and failed events are due again. */
-const SWEEP_MS = 1_000;
+/**
+ * How often (ms) the streams are read without a wake-up: for notifications that were lost, and for what a process that died has left. A failed event has
+ * a time of its own, at which they are read as well.
+ */
+const SWEEP_MS = 5_000;
+/** The shortest pause (ms) before the next attempt at a failed event. */
+const LEAST_PAUSE_MS = 100;
 const FAILED_MS = 500;
 /** Organizations that one process works for at once, per subscriber: a slow one delays no other subscriber. */
 const LANES = 2;
@@ -35,27 +40,37 @@ export async function startReactions(
   subscribers: readonly Subscriber[],
 ): Promise<Reactions> {
   await registerSubscribers(deps, subscribers);
-  const lanes = new Map(subscribers.map((subscriber) => [subscriber.name, new Lanes(deps, metrics, subscriber)]));
+  const placed = createWakeable();
+  let sweepAt = -Infinity;
+  const onFailed = () => {
+    sweepAt = -Infinity;
+    placed.wake();
+  };
+  const lanes = new Map(
+    subscribers.map((subscriber) => [subscriber.name, new Lanes(deps, metrics, subscriber, onFailed)]),
+  );
   const work = (streams: readonly DueStream[]): void => {
     for (const stream of streams) lanes.get(stream.subscriber)?.add(stream.organization_id);
   };
   let running = true;
-  const placed = createWakeable();
   const listener = await listen(deps.config.PRIMARY_DB, POSITIONS_CHANNEL, () => placed.wake(), deps.log);
 
   const loop = (async () => {
-    let sweptAt = -Infinity;
     while (running) {
       placed.clear();
       try {
         const entered = await enterEvents(deps, subscribers);
         work(entered.streams);
-        if (performance.now() - sweptAt >= SWEEP_MS) {
-          work(await findDueStreams(deps, subscribers));
-          sweptAt = performance.now();
+        if (performance.now() >= sweepAt) {
+          // Set before the rows are read: one that fails meanwhile asks for another sweep.
+          sweepAt = performance.now() + SWEEP_MS;
+          const { due, nextAttemptMs } = await findDueStreams(deps, subscribers);
+          work(due);
+          if (nextAttemptMs !== null)
+            sweepAt = Math.min(sweepAt, performance.now() + Math.max(nextAttemptMs, LEAST_PAUSE_MS));
         }
         if (entered.full) continue;
-        await placed.pause(SWEEP_MS);
+        await placed.pause(Math.max(0, sweepAt - performance.now()));
         await sleep(GATHER_MS);
       } catch (error) {
         deps.log.warn({ err: error }, 'reactions: turn failed, will try again');
@@ -86,14 +101,17 @@ class Lanes {
   readonly #deps: Deps;
   readonly #metrics: Metrics;
   readonly #subscriber: Subscriber;
+  /** Called when an event has failed, and has got the time of its next attempt. */
+  readonly #onFailed: () => void;
   readonly #queue = new Set<string>();
   readonly #active = new Map<string, Promise<void>>();
   #running = true;
 
-  constructor(deps: Deps, metrics: Metrics, subscriber: Subscriber) {
+  constructor(deps: Deps, metrics: Metrics, subscriber: Subscriber, onFailed: () => void) {
     this.#deps = deps;
     this.#metrics = metrics;
     this.#subscriber = subscriber;
+    this.#onFailed = onFailed;
   }
 
   add(organizationId: string): void {
@@ -128,6 +146,7 @@ class Lanes {
       if (applied > 0) this.#metrics.reactionsApplied.inc({ subscriber: name }, applied);
       if (outcome === 'failed' || outcome === 'parked')
         this.#metrics.reactionFailures.inc({ subscriber: name, outcome });
+      if (outcome === 'failed') this.#onFailed();
       if (more) this.#queue.add(organizationId);
     } catch (error) {
       // The database is away, or the transaction could not commit: the next sweep tries the stream again.

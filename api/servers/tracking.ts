@@ -1,31 +1,59 @@
+import { announceClicks, untilNextAnnouncement } from '../../domain/tracking/announce-clicks.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
-import { announceClicks } from '../../domain/tracking/announce-clicks.ts';
-import { every } from '../../lib/every.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
+import { createWakeable } from '../../lib/wakeable.ts';
 import { createTrackingApp } from '../tracking/app.ts';
 
-/** How often (ms) clicks that were judged are announced as events. */
-const ANNOUNCE_EVERY_MS = 1_000;
+/**
+ * How often (ms) clicks that wait to be announced are looked for when this process has recorded none: those of a process that died. A click of its
+ * own ends the pause.
+ */
+const SWEEP_MS = 10_000;
+/** The shortest pause (ms) between two announcements: clicks that come together are announced together. */
+const GATHER_MS = 1_000;
 
 /** Starts the tracking service (3000 by default). Closing it finishes open requests and announcements. */
 export async function startTracking(deps: Deps, metrics: Metrics, options: { port?: number } = {}): Promise<Listening> {
+  const clicks = createWakeable();
   const listening = await listenHttp(
-    createTrackingApp(deps, metrics).callback(),
+    createTrackingApp(deps, metrics, () => clicks.wake()).callback(),
     deps.config.LISTEN_HOST,
     options.port ?? deps.config.TRACKING_PORT,
   );
-  const announcing = every(
-    ANNOUNCE_EVERY_MS,
-    async () => void (await announceClicks(deps, `announce/${newId()}`)),
-    (error) => deps.log.error({ err: error }, 'clicks were not announced'),
-  );
+  const stopAnnouncing = startAnnouncing(deps, clicks);
   return {
     ...listening,
     async close() {
-      await Promise.all([listening.close(openWorkMayTakeMs(deps.config)), announcing.stop()]);
+      await Promise.all([listening.close(openWorkMayTakeMs(deps.config)), stopAnnouncing()]);
     },
+  };
+}
+
+/** Announces clicks as they become due. Returns what ends it, after the announcement that is under way. */
+function startAnnouncing(deps: Deps, clicks: ReturnType<typeof createWakeable>): () => Promise<void> {
+  const stopping = createWakeable();
+  let running = true;
+  const loop = (async () => {
+    while (running) {
+      clicks.clear();
+      let pauseMs = SWEEP_MS;
+      try {
+        await announceClicks(deps, `announce/${newId()}`);
+        pauseMs = Math.min((await untilNextAnnouncement(deps)) ?? SWEEP_MS, SWEEP_MS);
+      } catch (error) {
+        deps.log.error({ err: error }, 'clicks were not announced');
+      }
+      if (running) await stopping.pause(GATHER_MS);
+      if (running && pauseMs > GATHER_MS) await clicks.pause(pauseMs - GATHER_MS);
+    }
+  })();
+  return async () => {
+    running = false;
+    stopping.wake();
+    clicks.wake();
+    await loop;
   };
 }

@@ -26,13 +26,16 @@ const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const RECORDED_PER_MINUTE = 60;
 const FORM_BYTES = 8 * 1024;
 
-/** The tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential. */
-export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
+/**
+ * The tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential.
+ * @param onClick called when a click has been recorded, which may have to be announced
+ */
+export function createTrackingApp(deps: Deps, metrics: Metrics, onClick: () => void = () => {}): Koa {
   const router = new Router();
   router.get('tracking.health', '/health', (koa) => {
     koa.body = { status: 'ok' };
   });
-  engagementRoutes(router, deps);
+  engagementRoutes(router, deps, onClick);
   optOutRoutes(router, deps);
 
   const app = new Koa();
@@ -48,7 +51,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
 }
 
 /** Opens and clicks. Readers get their picture and their page also when the hit cannot be recorded. */
-function engagementRoutes(router: Router, deps: Deps): void {
+function engagementRoutes(router: Router, deps: Deps, onClick: () => void): void {
   const limiter = createRateLimiter(deps.clock);
   const countryOf = openCountries(deps.config.GEOIP_DATABASE);
   const { TRUSTED_PROXIES: proxies } = deps.config;
@@ -74,6 +77,7 @@ function engagementRoutes(router: Router, deps: Deps): void {
       await recordClick(deps, ticket, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
         koa.state.log.error({ err: error, ticketId: ticket.id }, 'a click was not recorded');
       });
+      onClick();
     }
     koa.redirect(ticket.url);
     koa.body = '';

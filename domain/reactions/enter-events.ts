@@ -63,19 +63,28 @@ export const ENTER = `with taken as materialized (
      )
      select (select json_agg(e) from entered e) as streams, (select bool_or(found = ${PAGE}) from ranges) as full`;
 
-/** Streams that are due: left by a process that died, or to be retried. */
+/** Streams that are due (left by a process that died, or to be retried), and in how many ms the next failed one is; null when none has failed. */
 export async function findDueStreams(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],
-): Promise<DueStream[]> {
-  const { rows } = await across(db, 'engine').run<DueStream>(
-    // In random order, so that several processes begin with different ones.
-    `select subscriber, organization_id from reaction_streams
-     where subscriber = any(:names::text[]) and head > position and waits_for is null and (next_attempt_at is null or next_attempt_at <= :now)
-     order by random() limit ${MAX_DUE}`,
-    { names: subscribers.map(({ name }) => name), now: clock.now() },
+): Promise<{ due: DueStream[]; nextAttemptMs: number | null }> {
+  const now = clock.now();
+  const { rows } = await across(db, 'engine').run<DueStream & { next_attempt_at: Date | null }>(
+    // In random order, so that several processes begin with different ones. Beside those that are due, the failed one that is due next.
+    `(select subscriber, organization_id, null::timestamptz as next_attempt_at from reaction_streams
+      where subscriber = any(:names::text[]) and head > position and waits_for is null and (next_attempt_at is null or next_attempt_at <= :now)
+      order by random() limit ${MAX_DUE})
+     union all
+     (select subscriber, organization_id, next_attempt_at from reaction_streams
+      where subscriber = any(:names::text[]) and head > position and waits_for is null and next_attempt_at > :now
+      order by next_attempt_at limit 1)`,
+    { names: subscribers.map(({ name }) => name), now },
   );
-  return rows;
+  const next = rows.find(({ next_attempt_at: at }) => at !== null)?.next_attempt_at;
+  return {
+    due: rows.filter(({ next_attempt_at: at }) => at === null),
+    nextAttemptMs: next ? next.getTime() - now.getTime() : null,
+  };
 }
 
 /** Names and types, for a comparison with what is registered. */

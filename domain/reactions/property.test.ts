@@ -128,7 +128,7 @@ test('per subscriber and organization, what was applied is what was committed, i
       /** As a worker process does: what fails for want of a connection is found again. Returns whether there was anything. */
       const turn = async (): Promise<boolean> => {
         const { streams } = await enterEvents(deps, subscribers);
-        const due = await findDueStreams(deps, subscribers);
+        const { due } = await findDueStreams(deps, subscribers);
         for (const stream of [...streams, ...due])
           await applyNextEvents(
             deps,

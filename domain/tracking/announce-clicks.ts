@@ -42,6 +42,14 @@ export async function announceClicks(deps: Deps, requestId: string): Promise<num
   return announced;
 }
 
+/** How long (ms) until the next click is to be announced; null when none waits. */
+export async function untilNextAnnouncement({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number | null> {
+  const [next] = await across(db, 'maintenance').sql<{ at: Date | null }>(
+    'select min(announce_at) as at from engagement_events where announce_at is not null',
+  );
+  return next?.at ? Math.max(0, next.at.getTime() - clock.now().getTime()) : null;
+}
+
 function announceSome(deps: Deps, organizationId: string, requestId: string): Promise<number> {
   return transact(systemCtx(deps, organizationId, requestId), async (tx) => {
     // The hit locks the send before its clicks, so the send goes first here too.

@@ -25,6 +25,7 @@ export interface Parts {
   /** Settings of the processes; for a reader in this process too. */
   env: Record<string, string>;
   apiUrl: string;
+  /** The process of all servers. */
   api: Part;
   workers: Part[];
   temporal: Part;
@@ -75,14 +76,14 @@ export async function startParts({ workers, env: settings, log }: PartsOptions):
       parts.push(made);
       return made;
     };
-    const { api, worker, temporal, postgres } = stack.processes;
+    const { serve, worker, temporal, postgres } = stack.processes;
     const all: Parts = {
       env: stack.env,
       apiUrl: stack.urls.api,
       deaths,
       folder,
       stop,
-      api: part(api),
+      api: part(serve),
       workers: [worker, ...extra].map(part),
       temporal: part(temporal!),
       postgres: part(postgres!),

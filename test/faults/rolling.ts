@@ -46,21 +46,24 @@ export interface RollingReport extends Kept {
   checks: Check[];
 }
 
-const PORTS: Record<ProcessName, string> = {
+/** One process per role, as in production. */
+type RoleName = Exclude<ProcessName, 'serve'>;
+
+const PORTS: Record<RoleName, string> = {
   api: 'API_PORT',
   tracking: 'TRACKING_PORT',
   forms: 'FORMS_PORT',
   realtime: 'REALTIME_PORT',
   worker: 'WORKER_PORT',
 };
-const ROLES = Object.keys(PORTS) as ProcessName[];
+const ROLES = Object.keys(PORTS) as RoleName[];
 /** What a subscription that names no types hears. */
 const TOLD = Object.entries(EVENT_TYPES).flatMap(([type, { firehose }]) => (firehose ? [] : [type]));
 const SETTLE_MS = 120_000;
 
 /** Processes of one role behind a balancer, which sends no new request to one that is about to be stopped. */
 interface Role {
-  name: ProcessName;
+  name: RoleName;
   processes: {
     url: string;
     child: Incarnation;
@@ -75,7 +78,7 @@ interface Role {
 interface Stage {
   options: RollingOptions;
   assembly: TestAssembly;
-  roles: Map<ProcessName, Role>;
+  roles: Map<RoleName, Role>;
   mail: MailWorld;
   tenant: Tenant;
   isOver: boolean;
@@ -104,7 +107,7 @@ export async function runRollingRestart(options: RollingOptions): Promise<Rollin
     LAUNCH_HORIZON_MS: '5000',
   };
   const assembly = withRawDb(assemble(loadConfig(env), 'faults', { log: silentLogger }));
-  const roles = new Map<ProcessName, Role>();
+  const roles = new Map<RoleName, Role>();
   let keepFolder = true;
   try {
     const tenant = await createTenant(assembly.deps, 'Rolling');
@@ -122,7 +125,7 @@ export async function runRollingRestart(options: RollingOptions): Promise<Rollin
 }
 
 async function startRole(
-  name: ProcessName,
+  name: RoleName,
   env: Record<string, string>,
   folder: string,
   { replicas, from }: RollingOptions,

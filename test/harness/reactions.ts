@@ -11,7 +11,7 @@ export async function react(deps: TestDeps, subscribers: readonly Subscriber[]):
   await fanOut(deps);
   while ((await enterEvents(deps, subscribers)).full);
   for (;;) {
-    const due = await findDueStreams(deps, subscribers);
+    const { due } = await findDueStreams(deps, subscribers);
     if (due.length === 0) return;
     for (const { subscriber: name, organization_id: organizationId } of due) {
       const subscriber = subscribers.find((each) => each.name === name)!;

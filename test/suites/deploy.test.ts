@@ -361,6 +361,7 @@ test('a stack runs its processes apart: one that is killed comes back, one that 
   const healthy = async (url: string) => (await fetch(`${url}/health`)).status;
   t.is(await healthy(stack.urls.api), 200);
   t.is(await healthy(stack.urls.tracking), 200);
+  t.is(await healthy(stack.urls.forms), 200);
   t.is(await healthy(new URL(stack.urls.realtime).origin.replace('ws', 'http')), 200);
   t.is((await fetch(stack.urls.workerMetrics)).status, 200);
   t.is(
@@ -374,21 +375,19 @@ test('a stack runs its processes apart: one that is killed comes back, one that 
     { message: /^Heron already runs on / },
   );
 
-  const { api, tracking, realtime } = stack.processes;
-  const before = [api.pid, tracking.pid];
-  await tracking.kill('SIGKILL');
-  t.is(await healthy(stack.urls.api), 200, 'the others go on');
-  await eventually(async () => tracking.pid !== undefined && tracking.pid !== before[1]);
-  t.is(await healthy(stack.urls.tracking), 200, 'a crashed process is started again');
-  await api.restart();
-  t.not(api.pid, before[0]);
-  t.is(await healthy(stack.urls.api), 200, 'at the same address');
+  const { serve, worker } = stack.processes;
+  const before = [serve.pid, worker.pid];
+  await worker.kill('SIGKILL');
+  t.is(await healthy(stack.urls.api), 200, 'the servers go on');
+  await eventually(async () => worker.pid !== undefined && worker.pid !== before[1]);
+  t.is((await fetch(stack.urls.workerMetrics)).status, 200, 'a crashed process is started again');
+  await serve.restart();
+  t.not(serve.pid, before[0]);
+  for (const url of [stack.urls.api, stack.urls.tracking, stack.urls.forms])
+    t.is(await healthy(url), 200, 'at the same address');
 
   await stack.stop();
-  t.deepEqual(
-    [api.pid, tracking.pid, realtime.pid, stack.processes.worker.pid],
-    [undefined, undefined, undefined, undefined],
-  );
+  t.deepEqual([serve.pid, worker.pid], [undefined, undefined]);
   t.false(await accepts(Number(new URL(stack.urls.api).port)));
   t.like(stack.env, await localSecrets(dataDir), 'the secrets in use are kept for the next start');
 });

@@ -38,7 +38,7 @@ async function limitsOf(service: string): Promise<Record<string, number>> {
 
 test('connections carry the time limits of their process: short where a person waits, longer for workers, none for commands', async (t) => {
   const serving = { statement_timeout: 4_000, lock_timeout: 2_000, idle_in_transaction_session_timeout: 7_000 };
-  for (const service of ['api', 'tracking', 'forms', 'realtime'])
+  for (const service of ['api', 'tracking', 'forms', 'realtime', 'serve'])
     t.deepEqual(await limitsOf(service), serving, service);
   t.deepEqual(await limitsOf('worker'), { ...serving, statement_timeout: 40_000, lock_timeout: 6_000 });
   const none = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { isDashboardFresh } from '../web/build.ts';
+import { TYPESCRIPT } from './typescript.ts';
+
+const BUILD = fileURLToPath(new URL('../web/ensure-dashboard.ts', import.meta.url));
+
+/**
+ * Builds the dashboard unless the build is of these sources, in a process of its own: a process that stays up would keep the hundreds of megabytes
+ * that a build takes.
+ * @returns whether it was built
+ * @throws Error with what the build said when it fails
+ */
+export async function ensureDashboardApart(): Promise<boolean> {
+  if (await isDashboardFresh()) return false;
+  try {
+    await promisify(execFile)(process.execPath, [...TYPESCRIPT, BUILD], { maxBuffer: Infinity });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`The dashboard could not be built:\n${stdout}${stderr}`, { cause: error });
+  }
+  return true;
+}

@@ -1,0 +1,4 @@
+/** Builds the dashboard unless the build is of these sources, as a program. */
+import { ensureDashboard } from './build.ts';
+
+await ensureDashboard();
