@@ -257,7 +257,8 @@ async function prepareDatabase(
     }
   }
   const { applied } = JSON.parse(await runCommand(['migrate'], env)) as { applied: string[] };
-  if (applied.length > 0) log(`PostgreSQL: migrated (${applied.join(', ')})`);
+  if (applied.length > 0)
+    log(`PostgreSQL: schema brought up to date, ${applied.length} migrations up to ${applied.at(-1)}`);
 }
 
 function databaseIn(adminUrl: string): string {
