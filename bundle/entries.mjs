@@ -70,6 +70,8 @@ async function makeBundle(paths, record) {
     return folder;
   } finally {
     rmSync(making, { recursive: true, force: true });
+    // Its service would stay for as long as this process does.
+    await (await import('esbuild')).stop();
   }
 }
 
@@ -149,7 +151,8 @@ function externalPackages(specifiers) {
 }
 
 /**
- * Gives each module the URL of its source as `import.meta.url`, so that it finds the files that lie beside it.
+ * Gives each module the URL of its source as `import.meta.url`, so that it finds the files that lie beside it. The replacement is textual: a string
+ * with these words changes too.
  * @param {(path: string) => string} urlOf expression for the URL of a source, by its path in the project
  */
 function sourceUrls(urlOf) {

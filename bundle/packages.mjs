@@ -134,7 +134,7 @@ async function reexport(specifier) {
 /** Lists what the sources import from packages that are joined; all of it, so that every bundle shares one set of joined files. */
 function importedSpecifiers() {
   const found = new Set();
-  for (const folder of FOLDERS)
+  for (const folder of FOLDERS.filter((name) => existsSync(join(ROOT, name))))
     for (const name of readdirSync(join(ROOT, folder), { recursive: true })) {
       if (!name.endsWith('.ts') || name.includes('node_modules')) continue;
       const text = readFileSync(join(ROOT, folder, name), 'utf8');
