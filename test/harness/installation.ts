@@ -47,6 +47,7 @@ export async function installation(t: ExecutionContext) {
   const ports = {
     API_PORT: await freePort(),
     TRACKING_PORT: await freePort(),
+    FORMS_PORT: await freePort(),
     REALTIME_PORT: await freePort(),
     WORKER_PORT: await freePort(),
     MAILBOX_SMTP_PORT: await freePort(),

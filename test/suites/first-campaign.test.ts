@@ -93,7 +93,7 @@ test.serial('every command of docs/first-campaign.md does what the page says', a
   t.regex(said, /Warning: MAIL_TRANSPORT is log/);
   t.notRegex(said, /No workflows registered|Activity failed/);
   const pids = pidsIn(said);
-  t.is(pids.length, 4, said);
+  t.is(pids.length, 2, said);
   t.true(pids.every(isAlive));
   heron.child.kill('SIGTERM');
   await ends(heron.child);
@@ -109,7 +109,7 @@ test.serial('an npm that is killed outright leaves no process behind', async (t)
   await heron.says('Heron is up.');
   const pids = pidsIn(heron.said());
   heron.child.kill('SIGKILL');
-  t.is(pids.length, 4);
+  t.is(pids.length, 2);
   await eventually(async () => !pids.some(isAlive), PATIENCE_MS);
 });
 
