@@ -49,7 +49,11 @@ test.serial('a transport that stays away blocks the run, a retry goes on; a lost
   const tenant = await wanting();
   await planWeeklyReports(world.deps);
   const { id } = await reportOf(tenant.organizationId);
-  await eventually(async () => (await reportOf(tenant.organizationId)).blocked_reason !== null);
+  await eventually(async () => {
+    // How long it has failed goes by this clock.
+    clock.advance(100);
+    return (await reportOf(tenant.organizationId)).blocked_reason !== null;
+  });
   const letter = { task_type: 'weekly_report', task_id: id };
   t.is((await world.deps.db('dead_letters').where(letter).first()).status, 'pending');
   world.deps.systemMail = systemMail;

@@ -31,6 +31,8 @@ export interface SkippingStage<W extends { world: World } = { world: World }> {
 
 /** How long (real ms) what was committed may take to be carried out. */
 const QUIET_MS = 30_000;
+/** How often its server is started at most. */
+const START_TRIES = 6;
 /** How long (real ms) a test of months may take. */
 const PATIENCE_MS = 90_000;
 
@@ -91,15 +93,26 @@ interface Opened<W extends { world: World }> extends SkippingStage<W> {
   close(): Promise<void>;
 }
 
+/** Starts the server. The SDK gives it five seconds, which a busy machine may not: it is tried again. */
+async function startServer(path: string): Promise<TestWorkflowEnvironment> {
+  for (let left = START_TRIES - 1; ; left -= 1) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({
+        server: { executable: { type: 'existing-path', path } },
+      });
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
+}
+
 async function openStage<W extends { world: World; close(): Promise<void> }>(
   path: string,
   make: (options: WorldOptions) => Promise<W>,
 ): Promise<Opened<W>> {
   // Before anything makes the SDK's own runtime, of which a process has one.
   await installRuntime(silentLogger);
-  const env = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path } },
-  });
+  const env = await startServer(path);
   const clock = new ServerClock(env);
   await clock.refresh();
   await addSearchAttributes(env.connection, 'default');
