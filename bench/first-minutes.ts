@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -40,6 +40,8 @@ interface Start {
  */
 export async function run(quick: boolean, log: (line: string) => void): Promise<BenchResult> {
   const place = await mkdtemp(join(tmpdir(), 'heron-first-'));
+  // PostgreSQL has an account of its own where this process is root.
+  await chmod(place, 0o755);
   try {
     const clone = join(place, 'heron');
     await finish(spawn('git', ['clone', '--quiet', '--no-hardlinks', ROOT, clone], { stdio: 'inherit' }));

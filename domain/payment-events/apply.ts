@@ -95,6 +95,7 @@ async function giveUp(tx: Tx, payment: PaymentRow, kind: 'expired' | 'failed'): 
 async function takeRefund(tx: Tx, payment: PaymentRow, refundId: string | null): Promise<string> {
   if (payment.state === 'refunded') return 'ignored';
   if (payment.state === 'refund_due' || payment.state === 'needs_person') {
+    if (isOfFailedRefund(payment, refundId)) return 'ignored';
     const settled = await settleRefund(tx, payment.id, { refundId: refundId ?? payment.provider_refund_id });
     if (settled) wakeRefund(tx, payment);
     return settled ? 'refunded' : 'ignored';
@@ -107,6 +108,16 @@ async function takeRefund(tx: Tx, payment: PaymentRow, refundId: string | null):
     columns: { refunded_at: tx.now, ...(refundId ? { provider_refund_id: refundId } : {}) },
   });
   return moved ? 'refunded' : 'ignored';
+}
+
+/**
+ * Tells whether news that a refund was made can be of one that has failed since: events arrive in any order. A charge's event names no refund, so
+ * once one has failed it decides nothing; the refund's own event comes as well.
+ */
+function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean {
+  const hasFailed = payment.error?.code === 'refund_refused';
+  if (refundId === null) return hasFailed || payment.refund_round > 1;
+  return hasFailed && refundId === payment.provider_refund_id;
 }
 
 /** Banks may send money back even after a refund was done. */

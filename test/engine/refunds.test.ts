@@ -1,3 +1,4 @@
+import type Stripe from 'stripe';
 import test from 'ava';
 import { requestRefund } from '../../domain/payments/request-refund.ts';
 import { refundTurn } from '../../domain/payments/refund.ts';
@@ -161,7 +162,12 @@ test.serial('money that a person gave back at the provider is seen, and the task
 test.serial('a refund that fails at the bank, even after it was done, needs a person', async (t) => {
   const desk = await refundDue();
   const { provider_refund_id: refundId } = await inState(desk, 'refunded');
+  const [made] = paying.stripe.refunds.filter(({ id }) => id === refundId).map((refund) => ({ ...refund }));
   await paying.stripe.finishRefund(refundId!, 'failed');
+  t.like(await desk.payment(), { state: 'needs_person' });
+  // The word that it was made comes once more, after the one that it failed.
+  const late = { id: `evt_late_${refundId}`, object: 'event', type: 'refund.updated', data: { object: made } };
+  await paying.stripe.deliver(late as unknown as Stripe.Event);
   t.like(await desk.payment(), { state: 'needs_person' });
   const [letter] = await paying.world.deps.db('dead_letters').where({ task_id: desk.paymentId, status: 'pending' });
   await call(paying.world, 'POST', `/v1/tasks/dlq/${letter.id}/replay`, { token: desk.tenant.apiKey });
