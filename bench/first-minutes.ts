@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { BenchResult } from './context.ts';
+import { isAlive } from '../local/alive.ts';
 import { cpuOf, readTree, type TreeProcess } from './process-tree.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -129,11 +130,10 @@ async function startOnce(
     await sleep(settleMs);
     return { readySeconds, cpuSeconds, idle: idleMs === 0 ? [] : await measureIdle(child.pid!, idleMs) };
   } finally {
-    if (child.exitCode === null) {
-      const gone = once(child, 'exit');
-      child.kill('SIGTERM');
-      await gone;
-    }
+    // npm may be gone before what it started.
+    const pids = readTree(child.pid!).map(({ pid }) => pid);
+    child.kill('SIGTERM');
+    while (pids.some((pid) => isAlive(pid))) await sleep(100);
   }
 }
 
