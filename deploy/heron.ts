@@ -19,7 +19,7 @@ import { addRepairCommands } from './repair-commands.ts';
 import { reconcileLines } from './runs-text.ts';
 import { storyLines } from './story-text.ts';
 import { workspaceCommands } from './workspace-commands.ts';
-import { migrateDatabase, OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
+import { migrateDatabase, OperatorError, requireCurrentSchema, waitForTemporal } from './waiting.ts';
 import { withAssembly, withCurrentDatabase, withDatabase } from './with-installation.ts';
 
 /** The processes of an installation, and what each is. */
@@ -55,11 +55,8 @@ program
   .description("bring the database to this build's schema; prints what was applied")
   .action(async () => {
     const { pendingMigrations } = await import('../db/migrations/index.ts');
-    // As patient as the processes: it often runs as the first part of a start.
-    const say = { info: console.error, warn: console.error };
-    await withDatabase(
-      async (db) => printJson({ applied: await migrateDatabase(db), pending: await pendingMigrations(db) }),
-      (db, url) => waitForDatabase(db, url, say),
+    await withDatabase(async (db) =>
+      printJson({ applied: await migrateDatabase(db), pending: await pendingMigrations(db) }),
     );
   });
 

@@ -10,20 +10,14 @@ import { asDatabaseFault, reachDatabase, requireCurrentSchema } from './waiting.
  * completion are there at once.
  */
 
-/**
- * Work on the database of the settings, whatever its schema; a fault of it becomes one that names the address.
- * @param reach asks whether the database can be used: once, unless another function waits for it
- */
-export async function withDatabase(
-  work: (db: Db, clock: Clock) => Promise<void>,
-  reach: (db: Db, url: string) => Promise<void> = reachDatabase,
-): Promise<void> {
+/** Work on the database of the settings, whatever its schema; a fault of it becomes one that names the address. */
+export async function withDatabase(work: (db: Db, clock: Clock) => Promise<void>): Promise<void> {
   const config: Config = loadConfig();
   const { connect } = await import('../db/connection.ts');
   const clock = new MeasuredClock();
   const db = connect({ url: config.PRIMARY_DB, max: 2, name: 'heron-cli', rowSecurity: config.ROW_SECURITY, clock });
   try {
-    await reach(db, config.PRIMARY_DB);
+    await reachDatabase(db, config.PRIMARY_DB);
     await work(db, clock);
   } catch (error) {
     throw asDatabaseFault(error, config.PRIMARY_DB) ?? error;

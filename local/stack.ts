@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { isDatabaseAway } from '../db/errors.ts';
 import { freePort, isPortFree } from './servers.ts';
 import { startBacking, type Backing } from './backing.ts';
 import { runCommand, startChild } from './child.ts';
@@ -10,6 +12,8 @@ import type { ProcessName } from '../deploy/processes.ts';
 const DATABASE = 'heron';
 const HOST = '127.0.0.1';
 const DEFAULT_GRACE_MS = 25_000;
+/** How long (ms) a given database may take to come up. */
+const DATABASE_PATIENCE_MS = 60_000;
 
 /** Where the parts of a stack listen. */
 export interface StackPorts {
@@ -246,19 +250,37 @@ async function prepareDatabase(
   env: Record<string, string>,
   log: (line: string) => void,
 ): Promise<void> {
-  if (backing.postgres) {
-    const admin = new pg.Client({ connectionString: backing.databaseUrl });
-    await admin.connect();
-    try {
-      const { rowCount } = await admin.query('select from pg_database where datname = $1', [DATABASE]);
-      if (rowCount === 0) await admin.query(`create database ${DATABASE}`);
-    } finally {
-      await admin.end();
+  const client = await connectPatiently(backing.databaseUrl, log);
+  try {
+    if (backing.postgres) {
+      const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
+      if (rowCount === 0) await client.query(`create database ${DATABASE}`);
     }
+  } finally {
+    await client.end();
   }
   const { applied } = JSON.parse(await runCommand(['migrate'], env)) as { applied: string[] };
   if (applied.length > 0)
     log(`PostgreSQL: schema brought up to date, ${applied.length} migrations up to ${applied.at(-1)}`);
+}
+
+/**
+ * Connects to a database that may still be coming up.
+ * @throws when it cannot be reached for a minute, or refuses
+ */
+async function connectPatiently(url: string, log: (line: string) => void): Promise<pg.Client> {
+  const deadline = performance.now() + DATABASE_PATIENCE_MS;
+  for (let attempt = 1; ; attempt += 1) {
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (!isDatabaseAway(error) || performance.now() > deadline) throw error;
+      if (attempt === 1) log('PostgreSQL: the database is not there yet; waiting for it, at most a minute');
+      await sleep(500);
+    }
+  }
 }
 
 function databaseIn(adminUrl: string): string {
