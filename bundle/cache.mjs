@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -7,10 +7,30 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Folder of everything that can be made again. */
 export const CACHE = join(ROOT, '.heron', 'cache');
 
-/** What no process has used for this long (ms) is removed. */
-const UNUSED_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
+/** Age (ms) at which folders that no process uses are removed. */
+const UNUSED_MS = 7 * DAY_MS;
 
-/** Removes what lies in a folder of the cache and was not used for a week. */
+/** Marks folders as used by this process, now and once a day: it may load a part of them after weeks. */
+export function keepUsed(...folders) {
+  const mark = () => {
+    const now = new Date();
+    for (const folder of folders) utimesSync(folder, now, now);
+  };
+  mark();
+  setInterval(mark, DAY_MS).unref();
+}
+
+/** Moves a folder to its final place, unless another process was faster. */
+export function renameUnlessMade(from, to) {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  }
+}
+
+/** Removes the entries of a folder of the cache that were not used for a week. */
 export function removeUnused(folder) {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

@@ -8,15 +8,16 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { CACHE, removeUnused, ROOT } from './cache.mjs';
+import { CACHE, keepUsed, removeUnused, renameUnlessMade, ROOT } from './cache.mjs';
 import { isInstalled, isJoined, joinedFile, joinPackages } from './packages.mjs';
 
 const BUNDLES = join(CACHE, 'bundles');
+/** Link to the folder of the joined packages, in each bundle. */
+const LINK = join('node_modules', 'joined');
 /** Files besides the sources that decide what a bundle is. */
 const MAKERS = ['node_modules/.package-lock.json', 'bundle/entries.mjs', 'bundle/packages.mjs'];
 
@@ -30,6 +31,7 @@ export async function bundleEntries(entries) {
   const paths = entries.map(toProjectPath).sort();
   const record = join(BUNDLES, `${digest([process.version, ...paths])}.json`);
   const folder = findFresh(record) ?? (await makeBundle(paths, record));
+  keepUsed(folder, join(folder, LINK));
   return { folder, fileOf: (entry) => join(folder, toProjectPath(entry).replace(/\.ts$/, '.mjs')) };
 }
 
@@ -37,9 +39,8 @@ export async function bundleEntries(entries) {
 function findFresh(record) {
   try {
     const { folder, stamps } = JSON.parse(readFileSync(record, 'utf8'));
-    if (!existsSync(folder) || stamps.some(([path, stamp]) => stampOf(path) !== stamp)) return undefined;
-    const now = new Date();
-    utimesSync(folder, now, now);
+    // The link is looked through: joined packages may be gone while a bundle that needs them is there.
+    if (!existsSync(join(folder, LINK)) || stamps.some(([path, stamp]) => stampOf(path) !== stamp)) return undefined;
     return folder;
   } catch (error) {
     // No bundle yet, or a source that is gone.
@@ -58,12 +59,12 @@ async function makeBundle(paths, record) {
     const { sources, specifiers } = await build(paths, making);
     const joined = await joinPackages(specifiers);
     mkdirSync(join(making, 'node_modules'));
-    symlinkSync(joined, join(making, 'node_modules', 'joined'), 'dir');
+    symlinkSync(joined, join(making, LINK), 'dir');
     const read = [...MAKERS, ...sources];
     const texts = read.flatMap((path) => [path, readFileSync(join(ROOT, path))]);
     const folder = join(BUNDLES, digest([record, joined, ...texts]));
     // An identical bundle may have been made before, or by another process just now.
-    if (!existsSync(folder)) renameUnlessMade(making, folder);
+    renameUnlessMade(making, folder);
     // A source that changed meanwhile may not be what was bundled: the next process bundles again.
     if (read.every((path) => statSync(join(ROOT, path)).mtimeMs < startedAt))
       writeWhole(record, JSON.stringify({ folder, stamps: read.map((path) => [path, stampOf(path)]) }));
@@ -165,14 +166,6 @@ function sourceUrls(urlOf) {
       });
     },
   };
-}
-
-function renameUnlessMade(from, to) {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-  }
 }
 
 function writeWhole(file, text) {

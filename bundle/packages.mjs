@@ -1,19 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CACHE, removeUnused, ROOT } from './cache.mjs';
+import { CACHE, removeUnused, renameUnlessMade, ROOT } from './cache.mjs';
 
 /*
  * The packages that Heron imports consist of more than two thousand small files, which take longer to load than most commands
@@ -77,8 +67,6 @@ export async function joinPackages(needed) {
   hash.update(readFileSync(fileURLToPath(import.meta.url)));
   const folder = join(JOINED, hash.digest('hex').slice(0, 20));
   if (!existsSync(folder)) await makeJoined(folder, specifiers);
-  const now = new Date();
-  utimesSync(folder, now, now);
   return folder;
 }
 
@@ -111,10 +99,7 @@ async function makeJoined(folder, specifiers) {
       banner: { js: `import{createRequire}from'node:module';const require=createRequire(import.meta.url);` },
       logLevel: 'error',
     });
-    renameSync(out, folder);
-  } catch (error) {
-    // Another process was faster.
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    renameUnlessMade(out, folder);
   } finally {
     rmSync(making, { recursive: true, force: true });
   }
