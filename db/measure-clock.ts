@@ -3,7 +3,7 @@ import { every, type Repeated } from '../lib/every.ts';
 import { across } from './across.ts';
 import { SERVER_MS, type Db } from './connection.ts';
 
-/** How often (ms) the offset of a process's clock is measured, besides at each new connection. */
+/** Interval (ms) at which the offset of a process's clock is measured, besides at each new connection. */
 const MEASURE_MS = 30_000;
 
 /** Measures a clock against the database now and then, until it is stopped: pools keep connections for long, and clocks drift or are set. */

@@ -217,7 +217,7 @@ async function lastLines(path: string): Promise<string[]> {
   }
 }
 
-/** Of a JSON line only what is known to hold no body: system mail with its codes, and links of the first setup, stay out. */
+/** Fields of a JSON line that hold no body: system mail with its codes, and links of the first setup, stay out. */
 function shownLine(line: string): string {
   try {
     const { time, level, msg, err } = JSON.parse(line) as Record<string, unknown>;

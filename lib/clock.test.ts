@@ -81,7 +81,7 @@ test('while no clock is set time never runs backwards, and the best measurement 
         latest = now;
         machines.trueMs += passes;
       }
-      // What it stood still for has passed by then.
+      // The time for which it stood still has passed by then.
       machines.trueMs += 1_000;
       t.true(Math.abs(machines.errorMs) <= bestMs / 2 + NEAR_MS);
     }),

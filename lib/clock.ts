@@ -42,7 +42,7 @@ const HOLD_MS = 1_000;
  */
 export class MeasuredClock implements Clock {
   readonly #processNow: () => number;
-  /** What the measurements allow; the whole number line before the first one. */
+  /** Range of offsets (ms) that the measurements allow; the whole number line before the first one. */
   #lowMs = -Infinity;
   #highMs = Infinity;
   #offsetMs = 0;

@@ -30,7 +30,7 @@ export interface Metrics {
 }
 
 /**
- * How often (ms) the lag of the event loop is sampled. The least lag that is shown is this long; every sample wakes a process that has nothing to do,
+ * Interval (ms) at which the lag of the event loop is sampled. The least lag that is shown is this long; every sample wakes a process that has nothing to do,
  * 100 times a second by the library's default.
  */
 const LAG_SAMPLE_MS = 200;

@@ -24,7 +24,7 @@ export interface ChildOptions {
   onLine?: ((line: string) => void) | undefined;
   /** Receives each stage of its start, such as "waiting for the database". */
   onStage?: ((stage: string) => void) | undefined;
-  /** How long (ms) it may be silent while it starts: each stage and each line counts anew. Two minutes where not given. */
+  /** Longest silence (ms) while it starts: each stage and each line counts anew. Two minutes if not given. */
   silenceMs?: number | undefined;
   /** How long (ms) it may take to stop. */
   graceMs: number;

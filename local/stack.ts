@@ -12,7 +12,7 @@ import type { ProcessName } from '../deploy/processes.ts';
 const DATABASE = 'heron';
 const HOST = '127.0.0.1';
 const DEFAULT_GRACE_MS = 25_000;
-/** How long (ms) a given database may take to come up. */
+/** Time (ms) that a given database may take to come up. */
 const DATABASE_PATIENCE_MS = 60_000;
 
 /** Where the parts of a stack listen. */

@@ -177,7 +177,7 @@ const TAKE = `
   ) b
   order by id`;
 
-/** How long (ms) until the next intent is due, {@link IDLE_SWEEP_MS} at most. One that is due already is held by another relay, or waits behind an earlier one. */
+/** Time (ms) until the next intent is due, {@link IDLE_SWEEP_MS} at most. One that is due already is held by another relay, or waits behind an earlier one. */
 async function untilNextDue(outbox: AcrossScope): Promise<number> {
   const [next] = await outbox.sql<{ ms: number | null; held: boolean }>(
     `select (select extract(epoch from min(available_at) - now()) * 1000 from outbox where available_at > now() and available_at < 'infinity')::float8 as ms,

@@ -50,7 +50,7 @@ export async function ensureDashboard(): Promise<boolean> {
   );
 }
 
-/** Whether the build is of the sources as they are. */
+/** Tells whether the build is of the sources as they are. */
 export async function isDashboardFresh(): Promise<boolean> {
   const stamp = await readFile(join(DIST, STAMP), 'utf8').catch(() => undefined);
   return stamp !== undefined && stamp === (await stampOfSources());

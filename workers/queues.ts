@@ -15,7 +15,7 @@ import { workflowBundle } from './bundle.ts';
 
 const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 
-/** What task queues are served with. */
+/** Parts with which task queues are served. */
 export interface QueueParts {
   deps: Deps;
   metrics: Metrics;

@@ -14,7 +14,7 @@ import { createWakeable } from '../lib/wakeable.ts';
 /** Events that get their positions within this time (ms) are processed in one turn. */
 const GATHER_MS = 20;
 /**
- * How often (ms) the streams are read without a wake-up: for notifications that were lost, and for what a process that died has left. A failed event has
+ * Interval (ms) at which the streams are read without a wake-up: for notifications that were lost, and for what a process that died has left. A failed event has
  * a time of its own, at which they are read as well.
  */
 const SWEEP_MS = 5_000;

@@ -8,7 +8,7 @@ import { createWakeable } from '../../lib/wakeable.ts';
 import { createTrackingApp } from '../tracking/app.ts';
 
 /**
- * How often (ms) clicks that wait to be announced are looked for when this process has recorded none: those of a process that died. A click of its
+ * Pause (ms) between two looks for clicks that wait to be announced, when this process has recorded none: those of a process that died. A click of its
  * own ends the pause.
  */
 const SWEEP_MS = 10_000;

@@ -82,7 +82,7 @@ export type Chapter = keyof typeof CHAPTERS;
 /** Results per chapter that has been told. */
 export type Told = Partial<Record<Chapter, readonly Result[]>>;
 
-/** What keeps the story from being proved: checks that found a difference, were not made, or that nobody asked for. Empty when it is proved. */
+/** Faults of a story: checks that found a difference, were not made, or that nobody asked for. Empty when it is proved. */
 export function faultsOf(told: Told): string[] {
   return (Object.keys(CHAPTERS) as Chapter[]).flatMap((chapter) => {
     const results = told[chapter] ?? [];

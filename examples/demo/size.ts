@@ -7,7 +7,7 @@ export interface Size {
   ownOfTrouble: number;
   /** Length of the campaign's wait for an event, in minutes. */
   waitMinutes: number;
-  /** What the times of {@link Role}s are multiplied with. */
+  /** Factor of the times of {@link Role}s. */
   pace: number;
 }
 

@@ -61,7 +61,7 @@ export async function readLeads(api: Heron, campaignId: string): Promise<Lead[]>
   return leads.flatMap(({ contact, ...lead }) => (contact ? { ...lead, contact } : []));
 }
 
-/** How far the leads are, in a line. */
+/** Progress of the leads, in a line. */
 export function toProgress({ leads }: View): string {
   const through = leads.filter(isThrough).length;
   const counts = new Map<string, number>();

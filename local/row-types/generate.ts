@@ -31,7 +31,7 @@ const HEAD = '/** Written by `npm run db:types` from the migrated schema; do not
 interface Column {
   table: string;
   name: string;
-  /** Of an array, the type of its elements. */
+  /** Type of the column, or of the elements of an array. */
   type: string;
   isArray: boolean;
   isNullable: boolean;

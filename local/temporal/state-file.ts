@@ -16,7 +16,7 @@ import { tryStateFile } from './trial.ts';
 const PARTS = ['-wal', '-shm', ''];
 
 export interface StateFileOptions {
-  /** Of the development server; the server version that wrote it stands beside it. The server must be stopped. */
+  /** State file of the development server; the server version that wrote it stands beside it. The server must be stopped. */
   dbFile: string;
   /** True moves on to the pinned version, and begins with an empty file where that cannot read this one. */
   upgrade: boolean;

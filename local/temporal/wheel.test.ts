@@ -38,7 +38,7 @@ async function mirror(t: ExecutionContext) {
     .update(await readFile(file))
     .digest('hex');
   const configuration = join(root, 'pip.conf');
-  // What belongs to an installation must not keep pip from a download.
+  // Settings for installing must not keep pip from a download.
   await writeFile(
     configuration,
     `[global]\nno-index = true\nfind-links = ${links}\nrequire-virtualenv = true\nuser = true\n`,

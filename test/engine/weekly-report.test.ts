@@ -50,7 +50,7 @@ test.serial('a transport that stays away blocks the run, a retry goes on; a lost
   await planWeeklyReports(world.deps);
   const { id } = await reportOf(tenant.organizationId);
   await eventually(async () => {
-    // How long it has failed goes by this clock.
+    // The time of failing goes by this clock.
     clock.advance(100);
     return (await reportOf(tenant.organizationId)).blocked_reason !== null;
   });

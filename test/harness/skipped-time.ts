@@ -19,7 +19,7 @@ import { createWorld, type World, type WorldOptions } from './world.ts';
 
 /** An engine whose time skips ahead to what happens next. */
 export interface SkippingStage<W extends { world: World } = { world: World }> {
-  /** What the maker of the world has made. */
+  /** Parts that the maker of the world has made. */
   parts: W;
   world: World;
   engine: Engine;
@@ -29,11 +29,11 @@ export interface SkippingStage<W extends { world: World } = { world: World }> {
   passUntil(moment: Date | number): Promise<void>;
 }
 
-/** How long (real ms) what was committed may take to be carried out. */
+/** Time (real ms) that committed work may take to be carried out. */
 const QUIET_MS = 30_000;
-/** How often its server is started at most. */
+/** Attempts to start its server. */
 const START_TRIES = 6;
-/** How long (real ms) a test of months may take. */
+/** Time (real ms) that a test of months may take. */
 const PATIENCE_MS = 90_000;
 
 /** This process's clock with an offset to the time of the server, which was asked last when an activity began or time had passed. */

@@ -11,7 +11,7 @@ export interface Letter {
 /** A world with mail servers. */
 export interface TimedMailWorld {
   world: World;
-  /** What came for an address, oldest first. */
+  /** Emails that came for an address, oldest first. */
   lettersTo(address: string): Letter[];
   /** Adds a user with a mailbox; in the form in which a mailbox of ours is connected. */
   addMailbox(email: string): Promise<MailWorldMailbox & MailboxServers>;

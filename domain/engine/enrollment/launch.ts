@@ -408,7 +408,7 @@ async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, lau
   const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched, why } });
   if (active) await callQueues(tx, campaign);
   // Runs end by themselves and say so; the look is for one that cannot, and for a day on which nobody in a queue asks by himself.
-  // Where all that are under way are blocked, it is a person who moves them on.
+  // A person moves them on when all that are under way are blocked.
   const late = overdueAt ? Math.max(overdueAt.getTime(), tx.now.getTime() + OVERDUE_MS) : Infinity;
   const look = active ? Math.min(late, opensNext(tx, campaign) + OVERDUE_MS) : Infinity;
   if (next) {
