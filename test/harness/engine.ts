@@ -12,6 +12,7 @@ export interface Engine {
   worker: RunningWorker;
   /** Opens or wakes a campaign's launcher. */
   launch(organizationId: string, campaignId: string): Promise<void>;
+  /** Ends what is under way and stops; once, however often it is called. */
   stop(): Promise<void>;
 }
 
@@ -21,15 +22,17 @@ export async function startEngine(world: World, parts: Pick<WorkerParts, 'around
   const { config, log, db } = world.deps;
   if (world.deps.workflows === noWorkflows) world.deps.workflows = createWorkflowGateway(temporal, config, log, db);
   const worker = await startWorker({ deps: world.deps, temporal, metrics: createMetrics(), ...parts });
+  let stopping: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    await worker.stop();
+    await temporal.connection.close();
+  };
   return {
     temporal,
     worker,
     launch: (organizationId, campaignId) =>
       transact(world.system(organizationId), async (tx) => signalLauncher(tx, campaignId, 'started')),
-    async stop() {
-      await worker.stop();
-      await temporal.connection.close();
-    },
+    stop: () => (stopping ??= end()),
   };
 }
 

@@ -85,6 +85,8 @@ test.serial(
     t.is(started.status, 200, started.text);
     await eventually(async () => mail.messages.length === 1);
     await eventually(() => deps.db('sends').where({ campaign_id: campaignId, state: 'sent' }).first());
+    // As a process ends: the activity whose send is noted may still be under way, and its span is recorded when it has ended.
+    await engine.stop();
     await tracing!.stop();
 
     const named = new Map(collector.spans.map((span) => [span.spanId, span]));
