@@ -25,12 +25,13 @@ const MAKERS = ['node_modules/.package-lock.json', 'bundle/entries.mjs', 'bundle
  * Bundles TypeScript entry points with esbuild, unless a bundle of the same sources is cached. Modules that several entry
  * points share become one chunk. Packages are imported from {@link joinPackages}, once for all bundles.
  * @param {string[]} entries paths of the sources
+ * @param {Record<string, string>} replaced source that stands for a package, by the name of the package, in all modules but itself
  * @returns {Promise<{ folder: string, fileOf: (entry: string) => string }>} folder of the bundle, and the file of an entry point in it
  */
-export async function bundleEntries(entries) {
+export async function bundleEntries(entries, replaced = {}) {
   const paths = entries.map(toProjectPath).sort();
-  const record = join(BUNDLES, `${digest([process.version, ...paths])}.json`);
-  const folder = findFresh(record) ?? (await makeBundle(paths, record));
+  const record = join(BUNDLES, `${digest([process.version, JSON.stringify(replaced), ...paths])}.json`);
+  const folder = findFresh(record) ?? (await makeBundle(paths, replaced, record));
   keepUsed(folder, join(folder, LINK));
   return { folder, fileOf: (entry) => join(folder, toProjectPath(entry).replace(/\.ts$/, '.mjs')) };
 }
@@ -49,14 +50,14 @@ function findFresh(record) {
   }
 }
 
-async function makeBundle(paths, record) {
+async function makeBundle(paths, replaced, record) {
   const startedAt = Date.now();
   mkdirSync(BUNDLES, { recursive: true });
   removeUnused(BUNDLES);
   // Beside its final place, so that a rename moves it there.
   const making = mkdtempSync(join(BUNDLES, 'making-'));
   try {
-    const { sources, specifiers } = await build(paths, making);
+    const { sources, specifiers } = await build(paths, replaced, making);
     const joined = await joinPackages(specifiers);
     mkdirSync(join(making, 'node_modules'));
     symlinkSync(joined, join(making, LINK), 'dir');
@@ -93,14 +94,18 @@ export async function bundleForProduction(entries, outdir) {
 }
 
 /** Returns the sources that were read, and the specifiers of the joined packages that they import. */
-async function build(paths, outdir) {
+async function build(paths, replaced, outdir) {
   const specifiers = new Set();
   const { metafile } = await esbuild(paths, outdir, {
     outbase: '.',
     outExtension: { '.js': '.mjs' },
     chunkNames: 'chunks/[hash]',
     target: `node${process.versions.node}`,
-    plugins: [externalPackages(specifiers), sourceUrls((path) => JSON.stringify(pathToFileURL(join(ROOT, path)).href))],
+    plugins: [
+      replacePackages(replaced),
+      externalPackages(specifiers),
+      sourceUrls((path) => JSON.stringify(pathToFileURL(join(ROOT, path)).href)),
+    ],
   });
   return { sources: Object.keys(metafile.inputs).sort(), specifiers };
 }
@@ -121,6 +126,19 @@ async function esbuild(entryPoints, outdir, options) {
     logLevel: 'error',
     ...options,
   });
+}
+
+/** Has modules import a source of the project in place of a package; the source itself imports the package. */
+function replacePackages(replaced) {
+  return {
+    name: 'replaced-packages',
+    setup({ onResolve }) {
+      for (const [name, source] of Object.entries(replaced)) {
+        const path = join(ROOT, source);
+        onResolve({ filter: new RegExp(`^${name}$`) }, ({ importer }) => (importer === path ? undefined : { path }));
+      }
+    },
+  };
 }
 
 /** Marks an import that the plugin itself has esbuild look up. */

@@ -84,6 +84,7 @@ async function makeJoined(folder, specifiers) {
       entries[joinedFile(specifier).replace(/\.mjs$/, '')] = entry;
     }
     const out = join(making, 'out');
+    mkdirSync(out);
     await build({
       entryPoints: entries,
       outdir: out,

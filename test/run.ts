@@ -6,6 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,10 +14,21 @@ import { fileURLToPath } from 'node:url';
 import { startBacking } from '../local/backing.ts';
 import { bundleEntries } from '../bundle/entries.mjs';
 import { chooseFiles } from './files.ts';
+import { bundleGroups, type TestGroups } from './groups/bundle.ts';
+import { compareTitles, overBudget } from './groups/compare.ts';
+import { readNotes, type FileTime } from './groups/notes.ts';
 import { ReportReader } from './summary.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const AVA = fileURLToPath(new URL('../node_modules/ava/entrypoints/cli.mjs', import.meta.url));
+/** Titles of all tests, and times (s) that their files took, as the project knows them. */
+const TITLES = join(ROOT, 'test', 'titles.txt');
+const TIMES = join(ROOT, 'test', 'times.json');
+/** Folder of the same of the last whole run. */
+const NAME_OF_KEPT = '.heron/tests';
+const KEPT = join(ROOT, NAME_OF_KEPT);
+/** Processes that run tests. Tests wait more than they compute: a third uses what two leave of two processors. */
+const PROCESSES = 3;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const IN_CI = !['', '0', 'false', undefined].includes(process.env.CI);
 
@@ -35,13 +47,21 @@ process.exit(await main(process.argv.slice(2)));
 async function main(given: string[]): Promise<number> {
   const startedAt = Date.now();
   const { HERON_TEST_PG, HERON_TEST_TEMPORAL } = process.env;
-  let bundled: BundledTests;
+  let chosen: Chosen;
   try {
-    bundled = await bundleTests(given);
+    chosen = await bundleTests(given);
   } catch (error) {
     return notStarted('The tests could not be bundled', error);
   }
-  if (HERON_TEST_PG && HERON_TEST_TEMPORAL) return runAva(bundled, {});
+  try {
+    if (HERON_TEST_PG && HERON_TEST_TEMPORAL) return await runAva(chosen, {});
+    return await runWithServers(chosen, startedAt);
+  } finally {
+    chosen.close();
+  }
+}
+
+async function runWithServers(chosen: Chosen, startedAt: number): Promise<number> {
   let stack;
   try {
     stack = await startBacking({ persistent: false, inMemory: true, log: (line) => print(`  ${line}`) });
@@ -52,7 +72,7 @@ async function main(given: string[]): Promise<number> {
     if (interruptedBy) return signalExitCode(interruptedBy);
     print(`  Up in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
     const env = { HERON_TEST_PG: stack.databaseUrl, HERON_TEST_TEMPORAL: stack.temporalAddress };
-    return await runAva(bundled, env);
+    return await runAva(chosen, env);
   } finally {
     // From here on nothing may cut the work short; a signal often comes twice, from the terminal and from npm.
     onInterrupt = () => undefined;
@@ -60,18 +80,22 @@ async function main(given: string[]): Promise<number> {
   }
 }
 
-interface BundledTests {
-  /** Holds the chosen tests, and no others. */
-  folder: string;
+interface Chosen extends TestGroups {
   forAva: string[];
+  /** All of the project's tests. */
+  isWhole: boolean;
 }
 
-async function bundleTests(given: string[]): Promise<BundledTests> {
+async function bundleTests(given: string[]): Promise<Chosen> {
   const { files, forAva } = chooseFiles(ROOT, given);
-  const { folder } = await bundleEntries(files.map((file) => join(ROOT, file)));
+  const groups = await bundleGroups(files, timesBefore(), PROCESSES);
   // Many tests run the command line; the first of them need not wait for it.
   await bundleEntries([join(ROOT, 'deploy/heron.ts')]);
-  return { folder, forAva };
+  return { ...groups, forAva, isWhole: given.length === 0 };
+}
+
+function timesBefore(): Record<string, number> {
+  return JSON.parse(readFileSync(TIMES, 'utf8')) as Record<string, number>;
 }
 
 function notStarted(what: string, error: unknown): number {
@@ -80,14 +104,17 @@ function notStarted(what: string, error: unknown): number {
   return 1;
 }
 
-async function runAva({ folder, forAva }: BundledTests, env: Record<string, string>): Promise<number> {
+async function runAva({ folder, forAva, isWhole }: Chosen, env: Record<string, string>): Promise<number> {
+  const notes = join(folder, 'notes.jsonl');
   const ava = spawn(process.execPath, [AVA, ...forAva], {
     cwd: ROOT,
     env: {
       ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
       ...process.env,
       ...env,
-      HERON_TEST_BUNDLE: relative(ROOT, folder),
+      HERON_TEST_GROUPS: relative(ROOT, folder),
+      HERON_TEST_PROCESSES: String(PROCESSES),
+      HERON_TEST_NOTES: notes,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -113,11 +140,32 @@ async function runAva({ folder, forAva }: BundledTests, env: Record<string, stri
   // Once more after the failures in full, which can be long: a log is read from its end.
   for (const line of report.failed) print(`  ${line}`);
   if (!report.complete) print(`The run ended early${interruptedBy ? `: ${interruptedBy}` : ''}.`);
+  const { titles, times } = readNotes(notes);
+  const isComplete = isWhole && report.complete && !interruptedBy;
+  const changed = isComplete ? reportRun(titles, times) : [];
   print(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
 
   if (interruptedBy) return signalExitCode(interruptedBy);
   if (!succeeded) return code || 1;
-  return IN_CI && skipped > 0 ? 1 : 0;
+  return IN_CI && (skipped > 0 || changed.length > 0) ? 1 : 0;
+}
+
+/** Keeps the titles and times of a whole run, and says what is slower or has other tests than the project knows. */
+function reportRun(titles: string[], times: FileTime[]): string[] {
+  mkdirSync(KEPT, { recursive: true });
+  writeFileSync(join(KEPT, 'titles.txt'), `${titles.join('\n')}\n`);
+  const seconds = times.map(({ file, seconds: took }) => [`${file}.test.ts`, Math.ceil(took)] as const);
+  writeFileSync(join(KEPT, 'times.json'), `${JSON.stringify(Object.fromEntries(seconds.toSorted()), null, 2)}\n`);
+  print('\n  Took longest, in s (of the processor):');
+  for (const { file, seconds: took, cpuSeconds } of times.slice(0, 15))
+    print(`    ${took.toFixed(1)} (${cpuSeconds.toFixed(1)})  ${file}`);
+  for (const line of overBudget(times, timesBefore()))
+    print(`  SLOW: ${line}. If it must be: cp ${NAME_OF_KEPT}/times.json test/`);
+  const changed = compareTitles(titles, readFileSync(TITLES, 'utf8').split('\n').filter(Boolean));
+  if (changed.length > 0)
+    print(`  Other tests than test/titles.txt has. If they should be: cp ${NAME_OF_KEPT}/titles.txt test/`);
+  for (const line of changed) print(`    ${line}`);
+  return changed;
 }
 
 function printSkips(titles: string[]): void {

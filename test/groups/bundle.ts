@@ -1,0 +1,53 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleEntries } from '../../bundle/entries.mjs';
+import { planGroups } from './plan.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CACHE = join(ROOT, '.heron', 'cache');
+/** Stands for ava in bundled tests. */
+const DECLARE = 'test/groups/declare.ts';
+
+/** Test files as ava runs them: each of its files runs one group. */
+export interface TestGroups {
+  folder: string;
+  /** Removes the folder. */
+  close(): void;
+}
+
+/**
+ * Bundles test files, and writes a file for ava for each group of them.
+ * @param seconds time (s) that each file took before
+ * @param processes number of processes that run groups at the same time
+ */
+export async function bundleGroups(
+  files: readonly string[],
+  seconds: Record<string, number>,
+  processes: number,
+): Promise<TestGroups> {
+  const { fileOf } = await bundleEntries(
+    [...files, DECLARE].map((file) => join(ROOT, file)),
+    { ava: DECLARE },
+  );
+  const urlOf = (file: string): string => JSON.stringify(pathToFileURL(fileOf(join(ROOT, file))).href);
+  mkdirSync(CACHE, { recursive: true });
+  const folder = mkdtempSync(join(CACHE, 'groups-'));
+  planGroups(files, seconds, processes).forEach((members, index) => {
+    const chosen = members.map(({ file, part, of }) => {
+      const name = JSON.stringify(file.replace(/\.test\.ts$/, ''));
+      return `  { name: ${name}, part: ${part}, of: ${of}, load: () => import(${urlOf(file)}) },`;
+    });
+    const text = [
+      `import module from 'node:module';`,
+      // Node has it since 22.8.
+      `module.enableCompileCache?.(${JSON.stringify(join(CACHE, 'v8'))});`,
+      `const { declareFiles } = await import(${urlOf(DECLARE)});`,
+      `await declareFiles([`,
+      ...chosen,
+      `]);\n`,
+    ];
+    writeFileSync(join(folder, `${String(index + 1).padStart(3, '0')}.test.mjs`), text.join('\n'));
+  });
+  return { folder, close: () => rmSync(folder, { recursive: true, force: true }) };
+}

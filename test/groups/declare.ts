@@ -1,0 +1,148 @@
+/**
+ * Stands for `ava` in bundled test files, so that one process of ava runs many of them. Tests of a process run one after another.
+ * Hooks stay those of their file: `before` runs when its first test begins, `after` when a test of another file begins or all have ended.
+ */
+import ava, { type ExecutionContext } from 'ava';
+import { note } from './notes.ts';
+
+type Implementation = (t: ExecutionContext) => unknown;
+type Hook = 'before' | 'after' | 'beforeEach' | 'afterEach' | 'afterEachAlways';
+
+interface Declared {
+  title: string;
+  implementation: Implementation;
+  isSkipped: boolean;
+  isSerial: boolean;
+}
+
+interface Suite {
+  /** Path of the file from the project's folder, without `.test.ts`. */
+  name: string;
+  tests: Declared[];
+  hooks: Record<Hook, Implementation[]>;
+}
+
+interface Opened {
+  suite: Suite;
+  /** Rejects when a hook of the file failed, which fails each of its tests. */
+  ready: Promise<void>;
+  startedAt: number;
+  cpuAt: NodeJS.CpuUsage;
+}
+
+/** Test file that a process is to run, or one of `of` equal parts of its tests. */
+export interface Chosen {
+  name: string;
+  part: number;
+  of: number;
+  /** Imports the file. */
+  load(): Promise<unknown>;
+}
+
+let declaring: Suite | undefined;
+let opened: Opened | undefined;
+const failedToClose: unknown[] = [];
+
+/** Declares the tests of files to ava, one file after the other, under titles that begin with the name of the file. */
+export async function declareFiles(files: readonly Chosen[]): Promise<void> {
+  const suites: Suite[] = [];
+  for (const file of files) suites.push(await readSuite(file));
+  // ava takes everything that is declared in one go.
+  for (const suite of suites) declareSuite(suite);
+  ava.after.always('files close', async () => {
+    await close();
+    if (failedToClose.length > 0) throw failedToClose[0];
+  });
+}
+
+async function readSuite({ name, part, of, load }: Chosen): Promise<Suite> {
+  const suite: Suite = {
+    name,
+    tests: [],
+    hooks: { before: [], after: [], beforeEach: [], afterEach: [], afterEachAlways: [] },
+  };
+  declaring = suite;
+  try {
+    await load();
+    if (suite.tests.length === 0) throw new Error('the file declares no test');
+  } catch (error) {
+    suite.tests = [];
+    add(false, false)('is loaded', () => Promise.reject(error as Error));
+  } finally {
+    declaring = undefined;
+  }
+  const ordered = [...suite.tests.filter((test) => test.isSerial), ...suite.tests.filter((test) => !test.isSerial)];
+  return { ...suite, tests: ordered.filter((_, index) => index % of === part) };
+}
+
+function declareSuite(suite: Suite): void {
+  note({ file: suite.name, titles: suite.tests.map(({ title }) => title) });
+  for (const test of suite.tests) {
+    const title = `${suite.name} › ${test.title}`;
+    if (test.isSkipped) ava.skip(title, () => undefined);
+    else ava.serial(title, (t) => runTest(suite, test, t));
+  }
+}
+
+async function runTest(suite: Suite, test: Declared, t: ExecutionContext): Promise<void> {
+  if (opened?.suite !== suite) {
+    await close();
+    opened = { suite, ready: runHooks(suite, 'before', t), startedAt: performance.now(), cpuAt: process.cpuUsage() };
+  }
+  await opened.ready;
+  try {
+    await runHooks(suite, 'beforeEach', t);
+    await test.implementation(t);
+    await runHooks(suite, 'afterEach', t);
+  } finally {
+    await runHooks(suite, 'afterEachAlways', t);
+  }
+}
+
+/** Ends the file that is open. A hook that fails is reported once all tests have run: it is no failure of the test that runs next. */
+async function close(): Promise<void> {
+  if (!opened) return;
+  const { suite, startedAt, cpuAt } = opened;
+  opened = undefined;
+  for (const hook of suite.hooks.after) {
+    try {
+      await (hook as () => unknown)();
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.stack : String(cause);
+      failedToClose.push(new Error(`a hook after the tests of ${suite.name} failed: ${why}`, { cause }));
+    }
+  }
+  const { user, system } = process.cpuUsage(cpuAt);
+  note({ file: suite.name, seconds: (performance.now() - startedAt) / 1000, cpuSeconds: (user + system) / 1e6 });
+}
+
+async function runHooks(suite: Suite, hook: Hook, t: ExecutionContext): Promise<void> {
+  for (const run of suite.hooks[hook]) await run(t);
+}
+
+function current(): Suite {
+  if (!declaring) throw new Error('tests and hooks are declared while their file is loaded');
+  return declaring;
+}
+
+function add(isSerial: boolean, isSkipped: boolean) {
+  return (title: string, implementation: Implementation): void => {
+    const { tests } = current();
+    if (tests.some((test) => test.title === title)) throw new Error(`two tests are called "${title}"`);
+    tests.push({ title, implementation, isSerial, isSkipped });
+  };
+}
+
+function addHook(hook: Hook) {
+  return (run: Implementation): void => void current().hooks[hook].push(run);
+}
+
+/** The part of ava's `test` that Heron's tests use. */
+export default Object.assign(add(false, false), {
+  skip: add(false, true),
+  serial: add(true, false),
+  before: addHook('before'),
+  after: { always: addHook('after') },
+  beforeEach: addHook('beforeEach'),
+  afterEach: Object.assign(addHook('afterEach'), { always: addHook('afterEachAlways') }),
+});
