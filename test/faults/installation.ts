@@ -16,6 +16,8 @@ export const CAMPAIGN_SETTINGS: Record<string, string> = {
   SEND_CLAIM_MS: '5000',
   LAUNCH_HORIZON_MS: '20000',
   IMAP_POLL_MS: '1000',
+  // On a busy machine a conversation may run out of its claim before anything was handed over: by default it is repeated after five minutes.
+  SMTP_UNREACHABLE_RETRY_MS: '3000',
 };
 
 /** Where the data and the logs are, when something differs. */

@@ -52,8 +52,6 @@ const SETTINGS: Record<string, string> = {
   ORG_CAMPAIGNS_PER_DAY: '0',
   CREDENTIAL_TESTS_PER_DAY: '0',
   SESSION_REQUESTS_PER_MINUTE: '0',
-  // On a busy machine a conversation may run out of its claim before anything was handed over.
-  SMTP_UNREACHABLE_RETRY_MS: '3000',
 };
 
 /**
