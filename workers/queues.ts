@@ -70,7 +70,6 @@ export async function startQueues(
           ],
         },
         maxConcurrentActivityTaskExecutions: slots(config, queue),
-        activityTaskPollerBehavior: { type: 'autoscaling' },
         ...versioning(config),
         shutdownGraceTime: '10s',
         shutdownForceTime: openWorkMayTakeMs(config),
@@ -78,7 +77,6 @@ export async function startQueues(
           ? {
               workflowBundle: await workflowBundle(log),
               maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
-              workflowTaskPollerBehavior: { type: 'autoscaling' },
             }
           : {}),
       }),

@@ -24,6 +24,7 @@ export interface EnteredEvents {
  * Moves the subscribers on in the stream of all organizations and records, for each, which organizations have new events
  * for it. Positions become visible in their order, so no event appears before a subscriber's position later. Subscribers
  * that another process is moving are skipped, and so are those that take other types than in this build.
+ * Where nothing is new no row is locked: a lock is a write, and this runs every few seconds.
  */
 export async function enterEvents(
   { db }: Pick<Deps, 'db'>,
@@ -41,6 +42,7 @@ export async function enterEvents(
 export const ENTER = `with taken as materialized (
        select r.name, r.types, r.position from reaction_subscribers r
        join jsonb_to_recordset(:known::jsonb) as k(name text, types text[]) on k.name = r.name and k.types = r.types
+       where r.position < (select max(position) from domain_events)
        for update of r skip locked
      ), ranges as materialized (
        select t.name, t.types, t.position, n.last, n.found from taken t
