@@ -1,6 +1,7 @@
 import test from 'ava';
 import { newId } from '../lib/ids.ts';
-import { eventually, startEngine, type Engine } from '../test/harness/engine.ts';
+import { startEngine, type Engine } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { call, createWorld, type World } from '../test/harness/world.ts';
 
 let world: World;

@@ -3,6 +3,7 @@ import { connectRaw } from './connection.ts';
 import { isDatabaseAway } from './errors.ts';
 import { OrgScope } from './tenancy.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { eventually } from '../test/harness/eventually.ts';
 
 let database: TestDatabase;
 test.before(async () => {
@@ -45,7 +46,8 @@ test('PostgreSQL ends what takes longer than a process may wait, and a shorter w
       await org.limitLockWaits(50);
       await org.limitLockWaits(null);
       t.is((await trx.raw('show lock_timeout')).rows[0].lock_timeout, '200ms');
-      await new Promise((resolve) => setTimeout(resolve, 900));
+      const [{ pid }] = (await trx.raw('select pg_backend_pid() as pid')).rows;
+      await eventually(async () => !(await database.db('pg_stat_activity').where({ pid }).first()));
       await trx.raw('select 1');
     }),
     undefined,

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import test from 'ava';
 import { silentLogger } from '../lib/log.ts';
 import { testPostgresUrl } from '../test/harness/database.ts';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { connectRaw } from './connection.ts';
 import { listen } from './listen.ts';
 

@@ -5,7 +5,7 @@ import { transact } from '../domain/kernel/transact.ts';
 import { settleRunApproval } from '../domain/runs/approval.ts';
 import { preflightRun } from '../domain/runs/preflight.ts';
 import { HOUR_MS, MeasuredClock } from '../lib/clock.ts';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { openRunDesk } from '../test/harness/run-desk.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { connect, SERVER_MS } from './connection.ts';

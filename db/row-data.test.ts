@@ -10,6 +10,7 @@ import { connectRaw } from './connection.ts';
 import { isDatabaseAway } from './errors.ts';
 import { Campaigns } from './models/campaign.ts';
 import { OrgScope } from './tenancy.ts';
+import { awaitStatement } from '../test/harness/statements.ts';
 
 const SECRET = 'argon2-hash-of-somebody';
 
@@ -125,7 +126,8 @@ test('a connection that breaks in the middle of a statement is known as such, an
   const db = connectRaw({ url: url.href, max: 1 });
   await db.raw('select 1');
   const broken = t.throwsAsync(async () => db.raw('select pg_sleep(60), cast(? as text)', [SECRET]));
-  setTimeout(() => sockets.forEach((socket) => socket.destroy()), 100);
+  await awaitStatement(database.db, 'select pg_sleep(60)');
+  sockets.forEach((socket) => socket.destroy());
   const error = (await broken) as Error;
   t.true(isDatabaseAway(error), error.message);
   const lines: string[] = [];

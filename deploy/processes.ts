@@ -70,7 +70,8 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
       startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }),
     );
     const stop = (): Promise<void> => {
-      kept?.stop();
+      // A turn under way may wait for Temporal, and the process does not wait for it.
+      void kept?.stop();
       return worker.stop();
     };
     return { url: worker.http?.url ?? null, setupUrl: null, failed: worker.failed, stop };

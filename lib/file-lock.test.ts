@@ -1,9 +1,9 @@
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { withFileLock } from './file-lock.ts';
+import { eventually } from '../test/harness/eventually.ts';
 
 test('work under one lock is done by one after the other, and those who wait are told of it once', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'heron-lock-'));
@@ -18,7 +18,8 @@ test('work under one lock is done by one after the other, and those who wait are
         (holder) => waited.push(holder),
         async () => {
           t.is((holders += 1), 1);
-          await sleep(20);
+          // The first one has it until both others have come.
+          await eventually(async () => waited.length === 2);
           holders -= 1;
           return one;
         },

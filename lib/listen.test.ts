@@ -1,5 +1,6 @@
 import test from 'ava';
 import { listenHttp } from './listen.ts';
+import { eventually } from '../test/harness/eventually.ts';
 
 test('a server that closes lets open requests finish for a time, and then cuts who does not read', async (t) => {
   let answer: (() => void) | undefined;
@@ -14,9 +15,9 @@ test('a server that closes lets open requests finish for a time, and then cuts w
   const slow = fetch(`${server.url}/slow`).then((response) => response.text());
   const endless = await fetch(`${server.url}/endless`);
   const cut = t.throwsAsync(endless.text());
-  while (!answer) await new Promise((resolve) => setTimeout(resolve, 5));
+  const answerNow = await eventually(async () => answer);
   const closed = server.close(500);
-  answer();
+  answerNow();
   t.is(await slow, 'done');
   await closed;
   await cut;

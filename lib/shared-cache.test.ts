@@ -1,6 +1,6 @@
 import test from 'ava';
 import { freePort, spawnServer } from '../local/servers.ts';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { ManualClock } from '../test/harness/manual-clock.ts';
 import { findProgram } from '../test/harness/programs.ts';
 import { createSharedCache } from './shared-cache.ts';

@@ -4,11 +4,11 @@ import { access, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { freePort, spawnServer } from './servers.ts';
 import { TYPESCRIPT } from './typescript.ts';
+import { eventually } from '../test/harness/eventually.ts';
 
 /** Leaves one file behind when it is ready, another when it is asked to stop in an orderly way. */
 const SERVER = `trap 'touch "$1"; exit 0' TERM; touch "$1.up"; while :; do sleep 0.05; done`;
@@ -19,17 +19,13 @@ async function scratch(t: { teardown: (undo: () => Promise<void>) => void }): Pr
   return directory;
 }
 
-async function appears(file: string): Promise<boolean> {
-  for (let waited = 0; waited < 20_000; waited += 50) {
-    const found = await access(file).then(
+const appears = (file: string) =>
+  eventually(() =>
+    access(file).then(
       () => true,
       () => false,
-    );
-    if (found) return true;
-    await sleep(50);
-  }
-  return false;
-}
+    ),
+  );
 
 test('free ports are not given out twice', async (t) => {
   const ports = await Promise.all(Array.from({ length: 50 }, () => freePort()));

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Client, Connection } from '@temporalio/client';
 import { silentLogger } from '../lib/log.ts';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { startOwnTemporal } from '../test/harness/temporal.ts';
 import { keepPrepared } from './prepare.ts';
 
@@ -23,10 +23,7 @@ test('a server that lost what Heron needs is prepared again while workers run, u
   t.is(await client.workflow.count("OrganizationId = 'x'").then(({ count }) => count), 0);
   await schedule.delete();
   await eventually(there, 90_000);
-  kept.stop();
-  // A turn that is under way may still end.
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await kept.stop();
   await schedule.delete();
-  await new Promise((resolve) => setTimeout(resolve, 500));
   t.false(await there());
 });

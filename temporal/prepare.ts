@@ -35,7 +35,7 @@ export async function prepareNamespace(
 }
 
 /**
- * Prepares a namespace again now and then, while workers run: a server that lost its store has neither search attributes,
+ * Prepares a namespace again now and then, while workers run, until `stop`, which settles when the turn under way has ended: a server that lost its store has neither search attributes,
  * without which it takes no start, nor the schedule that looks for missing runs.
  */
 export function keepPrepared(
@@ -43,10 +43,10 @@ export function keepPrepared(
   installation: Installation,
   log: Pick<Logger, 'warn'>,
   everyMs = KEEP_MS,
-): { stop(): void } {
+): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
-  void (async () => {
+  const loop = (async () => {
     for (;;) {
       await sleep(everyMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
@@ -57,5 +57,10 @@ export function keepPrepared(
       }
     }
   })();
-  return { stop: () => stopping.abort() };
+  return {
+    stop() {
+      stopping.abort();
+      return loop;
+    },
+  };
 }

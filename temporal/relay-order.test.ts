@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { listParked, dropParked, retryParked } from '../domain/system/outbox.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { writeIntents, type Intent } from './dispatch.ts';
 import { startRelay, type Relay } from './relay.ts';
 

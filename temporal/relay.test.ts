@@ -5,7 +5,7 @@ import { connectRaw } from '../db/connection.ts';
 import type { RawDb } from '../test/harness/database.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { testConfig } from '../test/harness/world.ts';
 import { defineInstallationWorkflow } from '../workflows/contract.ts';
 import { ensureSearchAttributes } from './attributes.ts';

@@ -5,7 +5,7 @@ import { newId } from '../lib/ids.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import { createTemporalClient } from '../temporal/client.ts';
 import { startProbes, type Probes } from '../test/harness/probe/index.ts';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { RESOURCES } from '../workflows/queues.ts';
 import type { Queue } from './activities.ts';

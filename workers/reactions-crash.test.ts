@@ -5,7 +5,7 @@ import test from 'ava';
 import { createMetrics } from '../lib/metrics.ts';
 import { forkSource } from '../local/typescript.ts';
 import { COUNTED_EVENT, createReactionTables, readLedger } from '../test/harness/counting-subscribers.ts';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { emitEvents } from '../test/harness/webhooks.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { startFanOut } from './fanout.ts';

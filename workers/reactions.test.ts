@@ -2,7 +2,7 @@ import test from 'ava';
 import type { TestDeps } from '../test/harness/database.ts';
 import { declareSubscriber, type Subscriber } from '../domain/reactions/subscriber.ts';
 import { createMetrics, type Metrics } from '../lib/metrics.ts';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { createEffects, readEffects, eventsInOrder, recordEffects } from '../test/harness/reactions.ts';
 import { emitEvents } from '../test/harness/webhooks.ts';
 import { createWorld, type World } from '../test/harness/world.ts';

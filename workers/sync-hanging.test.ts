@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import hoodiecrow from 'hoodiecrow-imap';
-import { eventually } from '../test/harness/engine.ts';
+import { eventually } from '../test/harness/eventually.ts';
 import { createMailbox } from '../test/harness/factories.ts';
 import { startMailWorld } from '../test/harness/mail.ts';
 import { createWorld, type World } from '../test/harness/world.ts';

@@ -10,6 +10,7 @@ import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../test/h
 import { createWorld, type World } from '../test/harness/world.ts';
 import { startSync, type SyncOptions } from './sync.ts';
 import { TYPESCRIPT } from '../local/typescript.ts';
+import { eventually } from '../test/harness/eventually.ts';
 
 const QUICK: SyncOptions = { leaseMs: 1_500, sweepMs: 100, retryMs: 100 };
 
@@ -37,14 +38,9 @@ async function connect({ world, mail, tenant }: Scene, email: string): Promise<{
 const plain = (id: string) =>
   `From: lea@lead.test\r\nTo: sam@ours.test\r\nSubject: ${id}\r\nMessage-ID: <${id}@lead.test>\r\n\r\nHello ${id}\r\n`;
 
-/** Waits for what must come, however slow the machine; the suite's own limit is the only clock. */
-async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+/** Waits for what must come, however slow the machine (ms). */
+const PATIENCE_MS = 100_000;
+const until = <T>(look: () => Promise<T | undefined | false>): Promise<T> => eventually(look, PATIENCE_MS);
 
 const subjectsIn = async (world: World, mailboxId: string): Promise<string[]> =>
   (await world.deps.db('inbound_messages').where({ mailbox_id: mailboxId }).orderBy('id')).map(

@@ -40,9 +40,8 @@ test('metrics of the Temporal core that break off, or are not there, are left ou
   let breaks = true;
   const core = await listenHttp(
     (_request, response) => {
-      response.write('temporal_slots 1\n');
-      if (breaks) setTimeout(() => response.socket?.resetAndDestroy(), 20);
-      else response.end();
+      response.write('temporal_slots 1\n', () => breaks && response.socket?.resetAndDestroy());
+      if (!breaks) response.end();
     },
     '127.0.0.1',
     0,

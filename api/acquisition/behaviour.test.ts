@@ -13,7 +13,7 @@ import { createCampaign, createContact, createMailbox, enroll } from '../../test
 import { createSend } from '../../test/harness/inbound.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { react } from '../../test/harness/reactions.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 const MAIL_PROGRAM = 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Mail';
 /** A Saturday. */
@@ -227,8 +227,8 @@ test.serial('funnels: four kinds of steps, in order and within the window, each 
     worse.body.problems.map(({ path }: any) => path),
     ['body.window_days', 'body.steps.1.goal_id', 'body.step'],
   );
-  t.is((await ask('POST', '/funnels', { steps: [sent] })).status, 400);
-  t.is((await ask('POST', '/funnels', { steps: Array.from({ length: 9 }, () => sent) })).status, 400);
+  assertStatus(t, await ask('POST', '/funnels', { steps: [sent] }), 400);
+  assertStatus(t, await ask('POST', '/funnels', { steps: Array.from({ length: 9 }, () => sent) }), 400);
 });
 
 test.serial('prospects: newest activity first, by stage, by drop-off, by text', async (t) => {
@@ -273,8 +273,8 @@ test.serial('prospects: newest activity first, by stage, by drop-off, by text', 
   t.deepEqual(await names(`?campaign_id=${campaignId}&limit=1`), ['Ann']);
   const first = await ask('GET', '/prospects?limit=1');
   t.deepEqual(await names(`?limit=1&cursor=${first.body.pagination.next_cursor}`), ['Bo']);
-  t.is((await ask('GET', '/prospects?limit=201')).status, 400);
-  t.is((await ask('GET', `/prospects?campaign_id=${newId()}`)).status, 404);
+  assertStatus(t, await ask('GET', '/prospects?limit=201'), 400);
+  assertStatus(t, await ask('GET', `/prospects?campaign_id=${newId()}`), 404);
 });
 
 test.serial('a timeline: everything in its order, conversions with the send before them', async (t) => {

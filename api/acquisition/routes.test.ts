@@ -20,7 +20,7 @@ import {
 import { createSend } from '../../test/harness/inbound.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { react } from '../../test/harness/reactions.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
 
 const START = new Date('2026-03-28T12:00:00Z');
@@ -127,7 +127,7 @@ test.serial('the summary of a campaign: stages, maturity, revenue by currency, s
   await convert(bo, goals.paid, at(0), 700, 'JPY');
   await convert(bo, goals.paid, at(0), 100, 'EUR');
   await settle();
-  t.is((await put(tenant, `/campaign-spend/${campaignId}`, { amount_minor: 1001, currency: 'eur' })).status, 200);
+  assertStatus(t, await put(tenant, `/campaign-spend/${campaignId}`, { amount_minor: 1001, currency: 'eur' }), 200);
   const { status, body } = await get(
     tenant,
     `/summary?campaign_id=${campaignId}&from=${at(-60).toISOString()}&to=${at(1).toISOString()}`,
@@ -332,8 +332,8 @@ test.serial('corrections replace the credit, are repeated without effect, and ar
     t.is(status, 400);
     t.is(body.problems[0].path, 'body.send_id');
   }
-  t.is((await put(tenant, path, { send_id: null, reason: ' ' })).status, 400);
-  t.is((await put(tenant, path, { send_id: null, reason: 'x'.repeat(501) })).status, 400);
+  assertStatus(t, await put(tenant, path, { send_id: null, reason: ' ' }), 400);
+  assertStatus(t, await put(tenant, path, { send_id: null, reason: 'x'.repeat(501) }), 400);
   t.is(
     (await put(tenant, `/attributions/${bo.personId}/correction`, { send_id: null, reason: 'So' })).status,
     404,
@@ -454,7 +454,7 @@ test.serial('bad input is refused with every problem; spend is audited once and 
   ]);
   t.is((await get(tenant, '/summary?from=2025-01-01T00:00:00Z&to=2026-01-02T00:00:00Z')).status, 200, '366 days');
   t.deepEqual(await paths('/summary?from=2020-01-01T00:00:00Z'), ['query.to'], 'too far before now');
-  t.is((await get(tenant, `/summary?campaign_id=${newId()}`)).status, 404);
+  assertStatus(t, await get(tenant, `/summary?campaign_id=${newId()}`), 404);
   t.deepEqual(await paths('/attributions?limit=201&status=x'), ['query.limit', 'query.status']);
   t.deepEqual(await paths('/attributions?match_method=x&corrected=no&without_engagement=1'), [
     'query.corrected',
@@ -465,9 +465,9 @@ test.serial('bad input is refused with every problem; spend is audited once and 
   const path = `/campaign-spend/${campaignId}`;
   t.is((await put(tenant, path, { amount_minor: -1, currency: 'ABC' })).body.problems.length, 2);
   // The currencies of goals and of what campaigns cost are the same.
-  t.is((await put(tenant, path, { amount_minor: 5, currency: 'HRK' })).status, 400);
+  assertStatus(t, await put(tenant, path, { amount_minor: 5, currency: 'HRK' }), 400);
   for (let times = 0; times < 2; times += 1)
-    t.is((await put(tenant, path, { amount_minor: 5, currency: 'CLF' })).status, 200);
+    assertStatus(t, await put(tenant, path, { amount_minor: 5, currency: 'CLF' }), 200);
   t.is((await entries(tenant, 'campaign_spend')).length, 1);
   for (let times = 0; times < 2; times += 1) t.is((await del(tenant, path)).status, 204);
   t.is((await entries(tenant, 'campaign_spend')).length, 2);

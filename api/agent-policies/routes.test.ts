@@ -1,4 +1,5 @@
 import test from 'ava';
+import { DAY_MS, utcDay } from '../../lib/clock.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { newId } from '../../lib/ids.ts';
 import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
@@ -6,7 +7,7 @@ import { policyBody } from '../../test/harness/approvals.ts';
 import { openDesk, problemPaths, type Desk } from '../../test/harness/campaign-desk.ts';
 import { createApiKey, createMember } from '../../test/harness/factories.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -23,7 +24,7 @@ test('a policy is made, listed, replaced whole and deleted, with its events and 
   const [mailbox, other] = [await desk.mailbox(), await desk.mailbox()];
   const body = { ...policyBody(desk.tenant.apiKeyId, mailbox), max_monthly_mailbox_spend_cents: 5000 };
   const made = await asPerson(desk, 'POST', '/agent-policies', body);
-  t.is(made.status, 201, made.text);
+  assertStatus(t, made, 201);
   t.like(made.body, { ...body, oauth_grant_id: null, enabled: true, organization_id: desk.tenant.organizationId });
   t.deepEqual((await asPerson(desk, 'GET', '/agent-policies')).body, {
     data: [made.body],
@@ -31,7 +32,7 @@ test('a policy is made, listed, replaced whole and deleted, with its events and 
   });
 
   const again = await asPerson(desk, 'POST', '/agent-policies', { ...body, name: 'Second' });
-  t.is(again.status, 409);
+  assertStatus(t, again, 409);
   t.regex(again.body.message, /already has a policy/);
 
   const at = `/agent-policies/${made.body.id}`;
@@ -43,7 +44,7 @@ test('a policy is made, listed, replaced whole and deleted, with its events and 
     enabled: false,
   };
   const replaced = await asPerson(desk, 'PUT', at, changed);
-  t.is(replaced.status, 200, replaced.text);
+  assertStatus(t, replaced, 200);
   t.like(replaced.body, {
     id: made.body.id,
     enabled: false,
@@ -58,9 +59,9 @@ test('a policy is made, listed, replaced whole and deleted, with its events and 
     .first();
   t.deepEqual(event.data.fields, ['enabled', 'capabilities', 'mailbox_ids', 'max_monthly_mailbox_spend_cents']);
 
-  t.is((await asPerson(desk, 'DELETE', at)).status, 204);
-  t.is((await asPerson(desk, 'DELETE', at)).status, 404);
-  t.is((await asPerson(desk, 'PUT', at, changed)).status, 404);
+  assertStatus(t, await asPerson(desk, 'DELETE', at), 204);
+  assertStatus(t, await asPerson(desk, 'DELETE', at), 404);
+  assertStatus(t, await asPerson(desk, 'PUT', at, changed), 404);
   t.deepEqual(await desk.events(), ['agent_policy.created', 'agent_policy.updated', 'agent_policy.deleted']);
   const audit = await world.deps
     .db('audit_logs')
@@ -79,10 +80,10 @@ test('a policy is for an OAuth grant as well; every list of problems is whole', 
   const { grantId } = await grant(desk);
   const { api_key_id: keyId, ...rest } = policyBody(desk.tenant.apiKeyId, mailbox);
   const made = await asPerson(desk, 'POST', '/agent-policies', { ...rest, oauth_grant_id: grantId });
-  t.is(made.status, 201, made.text);
+  assertStatus(t, made, 201);
   t.like(made.body, { api_key_id: null, oauth_grant_id: grantId });
   const twice = await asPerson(desk, 'POST', '/agent-policies', { ...rest, oauth_grant_id: grantId });
-  t.is(twice.status, 409);
+  assertStatus(t, twice, 409);
 
   const paths = async (body: object) => problemPaths(await asPerson(desk, 'POST', '/agent-policies', body));
   t.deepEqual(
@@ -162,7 +163,7 @@ test('only people who own the workspace or manage its settings see and change po
       t.is(answer.body.code, 'forbidden');
     }
   }
-  t.is((await desk.call('GET', '/agent-policies', undefined, admin.sessionToken)).status, 200);
+  assertStatus(t, await desk.call('GET', '/agent-policies', undefined, admin.sessionToken), 200);
 });
 
 test('effective: a policy as far as the credential can use it, an empty one, and that of a person', async (t) => {
@@ -193,15 +194,10 @@ test('effective: a policy as far as the credential can use it, an empty one, and
   });
   const body = { ...policyBody(narrow.apiKeyId, mine), mailbox_ids: [mine, other] };
   const { id } = (await asPerson(desk, 'POST', '/agent-policies', body)).body;
-  const today = new Date().toISOString().slice(0, 10);
-  const used = {
-    organization_id: organizationId,
-    credential_id: narrow.apiKeyId,
-    day: today,
-    actions: 3,
-    recipients: 7,
-  };
-  await world.deps.db('agent_policy_usage').insert(used);
+  const used = { organization_id: organizationId, credential_id: narrow.apiKeyId, actions: 3, recipients: 7 };
+  // Midnight may come before the question.
+  const days = [0, DAY_MS].map((later) => utcDay(new Date(Date.now() + later)));
+  await world.deps.db('agent_policy_usage').insert(days.map((day) => ({ ...used, day })));
   t.like(await effective(narrow.apiKey), {
     id,
     source: 'policy',

@@ -10,7 +10,7 @@ import {
   type Tenant,
 } from '../../test/harness/factories.ts';
 import { connectMcp } from '../../test/harness/mcp.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 import { idempotencyOf } from '../http/route.ts';
 import { routes } from '../routes.ts';
 import { AGENT_TOOLS } from './catalogue.ts';
@@ -40,7 +40,7 @@ test('the list is that of the MCP endpoint, for each credential', async (t) => {
     const program = await connectMcp(`${world.url}/v1/mcp`, token);
     const { tools } = await program.client.listTools();
     const answer = await list(token);
-    t.is(answer.status, 200);
+    assertStatus(t, answer, 200);
     t.deepEqual(
       answer.body.tools.map((tool: Record<string, unknown>) => [
         tool.name,
@@ -69,7 +69,7 @@ test('the list is that of the MCP endpoint, for each credential', async (t) => {
 test('a call answers with the result of the endpoint', async (t) => {
   const tenant = await world.tenant();
   const made = await use(tenant.apiKey, 'create_campaign_draft', { name: 'By a tool' });
-  t.is(made.status, 200);
+  assertStatus(t, made, 200);
   t.deepEqual(made.body, {
     result: (await call(world, 'GET', `/v1/campaigns/${made.body.result.id}`, { token: tenant.apiKey })).body,
   });
@@ -143,7 +143,7 @@ test('a call is refused as the endpoint refuses, with its status and code', asyn
 test('a missing scope says which, for those who can ask for it', async (t) => {
   const tenant = await world.tenant();
   const answer = await use(await keyWith(tenant, 0), 'start_campaign', { campaign_id: newId() });
-  t.is(answer.status, 403);
+  assertStatus(t, answer, 403);
   t.regex(
     answer.headers.get('www-authenticate') ?? '',
     /^Bearer error="insufficient_scope", scope="send_campaigns", resource_metadata="/,
@@ -173,7 +173,7 @@ test('the key of a write may be an argument or a header, and the argument counts
     ).body,
     first.body,
   );
-  t.is((await use(tenant.apiKey, 'create_campaign_draft', { name: 'Twice', idempotency_key: key })).status, 409);
+  assertStatus(t, await use(tenant.apiKey, 'create_campaign_draft', { name: 'Twice', idempotency_key: key }), 409);
   t.is(
     (await use(tenant.apiKey, 'publish_event', { name: 'a.b', email: 'x@example.com' }, { 'idempotency-key': newId() }))
       .body.code,
@@ -239,14 +239,14 @@ test('an email that waits for a person is 202, with its approval', async (t) => 
   const send = (token: string) =>
     call(world, 'POST', '/v1/ai/tools/send_email/call', { token, body: { arguments: args } });
   const held = await send(apiKey);
-  t.is(held.status, 202, held.text);
+  assertStatus(t, held, 202);
   t.like(held.body.result, { result: 'awaiting_approval' });
   t.truthy(held.body.result.approval_id && held.body.result.approval_url);
   const cancelled = await call(world, 'POST', '/v1/ai/tools/cancel_email/call', {
     token: apiKey,
     body: { arguments: { task_id: held.body.result.task_id } },
   });
-  t.is(cancelled.status, 200, cancelled.text);
+  assertStatus(t, cancelled, 200);
   const person = await send(tenant.sessionToken);
   t.like([person.status, person.body.result.result], [200, 'executed']);
 });

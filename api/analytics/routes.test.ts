@@ -6,7 +6,7 @@ import { createCampaign, createMailbox, type Tenant } from '../../test/harness/f
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { react } from '../../test/harness/reactions.ts';
 import { createSentLead } from '../../test/harness/standing-leads.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 import { recordReply } from '../../domain/engine/outcomes/reply.ts';
 import { lockSubject } from '../../domain/engine/outcomes/subject.ts';
@@ -178,7 +178,7 @@ test.serial('campaigns side by side: invalid ids are dropped, those of others ar
     ],
     period: { from: '2026-11-18T00:00:00.000Z', to: '2026-11-20T00:00:00.000Z' },
   });
-  t.is((await get(tenant, `/campaigns/compare?ids=${campaignId},${other.campaignId}&${range}`)).status, 404);
+  assertStatus(t, await get(tenant, `/campaigns/compare?ids=${campaignId},${other.campaignId}&${range}`), 404);
 });
 
 test.serial('the dashboard adds up; a deleted campaign stays in the totals', async (t) => {
@@ -206,7 +206,7 @@ test.serial('the dashboard adds up; a deleted campaign stays in the totals', asy
   t.deepEqual(body.account_health, { total_accounts: 1, healthy_accounts: 1, warning_accounts: 0, error_accounts: 0 });
   await world.deps.db('mailboxes').where({ id: mailbox.id }).update({ hold_code: 'auth', hold_reason: 'refused' });
   await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'draft' });
-  t.is((await call(world, 'DELETE', `/v1/campaigns/${campaignId}`, { token: tenant.apiKey })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/campaigns/${campaignId}`, { token: tenant.apiKey }), 204);
   const after = (await get(tenant, '/dashboard?period=30d')).body;
   t.is(after.daily_trend.length, 30);
   t.is(after.overall_stats.total_emails_sent, 4);
@@ -278,7 +278,7 @@ test.serial('mailboxes: health, problems, and what they sent today', async (t) =
   t.like(stopped.health, { score: 90, issues: ['1 open problem'] });
   t.like(stopped.warmup_status, { enabled: false });
   t.false('warmup_health' in stopped, 'it is in no pool');
-  t.is((await get(tenant, `/accounts/${newId()}`)).status, 404);
+  assertStatus(t, await get(tenant, `/accounts/${newId()}`), 404);
 });
 
 test.serial('warmup: every day, targets from the ramp, one mailbox or all', async (t) => {
@@ -312,7 +312,7 @@ test.serial('warmup: every day, targets from the ramp, one mailbox or all', asyn
   const all = (await get(tenant, '/warmup?from=2026-11-18&to=2026-11-19&email_id=nonsense')).body;
   t.like(all, { email_account_id: '00000000-0000-0000-0000-000000000000', email: '' });
   t.like(all.summary, { total_sent: 3, total_replied: 1 });
-  t.is((await get(tenant, `/warmup?from=2026-11-18&to=2026-11-19&email_id=${newId()}`)).status, 404);
+  assertStatus(t, await get(tenant, `/warmup?from=2026-11-18&to=2026-11-19&email_id=${newId()}`), 404);
   clock.set(new Date('2026-11-22T12:00:00Z'));
   await call(world, 'POST', `/v1/emails/${mailbox.id}/warmup/pause`, { token: tenant.apiKey });
   const week = (await get(tenant, `/warmup?from=2026-11-18&to=2026-11-24`)).body.daily_stats;

@@ -4,12 +4,13 @@ import { createRateLimiter } from '../../lib/rate-limit.ts';
 import { createKeyUsage, USAGE_EVERY_MS } from '../../domain/identity/key-usage.ts';
 import { assertNotWider } from '../../domain/api-keys/restrictions.ts';
 import type { ApiKeyRow } from '../../db/models/api-key.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { ALL_PERMISSIONS, holds, maskOf, namesOf, PERMISSIONS, PRESETS } from '../../lib/permissions.ts';
 import { routes } from '../routes.ts';
 import { createApiKey, createMailbox, createMember, type Tenant } from '../../test/harness/factories.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertNowhere } from '../../test/harness/secrets.ts';
 
 const KEYS = '/v1/api-keys';
 let world: World;
@@ -34,7 +35,7 @@ test('a key is created, shown once, listed without its secret, and works', async
     rate_limit_per_minute: 120,
     expires_at: expires,
   });
-  t.is(made.status, 201);
+  assertStatus(t, made, 201);
   const { secret, ...key } = made.body;
   t.regex(secret, /^ssk_[\w-]{43}$/);
   t.is(key.key_prefix, secret.slice(0, 6));
@@ -54,11 +55,11 @@ test('a key is created, shown once, listed without its secret, and works', async
   });
   const read = await call(world, 'GET', `${KEYS}/${key.id}`, { token: tenant.sessionToken });
   t.deepEqual(read.body, key);
-  t.false(JSON.stringify(await world.deps.db('api_keys').where('id', key.id)).includes(secret));
+  assertNowhere(t, await world.deps.db('api_keys').where('id', key.id), [secret]);
   const list = await call(world, 'GET', KEYS, { token: tenant.sessionToken });
   t.deepEqual(list.body.data[0], key);
-  t.false(list.text.includes('secret'));
-  t.is((await call(world, 'GET', KEYS, { token: secret })).status, 200);
+  assertNowhere(t, list.text, [secret]);
+  assertStatus(t, await call(world, 'GET', KEYS, { token: secret }), 200);
   const [audit] = await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId });
   t.like(audit, {
     action: 'create',
@@ -67,7 +68,7 @@ test('a key is created, shown once, listed without its secret, and works', async
     user_id: tenant.userId,
     actor_kind: 'session',
   });
-  t.false(JSON.stringify(audit).includes(secret));
+  assertNowhere(t, audit, [secret]);
 });
 
 test('the catalogue holds every bit and the presets', async (t) => {
@@ -116,7 +117,7 @@ test('faults of a new key are all named', async (t) => {
     allowed_email_accounts: [foreign, 'junk'],
     expires_at: '2020-01-01T00:00:00Z',
   });
-  t.is(answer.status, 400);
+  assertStatus(t, answer, 400);
   t.deepEqual(answer.body.problems.map((problem: { path: string }) => problem.path).sort(), [
     'body.allowed_email_accounts.0',
     'body.allowed_email_accounts.1',
@@ -132,7 +133,7 @@ test('faults of a new key are all named', async (t) => {
     'body.permissions',
     'body.secret',
   ]);
-  t.is((await create(tenant.sessionToken, { name: 'x'.repeat(255), permissions: 0 })).status, 201);
+  assertStatus(t, await create(tenant.sessionToken, { name: 'x'.repeat(255), permissions: 0 }), 201);
 });
 
 test('the list pages newest first; a bad limit means the default, a bad cursor is refused', async (t) => {
@@ -153,13 +154,13 @@ test('the list pages newest first; a bad limit means the default, a bad cursor i
     t.is(page.status, 200, limit);
     t.is(page.body.data.length, 5);
   }
-  t.is((await call(world, 'GET', `${KEYS}?cursor=junk`, { token: tenant.apiKey })).status, 400);
+  assertStatus(t, await call(world, 'GET', `${KEYS}?cursor=junk`, { token: tenant.apiKey }), 400);
   const {
     body: { pagination },
   } = await call(world, 'GET', `${KEYS}?limit=1`, { token: tenant.apiKey });
   const parts = JSON.parse(Buffer.from(pagination.next_cursor, 'base64url').toString()) as unknown[];
   const forged = Buffer.from(JSON.stringify([...parts.slice(0, -1), 'no id'])).toString('base64url');
-  t.is((await call(world, 'GET', `${KEYS}?cursor=${forged}`, { token: tenant.apiKey })).status, 400);
+  assertStatus(t, await call(world, 'GET', `${KEYS}?cursor=${forged}`, { token: tenant.apiKey }), 400);
 });
 
 test('revoking stores the reason, is final, and ends the key within a second', async (t) => {
@@ -168,15 +169,15 @@ test('revoking stores the reason, is final, and ends the key within a second', a
   t.is((await call(world, 'GET', KEYS, { token: key.secret })).status, 200, 'cached as good now');
   const revoke = (query = '') => call(world, 'DELETE', `${KEYS}/${key.id}${query}`, { token: tenant.sessionToken });
   const revoked = await revoke('?reason=leaked');
-  t.is(revoked.status, 200);
+  assertStatus(t, revoked, 200);
   t.deepEqual(revoked.body, { status: 'revoked' });
   const after = await eventually(async () => {
     const answer = await call(world, 'GET', KEYS, { token: key.secret });
     return answer.status !== 200 && answer;
   }, 10_000);
-  t.is(after.status, 401);
+  assertStatus(t, after, 401);
   t.is(after.body.code, 'unauthorized');
-  t.is((await revoke('?reason=again')).status, 200);
+  assertStatus(t, await revoke('?reason=again'), 200);
   const read = await call(world, 'GET', `${KEYS}/${key.id}`, { token: tenant.sessionToken });
   t.like(read.body, { status: 'revoked', revoked_reason: 'leaked' });
   t.truthy(read.body.revoked_at);
@@ -210,7 +211,7 @@ test('a key past its expiry still reads active and authenticates nothing', async
       expires_at: new Date(clock.now().getTime() + 60_000).toISOString(),
     },
   });
-  t.is((await call(timed, 'GET', KEYS, { token: made.body.secret })).status, 200);
+  assertStatus(t, await call(timed, 'GET', KEYS, { token: made.body.secret }), 200);
   clock.advance(60_000);
   t.is((await call(timed, 'GET', KEYS, { token: made.body.secret })).status, 401, 'also while it is cached');
   t.is((await call(timed, 'GET', `${KEYS}/${made.body.id}`, { token: tenant.apiKey })).body.status, 'active');
@@ -277,13 +278,13 @@ test('an Idempotency-Key replays the same secret byte for byte; another body is 
   const headers = { 'idempotency-key': 'create-once' };
   const first = await create(tenant.apiKey, body, headers);
   const second = await create(tenant.apiKey, body, headers);
-  t.is(second.status, 201);
+  assertStatus(t, second, 201);
   t.is(second.text, first.text);
   t.is(second.headers.get('idempotent-replayed'), 'true');
   const changed = await create(tenant.apiKey, { ...body, name: 'Twice' }, headers);
-  t.is(changed.status, 409);
+  assertStatus(t, changed, 409);
   const stored = await world.deps.db('idempotency_keys').where({ organization_id: tenant.organizationId }).first();
-  t.false((stored.body as Buffer).includes(first.body.secret), 'the stored answer is sealed');
+  assertNowhere(t, stored, [first.body.secret]);
 });
 
 test('simultaneous creates with one Idempotency-Key make one key', async (t) => {
@@ -316,7 +317,7 @@ test('a key makes no key that may do more than itself', async (t) => {
     allowed_email_accounts: [one],
     expires_at: soon.toISOString(),
   };
-  t.is((await create(apiKey, within)).status, 201);
+  assertStatus(t, await create(apiKey, within), 201);
   for (const [field, value] of [
     ['permissions', maskOf(['READ_CONTACTS', 'WRITE_CONTACTS'])],
     ['allowed_ips', undefined],
@@ -345,10 +346,10 @@ test('a key cannot raise its own rate, nor that of another beyond its own', asyn
   const rate = (id: string, limit: number) =>
     call(world, 'PATCH', `${KEYS}/${id}`, { token: slow.apiKey, body: { rate_limit_per_minute: limit } });
   t.is((await rate(slow.apiKeyId, 61)).status, 403, 'the default is 60');
-  t.is((await rate(slow.apiKeyId, 60)).status, 200);
-  t.is((await rate(other.id, 61)).status, 403);
-  t.is((await rate(other.id, 0)).status, 200);
-  t.is((await rate(slow.apiKeyId, 10)).status, 200);
+  assertStatus(t, await rate(slow.apiKeyId, 60), 200);
+  assertStatus(t, await rate(other.id, 61), 403);
+  assertStatus(t, await rate(other.id, 0), 200);
+  assertStatus(t, await rate(slow.apiKeyId, 10), 200);
   t.is((await rate(slow.apiKeyId, 0)).status, 403, 'back to the default is a rise');
 });
 
@@ -360,9 +361,9 @@ test('a person makes no key beyond their role, and changes none that is', async 
     .update({ permissions: ['manage_api_keys', 'view_contacts'] });
   const manager = await createMember(world.deps, tenant, 'Viewer');
   const allowed = maskOf(['API_KEYS', 'READ_CONTACTS', 'READ_CRM']);
-  t.is((await create(manager.sessionToken, { name: 'k', permissions: allowed })).status, 201);
+  assertStatus(t, await create(manager.sessionToken, { name: 'k', permissions: allowed }), 201);
   const refused = await create(manager.sessionToken, { name: 'k', permissions: ALL_PERMISSIONS });
-  t.is(refused.status, 403);
+  assertStatus(t, refused, 403);
   t.true(refused.body.message.includes('SEND_CAMPAIGNS'), refused.body.message);
   const { body: strong } = await create(tenant.sessionToken, {
     name: 'Strong',
@@ -371,7 +372,7 @@ test('a person makes no key beyond their role, and changes none that is', async 
   });
   const edit = (body: object) => call(world, 'PATCH', `${KEYS}/${strong.id}`, { token: manager.sessionToken, body });
   t.is((await edit({ allowed_ips: [] })).status, 403, 'else they could open it to themselves');
-  t.is((await edit({ name: 'Renamed' })).status, 200);
+  assertStatus(t, await edit({ name: 'Renamed' }), 200);
   t.is((await edit({ permissions: allowed })).status, 200, 'narrower is fine');
 });
 

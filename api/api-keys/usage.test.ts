@@ -4,11 +4,12 @@ import { ZERO_UUID } from '../../lib/ids.ts';
 import type { Listening } from '../../lib/listen.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { ALL_PERMISSIONS, maskOf } from '../../lib/permissions.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { createApiKey, createMailbox, type KeyOptions, type Tenant } from '../../test/harness/factories.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 import { createRateLimiter } from '../../lib/rate-limit.ts';
 import { startApi } from '../servers/api.ts';
+import { assertNowhere, drawnSecret } from '../../test/harness/secrets.ts';
 
 const KEYS = '/v1/api-keys';
 /** A process believes a key for a second at most; a loaded machine may take longer to say so (ms). */
@@ -50,7 +51,7 @@ test('sent fields change, the others stay', async (t) => {
   const box = await createMailbox(world.deps, tenant.organizationId, 'one@example.com');
   const edit = { name: 'Renamed', permissions: 3, allowed_email_accounts: [box], rate_limit_per_minute: 0 };
   const changed = await patch(tenant.sessionToken, apiKeyId, edit);
-  t.is(changed.status, 200);
+  assertStatus(t, changed, 200);
   t.true(changed.body.updated_at >= before.updated_at);
   t.deepEqual(changed.body, { ...before, ...edit, updated_at: changed.body.updated_at });
   t.deepEqual((await get(tenant.sessionToken, `/${apiKeyId}`)).body, changed.body);
@@ -71,7 +72,7 @@ test('faults of a change are all named, and nothing changes', async (t) => {
     allowed_ips: ['10.1'],
     allowed_email_accounts: ['junk'],
   });
-  t.is(answer.status, 400);
+  assertStatus(t, answer, 400);
   t.deepEqual(problemsOf(answer), ['body.allowed_email_accounts.0', 'body.allowed_ips.0', 'body.permissions']);
   const shape = await patch(tenant.sessionToken, apiKeyId, {
     name: '',
@@ -98,7 +99,7 @@ test('a key cannot widen itself, nor turn another into more than itself', async 
     403,
     'a stronger key, opened for here',
   );
-  t.is((await patch(narrow.apiKey, strong.apiKeyId, { name: 'Theirs' })).status, 200);
+  assertStatus(t, await patch(narrow.apiKey, strong.apiKeyId, { name: 'Theirs' }), 200);
   t.is(
     (
       await patch(narrow.apiKey, strong.apiKeyId, {
@@ -108,7 +109,7 @@ test('a key cannot widen itself, nor turn another into more than itself', async 
     ).status,
     200,
   );
-  t.is((await patch(narrow.apiKey, narrow.apiKeyId, { permissions: maskOf(['API_KEYS']) })).status, 200);
+  assertStatus(t, await patch(narrow.apiKey, narrow.apiKeyId, { permissions: maskOf(['API_KEYS']) }), 200);
 });
 
 test('a change, and a revocation, comes to hold in every process', async (t) => {
@@ -136,7 +137,7 @@ test('a key just revoked makes no key that outlives it', async (t) => {
   t.deepEqual(await inBoth(apiKey), [200, 200]);
   await world.deps.db('api_keys').where('id', apiKeyId).update({ status: 'revoked', revoked_at: new Date() });
   for (const api of [world, second]) {
-    t.is((await call(api, 'POST', KEYS, { token: apiKey, body: { name: 'Heir', permissions: 1 } })).status, 401);
+    assertStatus(t, await call(api, 'POST', KEYS, { token: apiKey, body: { name: 'Heir', permissions: 1 } }), 401);
   }
   t.is((await world.deps.db('api_keys').where({ organization_id: tenant.organizationId, name: 'Heir' })).length, 0);
 });
@@ -150,17 +151,17 @@ test('only a key that authenticates nothing is deleted, with its usage', async (
   const { apiKey, apiKeyId } = await createApiKey(timed.deps, tenant.organizationId, tenant.userId, {
     expiresAt: new Date(clock.now().getTime() + 60_000),
   });
-  t.is((await call(timed, 'GET', KEYS, { token: apiKey })).status, 200);
+  assertStatus(t, await call(timed, 'GET', KEYS, { token: apiKey }), 200);
   await timed.usage.flush();
   t.is((await on('GET', `/${apiKeyId}/logs`)).body.data.length, 1);
   const early = await on('DELETE', `/${apiKeyId}/permanent`);
-  t.is(early.status, 409);
+  assertStatus(t, early, 409);
   t.is(early.body.code, 'conflict');
   t.truthy(early.body.fix);
   clock.advance(60_000);
   t.like((await on('GET', '/usage/summary')).body, { active_keys: 1, expired_keys: 1, revoked_keys: 0 });
   const gone = await on('DELETE', `/${apiKeyId}/permanent`);
-  t.is(gone.status, 200);
+  assertStatus(t, gone, 200);
   t.deepEqual(gone.body, { status: 'deleted' });
   for (const table of ['api_key_usage_logs', 'api_key_usage_minutes'])
     t.is((await timed.deps.db(table).where('api_key_id', apiKeyId)).length, 0, table);
@@ -173,10 +174,10 @@ test('only a key that authenticates nothing is deleted, with its usage', async (
   ] as const) {
     t.is((await on(method, `/${apiKeyId}${path}`)).status, 404, `${method} ${path}`);
   }
-  t.is((await on('DELETE', `/${tenant.apiKeyId}/permanent`)).status, 409);
+  assertStatus(t, await on('DELETE', `/${tenant.apiKeyId}/permanent`), 409);
   await on('DELETE', `/${tenant.apiKeyId}`);
   t.like((await on('GET', '/usage/summary')).body, { active_keys: 0, expired_keys: 0, revoked_keys: 1 });
-  t.is((await on('DELETE', `/${tenant.apiKeyId}/permanent`)).status, 200);
+  assertStatus(t, await on('DELETE', `/${tenant.apiKeyId}/permanent`), 200);
   const audits = await timed.deps
     .db('audit_logs')
     .where({ organization_id: tenant.organizationId, action: 'delete', entity_type: 'api_key' });
@@ -201,8 +202,9 @@ test('every request of a known key is recorded, whatever becomes of it', async (
   });
   t.teardown(() => limited.close());
   const statuses: number[] = [];
+  const secret = drawnSecret();
   for (const [method, path, body, address] of [
-    ['GET', `${KEYS}/${apiKeyId}?x=secret`, undefined, '203.0.113.7'],
+    ['GET', `${KEYS}/${apiKeyId}?x=${secret}`, undefined, '203.0.113.7'],
     ['GET', `${KEYS}/nothing`, undefined, '203.0.113.7'],
     ['POST', KEYS, '{"name":', '203.0.113.7'],
     ['GET', '/v1/contacts', undefined, '203.0.113.7'],
@@ -232,7 +234,7 @@ test('every request of a known key is recorded, whatever becomes of it', async (
   );
   for (const log of logs) t.like(log, { api_key_id: apiKeyId, user_agent: 'a'.repeat(512) });
   t.is(logs[4]!.ip_address, '198.51.100.1');
-  t.false(JSON.stringify(logs).includes('secret'));
+  assertNowhere(t, logs, [secret]);
   const { body } = await get(tenant.sessionToken, `/${apiKeyId}/analytics?interval=minute`);
   t.like(body, { total: 7, errors: 5 });
   t.deepEqual(
@@ -254,9 +256,9 @@ test('every request of a known key is recorded, whatever becomes of it', async (
 test('requests with an expired or unknown key, and those of a person, are not recorded', async (t) => {
   const tenant = await world.tenant();
   const { apiKey, apiKeyId } = await makeKey(tenant, { expiresAt: new Date(Date.now() - 1) });
-  t.is((await get(apiKey, '')).status, 401);
-  t.is((await get(`${tenant.apiKey}x`, '')).status, 401);
-  t.is((await get(tenant.sessionToken, '')).status, 200);
+  assertStatus(t, await get(apiKey, ''), 401);
+  assertStatus(t, await get(`${tenant.apiKey}x`, ''), 401);
+  assertStatus(t, await get(tenant.sessionToken, ''), 200);
   t.is(
     (
       await call(world, 'POST', KEYS, {
@@ -268,7 +270,7 @@ test('requests with an expired or unknown key, and those of a person, are not re
     401,
     'before the body is read',
   );
-  t.is((await call(world, 'GET', '/v1/no-such-endpoint', { token: tenant.apiKey })).status, 404);
+  assertStatus(t, await call(world, 'GET', '/v1/no-such-endpoint', { token: tenant.apiKey }), 404);
   for (const id of [apiKeyId, tenant.apiKeyId]) t.deepEqual(await readLogs(tenant, id), []);
   t.deepEqual((await get(tenant.sessionToken, '/usage/summary')).body, {
     active_keys: 1,
@@ -317,7 +319,7 @@ test('logs page newest first; a bad limit means the default, a bad cursor is ref
   );
   t.is((await page('limit=200')).data.length, 55);
   for (const limit of ['0', '201', 'many', '']) t.is((await page(`limit=${limit}`)).data.length, 50, limit);
-  t.is((await get(tenant.sessionToken, `/${tenant.apiKeyId}/logs?cursor=junk`)).status, 400);
+  assertStatus(t, await get(tenant.sessionToken, `/${tenant.apiKeyId}/logs?cursor=junk`), 400);
   const other = await makeKey(tenant);
   const { pagination } = await page('limit=1');
   t.is(
@@ -325,7 +327,7 @@ test('logs page newest first; a bad limit means the default, a bad cursor is ref
     400,
     'the cursor of another key',
   );
-  t.is((await get(tenant.sessionToken, '/all/logs')).status, 404);
+  assertStatus(t, await get(tenant.sessionToken, '/all/logs'), 404);
 });
 
 test('analytics: defaults, the whole workspace, and every refusal of a range', async (t) => {
@@ -404,7 +406,7 @@ test('a workspace sees no usage of another, and a session without one is asked t
   t.is((await get(own.sessionToken, '/all/analytics')).body.total, 0);
   t.is((await get(own.sessionToken, '/usage/summary')).body.requests_24h, 0);
   for (const path of ['analytics', 'logs'])
-    t.is((await get(own.sessionToken, `/${other.apiKeyId}/${path}`)).status, 404);
+    assertStatus(t, await get(own.sessionToken, `/${other.apiKeyId}/${path}`), 404);
   await world.deps.db('sessions').where('user_id', own.userId).update({ organization_id: null });
   for (const path of ['/usage/summary', '/usage/analytics', '/all/analytics', `/${own.apiKeyId}/logs`]) {
     t.is((await get(own.sessionToken, path)).body.code, 'no_organization', path);

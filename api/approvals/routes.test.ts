@@ -3,7 +3,7 @@ import { approvalContent, createApproval } from '../../test/harness/approvals.ts
 import { createMember, type Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 const APPROVAL_MS = 30 * 60_000;
 
@@ -43,7 +43,7 @@ test.serial('a person sees what waits, as it was asked for, and decides once', a
   t.deepEqual(data[0].payload, content as object);
 
   const approved = await decide(id, { decision: 'approved', reason: ' Go. ' }, tenant.sessionToken);
-  t.is(approved.status, 200, approved.text);
+  assertStatus(t, approved, 200);
   t.like(approved.body, { id, status: 'approved', decided_by: tenant.userId, reason: 'Go.' });
   const late = await decide(id, { decision: 'denied' }, tenant.sessionToken);
   t.like(late.body, { code: 'conflict' });
@@ -73,7 +73,7 @@ test.serial('one that is out of time reads as expired at once, and is not decide
   t.deepEqual(await ids('expired', sessionToken), [id]);
   t.deepEqual(await ids('denied', sessionToken), [decided.id]);
   const answer = await decide(id, { decision: 'approved' }, sessionToken);
-  t.is(answer.status, 409);
+  assertStatus(t, answer, 409);
   t.regex(answer.body.message, /expired/);
 });
 
@@ -83,8 +83,8 @@ test.serial('only people who may send see approvals and decide', async (t) => {
   const viewer = await createMember(world.deps, tenant, 'Viewer');
   const { accessToken } = await createAccessToken(world, tenant);
   for (const token of [tenant.apiKey, accessToken, viewer.sessionToken]) {
-    t.is((await list(tenant, '', token)).status, 403);
-    t.is((await decide(id, { decision: 'approved' }, token)).status, 403);
+    assertStatus(t, await list(tenant, '', token), 403);
+    assertStatus(t, await decide(id, { decision: 'approved' }, token), 403);
   }
   const answer = await decide(id, { decision: 'maybe', reason: 7, force: true }, tenant.sessionToken);
   t.deepEqual(answer.body.problems.map(({ path }: { path: string }) => path).sort(), [
@@ -104,5 +104,5 @@ test.serial('approvals are paged, newest first', async (t) => {
     [...first.data, ...rest.data].map(({ id }: { id: string }) => id),
     made,
   );
-  t.is((await list(tenant, `?limit=2&status=pending&cursor=${first.pagination.next_cursor}`)).status, 400);
+  assertStatus(t, await list(tenant, `?limit=2&status=pending&cursor=${first.pagination.next_cursor}`), 400);
 });

@@ -9,7 +9,7 @@ import { createMember, type Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createReachableWorld, prepareAttempt } from '../../test/fuzz/attempt.ts';
 import { sendAttempt } from '../../test/fuzz/run.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { exportAuditLogs } from '../../domain/audit/export.ts';
 import { newId } from '../../lib/ids.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
@@ -100,11 +100,11 @@ test.serial('bad input is refused whole; another workspace sees nothing', async 
     'query.limit',
     'query.start_date',
   ]);
-  t.is((await list(tenant, `?cursor=${newId()}`)).status, 400);
+  assertStatus(t, await list(tenant, `?cursor=${newId()}`), 400);
   const other = await world.tenant();
   t.deepEqual((await list(other, `?entity_id=${ids[0]}`)).body.data, []);
   const [entry] = (await list(tenant)).body.data;
-  t.is((await list(other, `?cursor=${entry.id}`)).status, 400);
+  assertStatus(t, await list(other, `?cursor=${entry.id}`), 400);
 });
 
 test.serial('as CSV: everything, newest first, no cell a spreadsheet would run', async (t) => {

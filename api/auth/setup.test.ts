@@ -3,7 +3,8 @@ import { bootstrap, ensureSetupLink } from '../../domain/auth/setup.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { ALL_PERMISSIONS } from '../../lib/permissions.ts';
 import { freshEmail, login, mailedToken, PASSWORD, post, register } from '../../test/harness/people.ts';
-import { call, createWorld } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld } from '../../test/harness/world.ts';
+import { assertNowhere } from '../../test/harness/secrets.ts';
 
 const tokenOf = (url: string) => url.split('/').at(-1)!;
 const claim = (token: string) => ({
@@ -21,10 +22,11 @@ test('the setup link makes the administrator, the first workspace and a session,
   const link = (await ensureSetupLink(world.deps))!;
   t.true(link.url.startsWith(`${world.deps.config.APP_URL}/setup/`));
   const token = tokenOf(link.url);
-  t.false(JSON.stringify(await world.deps.db('setup_links')).includes(token), 'only its hash is stored');
+  // Only its hash is stored.
+  assertNowhere(t, await world.deps.db('setup_links'), [token]);
 
   const wrong = await post(world, '/v1/auth/setup', claim('wrong'));
-  t.is(wrong.status, 401);
+  assertStatus(t, wrong, 401);
   t.is(wrong.body.code, 'setup_token_invalid');
   clock.advance(25 * 3600_000);
   t.is((await post(world, '/v1/auth/setup', claim(token))).body.code, 'setup_token_invalid', 'expired');
@@ -55,9 +57,9 @@ test('before the setup link is claimed sign-up is refused, so that the link cann
   t.teardown(() => world.close());
   const link = (await ensureSetupLink(world.deps))!;
   const early = await post(world, '/v1/auth/register', { email: freshEmail(), password: PASSWORD });
-  t.is(early.status, 403);
+  assertStatus(t, early, 403);
   t.is(early.body.code, 'registration_closed');
-  t.is((await post(world, '/v1/auth/setup', claim(tokenOf(link.url)))).status, 200);
+  assertStatus(t, await post(world, '/v1/auth/setup', claim(tokenOf(link.url))), 200);
   t.is((await register(world, freshEmail())).status, 204, 'open afterwards');
 });
 
@@ -77,14 +79,14 @@ test('bootstrap finds what exists and always hands out a session and a working k
   t.not(second.apiKey.secret, first.apiKey.secret);
   for (const made of [first, second, other]) {
     const key = await call(world, 'GET', `/v1/api-keys/${made.apiKey.id}`, { token: made.apiKey.secret });
-    t.is(key.status, 200);
+    assertStatus(t, key, 200);
     t.is(key.body.permissions, ALL_PERMISSIONS);
     t.is(key.body.organization_id, made.organization.id);
     t.is(key.body.user_id, first.user.id);
     const current = await call(world, 'GET', '/v1/organizations/current', { token: made.session.accessToken });
     t.is(current.body.id, made.organization.id);
   }
-  t.is((await post(world, '/v1/auth/login', { email: 'ops@example.com', password: PASSWORD })).status, 200);
+  assertStatus(t, await post(world, '/v1/auth/login', { email: 'ops@example.com', password: PASSWORD }), 200);
   t.is(
     (await post(world, '/v1/auth/login', { email: 'ops@example.com', password: 'ignored as it exists' })).status,
     401,
@@ -103,7 +105,7 @@ test('closed registration refuses invited people too', async (t) => {
   const { token, email } = await invited(world);
   for (const extra of [{}, { invitation: token }]) {
     const answer = await post(world, '/v1/auth/register', { email, password: PASSWORD, ...extra });
-    t.is(answer.status, 403);
+    assertStatus(t, answer, 403);
     t.is(answer.body.code, 'registration_closed');
   }
 });
@@ -115,14 +117,14 @@ test('invite_only takes invited addresses only, and makes them members', async (
   const { token, email, tenant, invitationId } = await invited(world);
   const refused = async (body: object, code: string) => {
     const answer = await post(world, '/v1/auth/register', { password: PASSWORD, ...body });
-    t.is(answer.status, 403);
+    assertStatus(t, answer, 403);
     t.is(answer.body.code, code);
   };
   await refused({ email }, 'registration_invite_only');
   await refused({ email, invitation: 'made up' }, 'invitation_invalid');
   await refused({ email: freshEmail(), invitation: token }, 'invitation_invalid');
 
-  t.is((await register(world, email, { invitation: token })).status, 204);
+  assertStatus(t, await register(world, email, { invitation: token }), 204);
   const { access_token } = await login(world, email);
   const current = await call(world, 'GET', '/v1/organizations/current', { token: access_token });
   t.is(current.body.id, tenant.organizationId, 'their session works in the workspace');
@@ -147,7 +149,7 @@ test('an invitation cancelled while its code is under way creates no account', a
   const code = world.outgoing.findLast((message) => message.to === email)!.text.match(/\d{6}/)![0];
   await call(world, 'DELETE', `/v1/organizations/current/invitations/${invitationId}`, { token: tenant.sessionToken });
   const answer = await post(world, '/v1/auth/register/confirm', { session: begun.body.session, code });
-  t.is(answer.status, 403);
+  assertStatus(t, answer, 403);
   t.is(answer.body.code, 'invitation_invalid');
   t.is(await world.deps.db('users').where({ email }).first('id'), undefined);
 });

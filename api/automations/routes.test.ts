@@ -12,7 +12,7 @@ import {
 } from '../../test/harness/factories.ts';
 import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { chain, createAutomation } from '../../test/harness/automations.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -73,8 +73,8 @@ test.serial(
     t.like(await ask(tenant, 'POST', '', adding), { status: 403 });
     const { id } = (await byPerson('POST', '', adding)).body.automation;
     t.like(await ask(tenant, 'PATCH', `/${id}`, { ...adding, name: 'Another' }), { status: 403 });
-    t.is((await byPerson('PATCH', `/${id}`, { ...adding, name: 'Another' })).status, 200);
-    t.is((await ask(tenant, 'PATCH', `/${id}`, SIMPLE)).status, 200);
+    assertStatus(t, await byPerson('PATCH', `/${id}`, { ...adding, name: 'Another' }), 200);
+    assertStatus(t, await ask(tenant, 'PATCH', `/${id}`, SIMPLE), 200);
   },
 );
 
@@ -101,19 +101,19 @@ test.serial(
     const by = (token: string, method: string, path: string, body: unknown) =>
       call(world, method, `/v1/automations${path}`, { token, body });
     const refused = await by(sessionToken, 'POST', '', suppressing);
-    t.is(refused.status, 403);
+    assertStatus(t, refused, 403);
     t.deepEqual(refused.body.problems, [
       { path: 'body.graph.nodes.2', message: 'Node "stop": sendsets.suppress needs manage_contacts' },
     ]);
     const { id } = (await by(sessionToken, 'POST', '', { ...suppressing, enabled: false })).body.automation;
-    t.is((await by(sessionToken, 'PATCH', `/${id}`, suppressing)).status, 403);
+    assertStatus(t, await by(sessionToken, 'PATCH', `/${id}`, suppressing), 403);
     const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, {
       permissions: maskOf(['INTEGRATIONS']),
     });
     t.regex((await by(apiKey, 'PATCH', `/${id}`, suppressing)).text, /needs WRITE_CONTACTS/);
-    t.is((await by(tenant.sessionToken, 'PATCH', `/${id}`, suppressing)).status, 200);
-    t.is((await by(sessionToken, 'PATCH', `/${id}`, { ...suppressing, enabled: false })).status, 200);
-    t.is((await by(sessionToken, 'POST', '', SIMPLE)).status, 201);
+    assertStatus(t, await by(tenant.sessionToken, 'PATCH', `/${id}`, suppressing), 200);
+    assertStatus(t, await by(sessionToken, 'PATCH', `/${id}`, { ...suppressing, enabled: false }), 200);
+    assertStatus(t, await by(sessionToken, 'POST', '', SIMPLE), 201);
   },
 );
 
@@ -142,7 +142,7 @@ test.serial(
     const { automation: middle } = (await by(tenant.sessionToken, 'POST', '/automations', starting(last.id))).body;
     const reader = await keyWith('INTEGRATIONS', 'WRITE_CONTACTS');
     const refused = await by(reader, 'POST', '/automations', starting(middle.id));
-    t.is(refused.status, 403);
+    assertStatus(t, refused, 403);
     const says = 'Node "run" starts the automation "Far", whose sendsets.';
     t.deepEqual(
       refused.body.problems.map(({ message }: { message: string }) => message),
@@ -154,9 +154,9 @@ test.serial(
     );
     t.is(refused.body.problems[0].path, 'body.graph.nodes.1.config.automation_id');
     const drawn = await by(reader, 'POST', '/automations', starting(middle.id, { enabled: false }));
-    t.is(drawn.status, 201);
-    t.is((await by(reader, 'PATCH', `/automations/${drawn.body.automation.id}`, starting(middle.id))).status, 403);
-    t.is((await by(tenant.sessionToken, 'PATCH', `/automations/${middle.id}`, starting(last.id))).status, 200);
+    assertStatus(t, drawn, 201);
+    assertStatus(t, await by(reader, 'PATCH', `/automations/${drawn.body.automation.id}`, starting(middle.id)), 403);
+    assertStatus(t, await by(tenant.sessionToken, 'PATCH', `/automations/${middle.id}`, starting(last.id)), 200);
     const stored = await world.deps.db('automations').where({ organization_id: tenant.organizationId }).orderBy('id');
     t.deepEqual(
       stored.map((row) => row.author_rights),
@@ -172,18 +172,18 @@ test.serial(
     const { body: draft } = await by(author, 'POST', '/campaigns', { name: 'Draft' });
     const steps = `/campaigns/${draft.id}/steps`;
     const added = await by(author, 'POST', steps, step);
-    t.is(added.status, 403);
+    assertStatus(t, added, 403);
     t.regex(added.text, /body\.action\.automation_id.*starts the automation .*create_task needs WRITE_CRM/);
     const created = await by(author, 'POST', '/campaigns', { name: 'New', steps: [step] });
-    t.is(created.status, 403);
+    assertStatus(t, created, 403);
     t.regex(created.text, /body\.steps\.0\.action\.automation_id/);
     const { body: plain } = await by(author, 'POST', steps, {});
-    t.is((await by(author, 'PATCH', `${steps}/${plain.id}`, step)).status, 403);
-    t.is((await by(tenant.sessionToken, 'POST', steps, step)).status, 201);
+    assertStatus(t, await by(author, 'PATCH', `${steps}/${plain.id}`, step), 403);
+    assertStatus(t, await by(tenant.sessionToken, 'POST', steps, step), 201);
     const copied = await by(author, 'POST', `/campaigns/${draft.id}/duplicate`, {});
     t.is(copied.status, 403, 'whoever copies a step is its author');
     t.regex(copied.text, /steps\.1\.action\.automation_id.*create_task needs WRITE_CRM/);
-    t.is((await by(tenant.sessionToken, 'POST', `/campaigns/${draft.id}/duplicate`, {})).status, 201);
+    assertStatus(t, await by(tenant.sessionToken, 'POST', `/campaigns/${draft.id}/duplicate`, {}), 201);
   },
 );
 
@@ -257,10 +257,10 @@ test.serial('an automation is kept as it is drawn, replaced as a whole, and dele
   });
   const { runs } = (await ask(tenant, 'GET', `/${automation.id}/runs?limit=1`)).body;
   t.like(runs[0], { automation_id: automation.id, status: 'success', node_results: [], error_detail: '' });
-  t.is((await ask(tenant, 'GET', `/${automation.id}/runs?limit=0`)).status, 400);
+  assertStatus(t, await ask(tenant, 'GET', `/${automation.id}/runs?limit=0`), 400);
   t.deepEqual((await ask(tenant, 'DELETE', `/${automation.id}`)).body, { deleted: true });
-  t.is((await ask(tenant, 'GET', `/${automation.id}`)).status, 404);
-  t.is((await ask(tenant, 'GET', `/${automation.id}/runs`)).status, 404);
+  assertStatus(t, await ask(tenant, 'GET', `/${automation.id}`), 404);
+  assertStatus(t, await ask(tenant, 'GET', `/${automation.id}/runs`), 404);
 });
 
 test.serial('one answer names every fault of a graph, with its node', async (t) => {
@@ -403,14 +403,14 @@ test.serial(
       .where({ id: stepIds[0] })
       .update({ kind: 'action', action: json({ type: 'run_automation', automation_id: id }) });
     const refusal = await ask(tenant, 'DELETE', `/${id}`);
-    t.is(refusal.status, 409);
+    assertStatus(t, refusal, 409);
     t.deepEqual(
       refusal.body.problems.map(({ path }: { path: string }) => path),
       [`campaign_steps.${stepIds[0]}`, `automations.${caller.id}`],
     );
     await db('campaign_steps').where({ id: stepIds[0] }).update({ kind: 'email', action: null });
-    t.is((await ask(tenant, 'DELETE', `/${caller.id}`)).status, 200);
-    t.is((await ask(tenant, 'DELETE', `/${id}`)).status, 200);
+    assertStatus(t, await ask(tenant, 'DELETE', `/${caller.id}`), 200);
+    assertStatus(t, await ask(tenant, 'DELETE', `/${id}`), 200);
   },
 );
 
@@ -509,10 +509,10 @@ test.serial('with plans that are paid for, the free plan may look and not write'
   const poor = await free.tenant();
   const of = (method: string, path: string, body?: object) =>
     call(free, method, `/v1/automations${path}`, { token: poor.apiKey, ...(body && { body }) });
-  t.is((await of('GET', '')).status, 200);
+  assertStatus(t, await of('GET', ''), 200);
   const refusal = await of('POST', '', SIMPLE);
-  t.is(refusal.status, 403);
+  assertStatus(t, refusal, 403);
   t.regex(refusal.body.message ?? refusal.body.error?.message, /plan/i);
-  t.is((await of('PATCH', `/${id}`, SIMPLE)).status, 403);
-  t.is((await of('DELETE', `/${id}`)).status, 403);
+  assertStatus(t, await of('PATCH', `/${id}`, SIMPLE), 403);
+  assertStatus(t, await of('DELETE', `/${id}`), 403);
 });

@@ -3,7 +3,8 @@ import { createPolicy } from '../../test/harness/approvals.ts';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
 import { createMailbox } from '../../test/harness/factories.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { newId } from '../../lib/ids.ts';
 
 let world: World;
 test.before(async () => {
@@ -29,7 +30,7 @@ async function openActive() {
   if (started.status >= 300) throw new Error(started.text);
   const changes = async (): Promise<[method: string, path: string, body?: unknown][]> => [
     ['POST', `${at}/leads`, { contact_ids: [await desk.contact()] }],
-    ['POST', '/contacts', [{ email: `new-${Math.random()}@lead.test`, campaigns: [campaign.id] }]],
+    ['POST', '/contacts', [{ email: `new-${newId()}@lead.test`, campaigns: [campaign.id] }]],
     ['PATCH', at, { daily_limit: 7 }],
     ['PATCH', at, { cc: ['boss@lead.test'] }],
     ['PATCH', `${at}/steps/${step.id}`, { body_plain: 'Buy now' }],
@@ -37,9 +38,9 @@ async function openActive() {
     ['POST', `${at}/ab-variants`, { name: 'C', subject: 'Third', body_plain: 'Hi' }],
     ['PATCH', `${at}/ab-variants/${variant.id}`, { body_plain: 'Hi all' }],
     ['PUT', `${at}/senders`, { senders: [{ email_account_id: first.id }] }],
-    ['PATCH', `/emails/${first.id}`, { signature_plain: `Call ${Math.random()}` }],
-    ['PATCH', `/emails/${first.id}`, { reply_to: `other-${Math.random()}@lead.test` }],
-    ['PATCH', '/outreach/settings', { settings: { unsubscribe: { text: `Buy more: ${Math.random()}` } } }],
+    ['PATCH', `/emails/${first.id}`, { signature_plain: `Call ${newId()}` }],
+    ['PATCH', `/emails/${first.id}`, { reply_to: `other-${newId()}@lead.test` }],
+    ['PATCH', '/outreach/settings', { settings: { unsubscribe: { text: `Buy more: ${newId()}` } } }],
   ];
   return { desk, campaign, at, person, changes, mailboxId: first.id as string };
 }
@@ -102,7 +103,7 @@ test('within its policy a key changes it, and each change counts; people need no
   const [used] = await world.deps.db('agent_policy_usage').where({ credential_id: desk.tenant.apiKeyId });
   t.like(used, { actions: all.length, recipients: 2 });
   const over = await as(desk.tenant.apiKey, ['PATCH', at, { daily_limit: 8 }]);
-  t.is(over.status, 403);
+  assertStatus(t, over, 403);
   t.regex(over.body.message, /actions today/);
   for (const [method, path, body] of await changes()) t.true((await person(method, path, body)).status < 300, path);
 });
@@ -120,7 +121,7 @@ test('a held mailbox of the campaign is one that the policy has to allow: a hold
   );
   const add = async () => as(desk.tenant.apiKey, ['POST', `${at}/leads`, { contact_ids: [await desk.contact()] }]);
   const refused = await add();
-  t.is(refused.status, 403);
+  assertStatus(t, refused, 403);
   t.regex(refused.body.message, /does not allow 1 of the mailboxes/);
   await person('PUT', `${at}/senders`, { senders: [{ email_account_id: mailboxId }] });
   t.is((await add()).status < 300, true);
@@ -137,7 +138,7 @@ test('leads start a completed campaign again, so they need the policy too; a fil
     form.set('options', JSON.stringify({ campaign_id: campaign.id }));
     const options = { token: desk.tenant.apiKey, body: form };
     const refused = await call(world, 'POST', '/v1/contacts/import', options);
-    t.is(refused.status, 403, refused.text);
+    assertStatus(t, refused, 403);
   }
 });
 
@@ -150,9 +151,9 @@ test('a tag brings no mailbox into a campaign that sends where the policy would 
   const { campaign } = await desk.ready(1, { email_tag_ids: [tag] });
   await desk.call('POST', `/campaigns/${campaign.id}/start`, {}, desk.tenant.sessionToken);
   t.is((await desk.row(campaign.id)).status, 'active');
-  t.is((await put(spare, desk.tenant.apiKey)).status, 403);
+  assertStatus(t, await put(spare, desk.tenant.apiKey), 403);
   await createPolicy(world.deps, desk.tenant, { mailbox_ids: [first] });
-  t.is((await put(spare, desk.tenant.apiKey)).status, 403);
+  assertStatus(t, await put(spare, desk.tenant.apiKey), 403);
   t.deepEqual(await world.deps.db('mailbox_tags').where({ label_id: tag }).pluck('mailbox_id'), [first]);
-  t.is((await put(spare, desk.tenant.sessionToken)).status, 200);
+  assertStatus(t, await put(spare, desk.tenant.sessionToken), 200);
 });

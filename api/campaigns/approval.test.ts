@@ -1,7 +1,7 @@
 import test from 'ava';
 import { allowEverything } from '../../test/harness/approvals.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -21,7 +21,7 @@ test('a key without a policy: the start waits for a person, who sees all of it, 
   const { campaign } = await desk.ready(2);
   const at = `/campaigns/${campaign.id}`;
   const held = await asKey(desk, 'POST', `${at}/start`);
-  t.is(held.status, 202, held.text);
+  assertStatus(t, held, 202);
   t.like(held.body, { result: 'awaiting_approval', reasons: [{ code: 'no_policy' }] });
   t.is(held.body.approval_url, `${world.deps.config.APP_URL}/approvals/${held.body.approval_id}`);
   t.is((await desk.row(campaign.id)).status, 'draft');
@@ -32,7 +32,7 @@ test('a key without a policy: the start waits for a person, who sees all of it, 
   t.is(data[0].payload.samples.length, 2);
 
   const decided = await decide(desk, held.body.approval_id);
-  t.is(decided.status, 200, decided.text);
+  assertStatus(t, decided, 200);
   t.is(decided.body.status, 'executed');
   t.is((await desk.row(campaign.id)).status, 'active');
   const events = await desk.events();
@@ -54,7 +54,7 @@ test('what has changed since is not started, and needs another approval', async 
 
   // By PATCH: the other changes are made, the start waits.
   const patched = await asKey(desk, 'PATCH', at, { status: 'active', name: 'Summer' });
-  t.is(patched.status, 202, patched.text);
+  assertStatus(t, patched, 202);
   t.like(await desk.row(campaign.id), { status: 'draft', name: 'Summer' });
   const renamed = await asKey(desk, 'PATCH', at, { status: 'active', name: 'Autumn' });
   t.not(renamed.body.approval_id, patched.body.approval_id);
@@ -96,7 +96,7 @@ test('within its policy a key starts at once; beyond it the reasons say why not'
     .update({ max_recipients_per_day: 3 });
   t.deepEqual((await asKey(desk, 'POST', `/campaigns/${first.id}/start`)).body, { status: 'started' });
   const held = await asKey(desk, 'POST', `/campaigns/${second.id}/start`);
-  t.is(held.status, 202);
+  assertStatus(t, held, 202);
   t.like(held.body.reasons[0], { code: 'recipients_per_day_exceeded' });
 });
 
@@ -107,11 +107,11 @@ test('a person who starts the campaign, or deletes it, ends what waits', async (
   for (const { id } of [started, deleted])
     ids.push((await asKey(desk, 'POST', `/campaigns/${id}/start`)).body.approval_id);
   const { sessionToken } = desk.tenant;
-  t.is((await desk.call('POST', `/campaigns/${started.id}/start`, {}, sessionToken)).status, 200);
-  t.is((await desk.call('DELETE', `/campaigns/${deleted.id}`, undefined, sessionToken)).status, 204);
+  assertStatus(t, await desk.call('POST', `/campaigns/${started.id}/start`, {}, sessionToken), 200);
+  assertStatus(t, await desk.call('DELETE', `/campaigns/${deleted.id}`, undefined, sessionToken), 204);
   for (const id of ids) {
     t.is(await stateOf(id), 'expired');
-    t.is((await decide(desk, id)).status, 409);
+    assertStatus(t, await decide(desk, id), 409);
   }
 });
 
@@ -119,7 +119,7 @@ test('a tool over plain HTTP answers 202 with the approval', async (t) => {
   const desk = await openDesk(world);
   const { campaign } = await desk.ready(1);
   const held = await asKey(desk, 'POST', '/ai/tools/start_campaign/call', { arguments: { campaign_id: campaign.id } });
-  t.is(held.status, 202, held.text);
+  assertStatus(t, held, 202);
   t.like(held.body.result, { result: 'awaiting_approval' });
   t.is(await stateOf(held.body.result.approval_id), 'pending');
 });

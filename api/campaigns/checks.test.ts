@@ -13,7 +13,7 @@ import {
   type StepSpec,
   type Tenant,
 } from '../../test/harness/factories.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -208,7 +208,7 @@ test('a step is appended with its content in one request, or not at all', async 
     (await call(world, 'GET', `/v1/campaigns/${campaignId}/steps`, { token: tenant.apiKey })).body;
 
   const follow = await append({ body_plain: 'Again {{.First', wait_after: 2 });
-  t.is(follow.status, 201);
+  assertStatus(t, follow, 201);
   t.like(follow.body, { kind: 'email', subject: '', wait_after: 2, thread_reply: true });
   t.is(follow.body.warnings.length, 1);
   t.like((await append({ subject: 'Re: One', body_plain: 'x' })).body, { thread_reply: true });
@@ -262,8 +262,8 @@ test('a one-time campaign takes no second email, but may wait', async (t) => {
   const { tenant, campaignId } = await ready([{ subject: 'One', body_plain: 'Hi' }], { fields: { kind: 'one_time' } });
   const append = (body: object) =>
     call(world, 'POST', `/v1/campaigns/${campaignId}/steps`, { token: tenant.apiKey, body });
-  t.is((await append({ subject: 'Two' })).status, 400);
-  t.is((await append({ action: { type: 'wait', wait_minutes: 5 } })).status, 201);
+  assertStatus(t, await append({ subject: 'Two' }), 400);
+  assertStatus(t, await append({ action: { type: 'wait', wait_minutes: 5 } }), 201);
 });
 
 test('steps that make tasks and deals name what is there, and are written by who may make them', async (t) => {
@@ -316,7 +316,7 @@ test('steps that make tasks and deals name what is there, and are written by who
     { ...deal, stage_id: stage!.toUpperCase() },
     { type: 'move_deal_stage', stage_id: stage },
   );
-  t.is(written.status, 201, written.text);
+  assertStatus(t, written, 201);
   const steps = (await desk.call('GET', `/campaigns/${written.body.id}/steps`)).body;
   t.deepEqual(steps[0].action, { ...task, assigned_to: desk.tenant.userId, priority: 'medium' });
   t.like(steps[1].action, { stage_id: stage });
@@ -346,6 +346,6 @@ test('steps that make tasks and deals name what is there, and are written by who
     { action: task },
     apiKey,
   );
-  t.is(refused.status, 403, refused.text);
+  assertStatus(t, refused, 403);
   t.deepEqual(refused.body.problems, [{ path: 'body.action.type', message: 'create_task needs WRITE_CRM' }]);
 });

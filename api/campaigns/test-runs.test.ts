@@ -4,7 +4,7 @@ import { maskOf, PRESETS } from '../../lib/permissions.ts';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
 import { createApiKey } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 const clock = new ManualClock(new Date('2030-03-01T22:00:00Z'));
@@ -34,7 +34,7 @@ test('a test starts for a contact or an address, in the outbox with its row, and
   const { desk, mailbox, id, start } = await ready();
   const contact = await desk.contact({ email: 'kim@prospect.example' });
   const first = await start({ prospect_email: 'Kim@Prospect.example ' });
-  t.is(first.status, 202, first.text);
+  assertStatus(t, first, 202);
   t.like(first.body, {
     contact_id: contact,
     prospect_email: 'kim@prospect.example',
@@ -62,7 +62,7 @@ test('what a test needs is asked for, and what it may not do refused', async (t)
   const { desk, mailbox, id, path, start } = await ready();
   const nobody = await start({});
   t.deepEqual([nobody.status, nobody.body.problems[0].path], [400, 'body.prospect_email']);
-  t.is((await start({ contact_id: newId() })).status, 404);
+  assertStatus(t, await start({ contact_id: newId() }), 404);
   t.deepEqual((await start({ prospect_email: 'a@x.example', mailbox_id: newId() })).body.problems, [
     { path: 'body.mailbox_id', message: 'is not an active mailbox of this workspace' },
   ]);
@@ -75,7 +75,7 @@ test('what a test needs is asked for, and what it may not do refused', async (t)
   await desk.contact({ email: 'out@x.example', subscribed: false });
   for (const address of ['gone@x.example', 'a@closed.example', 'out@x.example'])
     t.is((await start({ prospect_email: address })).status, 409, address);
-  t.is((await desk.call('POST', `/campaigns/${newId()}/test`, { prospect_email: 'a@x.example' })).status, 404);
+  assertStatus(t, await desk.call('POST', `/campaigns/${newId()}/test`, { prospect_email: 'a@x.example' }), 404);
   const empty = await desk.campaign({ name: 'Empty' });
   t.is(
     (await desk.call('POST', `/campaigns/${empty.id}/test`, { prospect_email: 'a@x.example' })).body.code,
@@ -122,9 +122,9 @@ test('ten tests of a campaign are open at once; a cancelled one makes room', asy
   const { desk, path, start } = await ready();
   const ids: string[] = [];
   for (let n = 0; n < 10; n += 1) ids.push((await start({ prospect_email: `p${n}@x.example` })).body.id);
-  t.is((await start({ prospect_email: 'more@x.example' })).status, 409);
+  assertStatus(t, await start({ prospect_email: 'more@x.example' }), 409);
   t.like((await desk.call('POST', `${path}/test-runs/${ids[0]}/cancel`)).body, { id: ids[0], state: 'cancelled' });
-  t.is((await start({ prospect_email: 'more@x.example' })).status, 202);
+  assertStatus(t, await start({ prospect_email: 'more@x.example' }), 202);
 });
 
 test('test runs are listed newest first by pages; a run of another campaign is not found', async (t) => {
@@ -142,7 +142,7 @@ test('test runs are listed newest first by pages; a run of another campaign is n
     second.body.data.map(({ id }: { id: string }) => id),
     [ids[0]],
   );
-  t.is((await desk.call('GET', `${path}/test-runs?limit=101`)).status, 400);
+  assertStatus(t, await desk.call('GET', `${path}/test-runs?limit=101`), 400);
   // Apps have said so much that not all of it is in one answer.
   await world.deps.db.raw(
     `update test_runs set app_values = jsonb_build_object('crm', repeat('x', 9000000)) where campaign_id = (select campaign_id from test_runs where id = ?)`,
@@ -178,7 +178,7 @@ test('a run that has finished is not cancelled', async (t) => {
   const { desk, path, start } = await ready();
   const { id } = (await start({ prospect_email: 'a@x.example' })).body;
   await world.deps.db('test_runs').where({ id }).update({ state: 'completed' });
-  t.is((await desk.call('POST', `${path}/test-runs/${id}/cancel`)).status, 409);
+  assertStatus(t, await desk.call('POST', `${path}/test-runs/${id}/cancel`), 409);
 });
 
 test('a key without a policy tests to any address, as often a day as it may over all campaigns, whatever becomes of them; people are not counted', async (t) => {
@@ -196,21 +196,21 @@ test('a key without a policy tests to any address, as often a day as it may over
     t.deepEqual([status, body.code, body.retry_after], [429, 'rate_limit_exceeded', 2 * 3600]);
     t.is(headers.get('retry-after'), '7200');
   }
-  t.is((await desk.call('DELETE', `/campaigns/${id}`)).status, 204);
-  t.is((await start(others[0].id, 10)).status, 429);
+  assertStatus(t, await desk.call('DELETE', `/campaigns/${id}`), 204);
+  assertStatus(t, await start(others[0].id, 10), 429);
   const { apiKey: another } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId);
   const fresh = await desk.campaign({ steps: [{ subject: 'Hello', body_plain: 'Hi' }] });
-  t.is((await start(fresh.id, 11, another)).status, 202);
-  t.is((await start(fresh.id, 12, desk.tenant.sessionToken)).status, 202);
-  t.is((await start(fresh.id, 13)).status, 429);
+  assertStatus(t, await start(fresh.id, 11, another), 202);
+  assertStatus(t, await start(fresh.id, 12, desk.tenant.sessionToken), 202);
+  assertStatus(t, await start(fresh.id, 13), 429);
   const makeKey = async (maker?: string) =>
     (await desk.call('POST', '/api-keys', { name: 'More', permissions: PRESETS.full_access }, maker)).body
       .secret as string;
   const child = await makeKey();
   for (const made of [child, await makeKey(child)])
     t.is((await start(fresh.id, 14, made)).status, 429, 'a key that it has made has no day of its own');
-  t.is((await start(fresh.id, 15, await makeKey(desk.tenant.sessionToken))).status, 202);
+  assertStatus(t, await start(fresh.id, 15, await makeKey(desk.tenant.sessionToken)), 202);
   clock.advance(2 * 3600_000);
-  t.is((await start(fresh.id, 16)).status, 202);
-  t.is((await start(fresh.id, 17, child)).status, 202);
+  assertStatus(t, await start(fresh.id, 16), 202);
+  assertStatus(t, await start(fresh.id, 17, child), 202);
 });

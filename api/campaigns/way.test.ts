@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createCampaign, createContact, createMailbox, enroll } from '../../test/harness/factories.ts';
 import { createSend } from '../../test/harness/inbound.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -30,7 +30,7 @@ test("a lead's way: the steps it has come to with their emails and waits, what i
   const [enrollmentId] = (await enroll(deps, organizationId, campaignId, [contactId])) as [string];
   const get = (path: string, token = tenant.apiKey) => call(world, 'GET', `/v1/campaigns/${path}`, { token });
   const before = await get(`${campaignId}/leads/${contactId}`);
-  t.is(before.status, 200, before.text);
+  assertStatus(t, before, 200);
   t.like(before.body, { status: 'pending', steps: [], reserved: null, log: [], launched_at: null });
   t.false('temporal_url' in before.body, 'it has no run yet');
 

@@ -6,7 +6,7 @@ import test from 'ava';
 import { suggestMapping } from '../../domain/imports/dialect.ts';
 import { runImport } from '../../domain/imports/run.ts';
 import { newId } from '../../lib/ids.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 const LEADS = fileURLToPath(new URL('../../examples/leads.csv', import.meta.url));
 
@@ -27,7 +27,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
   const { apiKey: token, organizationId } = await world.tenant();
   const leads = await readFile(LEADS);
   const preview = await call(world, 'POST', '/v1/contacts/import/preview', { token, body: form(leads) });
-  t.is(preview.status, 200, preview.text);
+  assertStatus(t, preview, 200);
   t.deepEqual(
     [preview.body.filename, preview.body.encoding, preview.body.delimiter, preview.body.has_header],
     ['people.csv', 'utf-8', ',', true],
@@ -57,7 +57,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
     token,
     body: form(leads, { mapping, categories: [category] }),
   });
-  t.is(started.status, 202, started.text);
+  assertStatus(t, started, 202);
   t.deepEqual([started.body.status, started.body.progress, started.body.total_bytes], ['queued', 0, leads.length]);
   const intent = await world.deps
     .db('outbox')
@@ -88,7 +88,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
   const lines: number[] = [];
   for (let cursor = ''; ;) {
     const page = await call(world, 'GET', `${path}/problems?limit=7${cursor && `&cursor=${cursor}`}`, { token });
-    t.is(page.status, 200, page.text);
+    assertStatus(t, page, 200);
     lines.push(...page.body.data.map((problem: any) => problem.line));
     if (!page.body.pagination.has_more) break;
     cursor = page.body.pagination.next_cursor;
@@ -102,7 +102,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
   t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
   t.regex(csv.headers.get('content-disposition')!, /attachment/);
   t.regex(csv.text, /^Email Address,First Name,.*,import_line,import_reason\r\n/);
-  t.is((await call(world, 'POST', `${path}/cancel`, { token })).status, 409);
+  assertStatus(t, await call(world, 'POST', `${path}/cancel`, { token }), 409);
 });
 
 test.serial('every fault of an import is named, nothing is stored, no file is left on disk', async (t) => {
@@ -111,7 +111,7 @@ test.serial('every fault of an import is named, nothing is stored, no file is le
   const marker = newId();
   const refuse = async (body: FormData) => {
     const answer = await call(world, 'POST', '/v1/contacts/import', { token, body });
-    t.is(answer.status, 400, answer.text);
+    assertStatus(t, answer, 400);
     return answer.body.problems.map((problem: { path: string }) => problem.path);
   };
   const csv = `email,name\na@example.com,${marker}\n`;
@@ -159,7 +159,7 @@ test.serial('every fault of an import is named, nothing is stored, no file is le
   const named = new FormData();
   named.append('file', new Blob([csv]), 'a\0.csv');
   t.deepEqual(await refuse(named), ['body.file.filename']);
-  t.is((await call(world, 'POST', '/v1/contacts/import', { token, body: { file: 'x' } })).status, 400);
+  assertStatus(t, await call(world, 'POST', '/v1/contacts/import', { token, body: { file: 'x' } }), 400);
   t.is((await call(world, 'GET', '/v1/contacts/imports', { token })).body.data.length, 0);
   const fresh = (await readdir(tmpdir(), { withFileTypes: true })).filter(
     (entry) => entry.isFile() && !before.has(entry.name),
@@ -226,14 +226,14 @@ test('a file has so many bytes and rows, and a workspace so many imports at a ti
   const quoted = form(`email,note\np@example.com,"${'a\n'.repeat(20)}"\n\n\n`);
   const first = await send(quoted);
   t.is(first.status, 202, 'lines inside a field and empty ones are no rows');
-  t.is((await send(file(3))).status, 202);
+  assertStatus(t, await send(file(3)), 202);
   const third = await send(file(1));
   t.deepEqual([third.status, third.body.code], [409, 'conflict']);
-  t.is((await call(small, 'POST', `/v1/contacts/imports/${first.body.id}/cancel`, { token })).status, 200);
-  t.is((await send(file(1))).status, 202);
+  assertStatus(t, await call(small, 'POST', `/v1/contacts/imports/${first.body.id}/cancel`, { token }), 200);
+  assertStatus(t, await send(file(1)), 202);
 
   const { apiKey: other } = await small.tenant();
-  t.is((await send(file(1, 'x'.repeat(1500)), other)).status, 202);
+  assertStatus(t, await send(file(1, 'x'.repeat(1500)), other), 202);
   t.is((await send(file(1, 'x'.repeat(1500)), other)).status, 409, 'bytes of all together');
   const racing = await small.tenant();
   const answers = await Promise.all(Array.from({ length: 6 }, () => send(file(1), racing.apiKey)));

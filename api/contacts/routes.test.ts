@@ -1,7 +1,7 @@
 import test from 'ava';
 import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { createContact } from '../../test/harness/factories.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 
 let world: World;
@@ -22,7 +22,7 @@ test('a contact is created, read, changed, looked up and deleted', async (t) => 
     token,
     body: [{ email: ' Ada Lovelace <Ada@Example.com> ', first_name: 'Ada', custom_fields: { plan: 'pro' } }],
   });
-  t.is(created.status, 200, created.text);
+  assertStatus(t, created, 200);
   const [ada] = created.body;
   t.is(ada.email, 'ada@example.com');
   t.deepEqual(
@@ -36,7 +36,7 @@ test('a contact is created, read, changed, looked up and deleted', async (t) => 
   );
 
   const detail = await call(world, 'GET', `/v1/contacts/${ada.id}`, { token });
-  t.is(detail.status, 200, detail.text);
+  assertStatus(t, detail, 200);
   t.is(detail.body.engagement.total_sent, 0);
   t.is(detail.body.suppression, null);
 
@@ -51,10 +51,10 @@ test('a contact is created, read, changed, looked up and deleted', async (t) => 
   });
   t.is(found.body.contact.id, ada.id);
   t.is((await call(world, 'GET', '/v1/contacts/lookup?email=nobody@example.com', { token })).body.contact, null);
-  t.is((await call(world, 'GET', '/v1/contacts/lookup?email=nonsense', { token })).status, 400);
+  assertStatus(t, await call(world, 'GET', '/v1/contacts/lookup?email=nonsense', { token }), 400);
 
-  t.is((await call(world, 'DELETE', `/v1/contacts/${ada.id}`, { token })).status, 204);
-  t.is((await call(world, 'GET', `/v1/contacts/${ada.id}`, { token })).status, 404);
+  assertStatus(t, await call(world, 'DELETE', `/v1/contacts/${ada.id}`, { token }), 204);
+  assertStatus(t, await call(world, 'GET', `/v1/contacts/${ada.id}`, { token }), 404);
   t.deepEqual(await events(organizationId, 'contact.deleted'), [
     { entity_id: ada.id, contact_id: ada.id, contact_email: 'ada@example.com' },
   ]);
@@ -101,7 +101,7 @@ test('more than 100 contacts in one request are a bulk arrival', async (t) => {
     200,
   );
   t.is((await events(organizationId, 'contact.created')).length, 100);
-  t.is((await call(world, 'POST', '/v1/contacts', { token, body: [] })).status, 400);
+  assertStatus(t, await call(world, 'POST', '/v1/contacts', { token, body: [] }), 400);
   const over = await call(world, 'POST', '/v1/contacts', {
     token,
     body: Array.from({ length: 1001 }, (_, i) => ({ email: `r${i}@example.com` })),
@@ -206,7 +206,7 @@ test('categories are set whole, or by difference', async (t) => {
     titles((await call(world, 'PATCH', path, { token, body: { categories: [one], add_categories: [two] } })).body),
     ['One'],
   );
-  t.is((await call(world, 'DELETE', `/v1/categories/${one}`, { token })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/categories/${one}`, { token }), 204);
   t.deepEqual((await call(world, 'GET', path, { token })).body.categories, []);
 });
 
@@ -220,7 +220,7 @@ test('suppressed people arrive unsubscribed and cannot be subscribed', async (t)
   t.false(ada.subscribed);
   const detail = await call(world, 'GET', `/v1/contacts/${ada.id}`, { token });
   t.deepEqual([detail.body.suppression.reason, detail.body.suppression.source], ['partner', 'manual']);
-  t.is((await call(world, 'PATCH', `/v1/contacts/${ada.id}`, { token, body: { subscribed: true } })).status, 409);
+  assertStatus(t, await call(world, 'PATCH', `/v1/contacts/${ada.id}`, { token, body: { subscribed: true } }), 409);
   const bulk = await call(world, 'PATCH', '/v1/contacts', { token, body: { all: true, filters: {}, subscribe: true } });
   t.false(bulk.body[0].subscribed);
 });
@@ -252,7 +252,7 @@ test('bulk edits change fields, categories and subscription, and fire once', asy
       ],
     },
   });
-  t.is(edited.status, 200, edited.text);
+  assertStatus(t, edited, 200);
   t.deepEqual(
     edited.body.map((person: any) => [person.email, person.subscribed, person.custom_fields, person.categories.length]),
     [
@@ -285,7 +285,7 @@ test('a bulk edit has addresses verified that have no verdict, and by itself cha
   await db('contacts').where({ id: known.id }).update({ verification_status: 'valid' });
   for (let time = 1; time <= 2; time++) {
     const asked = await call(world, 'PATCH', '/v1/contacts', { token, body: { all: true, filters: {}, verify: true } });
-    t.is(asked.status, 200, asked.text);
+    assertStatus(t, asked, 200);
     const changes = asked.body.map((one: { updated_at: string }) => one.updated_at);
     t.deepEqual(changes.toSorted(), [known.updated_at, open.updated_at].toSorted());
   }
@@ -300,7 +300,7 @@ test('a bulk edit has addresses verified that have no verdict, and by itself cha
     token: apiKey,
     body: { all: true, filters: {}, verify: true },
   });
-  t.is(refused.status, 400);
+  assertStatus(t, refused, 400);
   t.regex(refused.body.fix, /EMAIL_VERIFICATION/);
 });
 
@@ -327,7 +327,7 @@ test('bulk selections have limits and refuse to be empty', async (t) => {
     (await call(world, 'DELETE', '/v1/contacts', { token, body: { all: true, filters: { query: 'g1' } } })).status,
     204,
   );
-  t.is((await call(world, 'DELETE', '/v1/contacts', { token, body: [id] })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', '/v1/contacts', { token, body: [id] }), 204);
 });
 
 test('campaigns enroll and leave; deleting a contact tells its run', async (t) => {
@@ -375,7 +375,7 @@ test('campaigns enroll and leave; deleting a contact tells its run', async (t) =
 
   await world.deps.db('enrollments').where({ campaign_id: second }).update({ launched_at: now, state: 'active' });
   await world.deps.db('outbox').delete();
-  t.is((await call(world, 'DELETE', `/v1/contacts/${ada.id}`, { token })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/contacts/${ada.id}`, { token }), 204);
   t.true((await world.deps.db('outbox').pluck('workflow_id')).includes(`enrollment/${second}/${ada.id}`));
   t.is((await world.deps.db('enrollments').where({ contact_id: ada.id })).length, 0);
 });
@@ -401,7 +401,7 @@ test('pages cover every contact once, in every order; a cursor is bound to its l
     const ids: string[] = [];
     for (let cursor = ''; ;) {
       const page = await call(world, method, `${path}?limit=5${cursor && `&cursor=${cursor}`}`, { token, body });
-      t.is(page.status, 200, page.text);
+      assertStatus(t, page, 200);
       ids.push(...page.body.data.map((row: { id: string }) => row.id));
       t.is(page.body.pagination.has_more, page.body.pagination.next_cursor !== null);
       if (!page.body.pagination.has_more) return ids;
@@ -461,7 +461,7 @@ test('another organization sees and changes nothing', async (t) => {
     t.is((await call(world, 'DELETE', path, { token })).status, 404, path);
   }
   t.is((await call(world, 'GET', '/v1/contacts/lookup?email=secret@example.com', { token })).body.contact, null);
-  t.is((await call(world, 'DELETE', '/v1/contacts', { token, body: [id] })).status, 400);
+  assertStatus(t, await call(world, 'DELETE', '/v1/contacts', { token, body: [id] }), 400);
   t.is((await world.deps.db('contacts').where({ id })).length, 1);
 });
 
@@ -479,7 +479,7 @@ test('no merge makes a contact larger than one request may', async (t) => {
   const edit = (...fields: object[]) =>
     call(world, 'PATCH', '/v1/contacts', { token, body: { contacts: [id], fields } });
   const refused = (answer: Answer, path: string) => {
-    t.is(answer.status, 400, answer.text);
+    assertStatus(t, answer, 400);
     t.deepEqual(
       answer.body.problems.map((problem: { path: string }) => problem.path),
       [path],
@@ -504,7 +504,7 @@ test('no merge makes a contact larger than one request may', async (t) => {
     (await edit({ type: 'EDIT', key: 'f0', value: 'third' }, { type: 'RENAME', key: 'f1', value: 'g1' })).status,
     200,
   );
-  t.is((await edit({ type: 'DELETE', key: 'f2' }, { type: 'ADD', key: 'one', value: 'more' })).status, 200);
+  assertStatus(t, await edit({ type: 'DELETE', key: 'f2' }, { type: 'ADD', key: 'one', value: 'more' }), 200);
   t.like(await stored(), { f0: 'third', g1: 'x', one: 'more' });
   // From before there was a limit: it takes nothing more, and stays of use.
   const email = 'old@example.com';
@@ -513,9 +513,9 @@ test('no merge makes a contact larger than one request may', async (t) => {
     custom_fields: manyFields(120),
   });
   const again = (fields: object) => call(world, 'POST', '/v1/contacts', { token, body: [{ email, ...fields }] });
-  t.is((await again({ last_name: 'Older', custom_fields: { f1: 'y' } })).status, 200);
+  assertStatus(t, await again({ last_name: 'Older', custom_fields: { f1: 'y' } }), 200);
   refused(await again({ custom_fields: { one: 'more' } }), 'body.0.custom_fields');
-  t.is((await call(world, 'PATCH', `/v1/contacts/${old}`, { token, body: { company: 'Old' } })).status, 200);
+  assertStatus(t, await call(world, 'PATCH', `/v1/contacts/${old}`, { token, body: { company: 'Old' } }), 200);
 });
 
 test('an edit whose answer would not fit into memory changes nothing', async (t) => {

@@ -9,7 +9,7 @@ import {
 import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { createPipeline } from '../../test/harness/crm.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 
 const NOW = new Date('2026-11-22T10:00:00Z');
@@ -59,7 +59,7 @@ test.serial(
     await deal({ stage_id: stageIds[2] });
     await deal({ stage_id: stageIds[2] });
     const second = await api('POST', '/crm/pipelines', { name: 'Partners' });
-    t.is(second.status, 201);
+    assertStatus(t, second, 201);
     t.like(second.body, { name: 'Partners', position: 2, stages: [] });
     const { status, body } = await api('GET', '/crm/pipelines');
     t.is(status, 200);
@@ -97,13 +97,13 @@ test.serial('names and colours are checked, each fault named', async (t) => {
     ),
     ['body.color', 'body.position'],
   );
-  t.is((await api('POST', '/crm/pipelines', { name: 'x'.repeat(255) })).status, 201);
+  assertStatus(t, await api('POST', '/crm/pipelines', { name: 'x'.repeat(255) }), 201);
 });
 
 test.serial('stages are appended, changed, moved and deleted; positions have no gaps', async (t) => {
   const { api, pipelineId, stageIds } = await scene();
   const appended = await api('POST', `/crm/pipelines/${pipelineId}/stages`, { name: 'Won', color: '#16A34A' });
-  t.is(appended.status, 201);
+  assertStatus(t, appended, 201);
   t.like(appended.body, { name: 'Won', color: '#16a34a', position: 4, pipeline_id: pipelineId });
   const order = async () =>
     (await api('GET', `/crm/pipelines/${pipelineId}`)).body.stages.map(
@@ -115,20 +115,20 @@ test.serial('stages are appended, changed, moved and deleted; positions have no 
   t.deepEqual(await order(), ['1 New', '2 Won', '3 Talking', '4 Closing']);
   await api('PATCH', `/crm/pipelines/${pipelineId}/stages/${stageIds[0]}`, { position: 99, name: 'Fresh' });
   t.deepEqual(await order(), ['1 Won', '2 Talking', '3 Closing', '4 Fresh']);
-  t.is((await api('DELETE', `/crm/pipelines/${pipelineId}/stages/${stageIds[1]}`)).status, 204);
+  assertStatus(t, await api('DELETE', `/crm/pipelines/${pipelineId}/stages/${stageIds[1]}`), 204);
   t.deepEqual(await order(), ['1 Won', '2 Closing', '3 Fresh']);
   const other = await createPipeline(world, (await scene()).tenant);
-  t.is((await api('PATCH', `/crm/pipelines/${pipelineId}/stages/${other.stageIds[0]}`, { name: 'x' })).status, 404);
+  assertStatus(t, await api('PATCH', `/crm/pipelines/${pipelineId}/stages/${other.stageIds[0]}`, { name: 'x' }), 404);
 });
 
 test.serial('what deals stand in is not deleted; an empty pipeline goes with its stages', async (t) => {
   const { api, pipelineId, stageIds, deal } = await scene();
   const { id } = await deal();
   t.is((await api('DELETE', `/crm/pipelines/${pipelineId}/stages/${stageIds[0]}`)).body.code, 'conflict');
-  t.is((await api('DELETE', `/crm/pipelines/${pipelineId}`)).status, 409);
-  t.is((await api('DELETE', `/crm/deals/${id}`)).status, 204);
-  t.is((await api('DELETE', `/crm/pipelines/${pipelineId}`)).status, 204);
-  t.is((await api('GET', `/crm/pipelines/${pipelineId}`)).status, 404);
+  assertStatus(t, await api('DELETE', `/crm/pipelines/${pipelineId}`), 409);
+  assertStatus(t, await api('DELETE', `/crm/deals/${id}`), 204);
+  assertStatus(t, await api('DELETE', `/crm/pipelines/${pipelineId}`), 204);
+  assertStatus(t, await api('GET', `/crm/pipelines/${pipelineId}`), 404);
   t.is((await world.deps.db('crm_stages').where({ pipeline_id: pipelineId })).length, 0);
 });
 
@@ -294,13 +294,13 @@ test.serial('lists page by keyset, each deal once; filters hold; a cursor belong
     seen.push(...body.data.map(({ id }: { id: string }) => id));
     t.is(body.pagination.total, null);
     if (seen.length === 3)
-      t.is((await api('GET', `/crm/deals?limit=3&cursor=${body.pagination.next_cursor}`)).status, 400);
+      assertStatus(t, await api('GET', `/crm/deals?limit=3&cursor=${body.pagination.next_cursor}`), 400);
     cursor = body.pagination.next_cursor;
   }
   t.deepEqual(seen, [...ids].reverse());
   t.is((await api('GET', `/crm/deals?status=won&stage_id=${stageIds[1]}`)).body.data[0].id, ids[3]);
-  t.is((await api('GET', '/crm/deals?limit=101')).status, 400);
-  t.is((await api('GET', '/crm/deals?status=closed')).status, 400);
+  assertStatus(t, await api('GET', '/crm/deals?limit=101'), 400);
+  assertStatus(t, await api('GET', '/crm/deals?status=closed'), 400);
 });
 
 test.serial(
@@ -349,12 +349,12 @@ test.serial(
     t.deepEqual(await walk({ sort_by: 'name', reverse: true }), [1, 0, 2, 3, 5, 4]);
     t.deepEqual(await walk({ sort_by: 'updated_at' }), [5, 4, 3, 2, 1, 0]);
     const first = (await api('POST', '/crm/deals/search?limit=2', { sort_by: 'value' })).body.pagination.next_cursor;
-    t.is((await api('POST', `/crm/deals/search?limit=2&cursor=${first}`, { sort_by: 'name' })).status, 400);
+    assertStatus(t, await api('POST', `/crm/deals/search?limit=2&cursor=${first}`, { sort_by: 'name' }), 400);
     t.is(
       (await api('POST', `/crm/deals/search?limit=2&cursor=${first}`, { sort_by: 'value', statuses: ['won'] })).status,
       400,
     );
-    t.is((await api('POST', '/crm/deals/search?limit=201', {})).status, 400);
+    assertStatus(t, await api('POST', '/crm/deals/search?limit=201', {}), 400);
     await deal({ value: 5000 });
     const next = (await api('POST', `/crm/deals/search?limit=2&cursor=${first}`, { sort_by: 'value' })).body;
     t.is(next.pagination.total, 7);
@@ -487,9 +487,9 @@ test.serial(
       deal_id: id,
       assigned_to: member.userId,
     });
-    t.is((await api('DELETE', `/contacts/${contactId}`)).status, 204);
+    assertStatus(t, await api('DELETE', `/contacts/${contactId}`), 204);
     await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'draft' });
-    t.is((await api('DELETE', `/campaigns/${campaignId}`)).status, 204);
+    assertStatus(t, await api('DELETE', `/campaigns/${campaignId}`), 204);
     await world.deps.db('mailboxes').where({ id: mailbox }).delete();
     await world.deps.db('memberships').where({ user_id: member.userId }).delete();
     t.like((await api('GET', `/crm/deals/${id}`)).body, {
@@ -503,7 +503,7 @@ test.serial(
     t.is((await world.deps.db('crm_activities').where({ organization_id: tenant.organizationId })).length, 0);
     t.is((await api('POST', '/crm/deals/search', { assigned_to: [member.userId] })).body.pagination.total, 0);
     t.is((await api('POST', '/crm/deals/search', {})).body.pagination.total, 1);
-    t.is((await api('DELETE', `/crm/deals/${id}`)).status, 204);
+    assertStatus(t, await api('DELETE', `/crm/deals/${id}`), 204);
     t.is((await api('GET', `/crm/tasks/${task.id}`)).body.deal_id, null);
     await deal();
     await world.deps.db('organizations').where({ id: tenant.organizationId }).delete();

@@ -2,7 +2,7 @@ import test from 'ava';
 import { createContact, createMember, type Tenant } from '../../test/harness/factories.ts';
 import { createPipeline } from '../../test/harness/crm.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 
 const NOW = new Date('2026-11-22T10:00:00Z');
@@ -72,7 +72,7 @@ test.serial(
 test.serial('task types are appended, renamed, moved; a name is there once, in any case', async (t) => {
   const { api, task } = await scene();
   const demo = await api('POST', '/crm/task-types', { name: 'Demo' });
-  t.is(demo.status, 201);
+  assertStatus(t, demo, 201);
   t.like(demo.body, { name: 'Demo', color: '#94a3b8', position: 6 });
   t.is((await api('POST', '/crm/task-types', { name: 'dEMO' })).body.code, 'conflict');
   const order = async () =>
@@ -87,14 +87,14 @@ test.serial('task types are appended, renamed, moved; a name is there once, in a
   const { id } = await task({ type: 'demo' });
   t.is((await api('PATCH', `/crm/task-types/${demo.body.id}`, { name: 'call' })).body.code, 'conflict');
   t.is((await api('PATCH', `/crm/task-types/${demo.body.id}`, { name: 'Show' })).body.name, 'Show');
-  t.is((await api('DELETE', `/crm/task-types/${demo.body.id}`)).status, 204);
+  assertStatus(t, await api('DELETE', `/crm/task-types/${demo.body.id}`), 204);
   t.is((await api('GET', `/crm/tasks/${id}`)).body.type, 'Demo', 'the task keeps the name');
   t.deepEqual(await order(), ['1 To-do', '2 Call', '3 Email', '4 Meeting', '5 Follow-up']);
   t.deepEqual(problemPaths(await api('POST', '/crm/task-types', { name: 'x'.repeat(61), color: 'red' })), [
     'body.color',
     'body.name',
   ]);
-  t.is((await api('POST', '/crm/task-types', { name: 'x'.repeat(60) })).status, 201);
+  assertStatus(t, await api('POST', '/crm/task-types', { name: 'x'.repeat(60) }), 201);
   t.deepEqual(problemPaths(await api('POST', '/crm/tasks', { title: 'x', type: 'Show' })), ['body.type']);
 });
 
@@ -156,8 +156,8 @@ test.serial('completed stamps when, once; a task that is taken up again has no s
     log.map(({ activity_type: type }: { activity_type: string }) => type),
     ['task_completed', 'task_created'],
   );
-  t.is((await api('DELETE', `/crm/tasks/${id}`)).status, 204);
-  t.is((await api('GET', `/crm/tasks/${id}`)).status, 404);
+  assertStatus(t, await api('DELETE', `/crm/tasks/${id}`), 204);
+  assertStatus(t, await api('GET', `/crm/tasks/${id}`), 404);
   t.is((await api('PATCH', `/crm/tasks/${id}`, { contact_id: contactId })).status, 400, 'the contact of a task stays');
 });
 
@@ -253,7 +253,7 @@ test.serial('lists and searches: filters, orders, exact totals, and ids that are
   const page = await api('GET', '/crm/tasks?limit=3');
   t.is(indexes(page), '321');
   t.is(indexes(await api('GET', `/crm/tasks?limit=3&cursor=${page.body.pagination.next_cursor}`)), '0');
-  t.is((await api('GET', `/crm/tasks?status=pending&cursor=${page.body.pagination.next_cursor}`)).status, 400);
+  assertStatus(t, await api('GET', `/crm/tasks?status=pending&cursor=${page.body.pagination.next_cursor}`), 400);
   for (const refused of [
     await api('GET', '/crm/tasks?contact_id=x&deal_id=y&assigned_to=z'),
     await api('POST', '/crm/tasks/search', { contact_id: 'x', deal_id: 'y', assigned_to: ['z'] }),
@@ -311,7 +311,7 @@ test.serial('a selection that is none, is too large or holds no ids is refused w
   const many = (count: number) => Array.from({ length: count }, () => newId());
   t.is((await api('PATCH', '/crm/tasks', { tasks: many(1001), status: 'completed' })).body.code, 'too_many_tasks');
   t.is((await api('DELETE', '/crm/tasks', { tasks: many(1001) })).body.code, 'too_many_tasks');
-  t.is((await api('DELETE', '/crm/tasks', { tasks: many(1000) })).status, 200);
+  assertStatus(t, await api('DELETE', '/crm/tasks', { tasks: many(1000) }), 200);
   t.is(
     (await api('DELETE', '/crm/tasks', { all: true, filters: {}, exclude: many(50_001) })).body.code,
     'too_many_tasks',
@@ -348,13 +348,13 @@ test.serial('teams: their colour, members with the right to manage, and what bec
   const { tenant, api, task } = await scene();
   const member = await createMember(world.deps, tenant, 'Member');
   const made = await api('POST', '/teams', { name: 'Sales' });
-  t.is(made.status, 201);
+  assertStatus(t, made, 201);
   t.like(made.body, { name: 'Sales', color: '#94a3b8', members: [], organization_id: tenant.organizationId });
   const path = `/teams/${made.body.id}`;
-  t.is((await api('PATCH', path, {})).status, 400);
+  assertStatus(t, await api('PATCH', path, {}), 400);
   t.like((await api('PATCH', path, { color: '#FFFFFF' })).body, { name: 'Sales', color: '#ffffff' });
-  t.is((await api('POST', `${path}/members`, { user_id: tenant.userId }, member.sessionToken)).status, 403);
-  t.is((await api('PATCH', path, { name: 'Sales EU' }, member.sessionToken)).status, 200);
+  assertStatus(t, await api('POST', `${path}/members`, { user_id: tenant.userId }, member.sessionToken), 403);
+  assertStatus(t, await api('PATCH', path, { name: 'Sales EU' }, member.sessionToken), 200);
   const added = await api('POST', `${path}/members`, { user_id: tenant.userId });
   t.like(added.body.members[0], {
     user_id: tenant.userId,
@@ -362,7 +362,7 @@ test.serial('teams: their colour, members with the right to manage, and what bec
     name: 'Olivia Owner',
     added_at: NOW.toISOString(),
   });
-  t.is((await api('POST', `${path}/members`, { user_id: tenant.userId })).status, 409);
+  assertStatus(t, await api('POST', `${path}/members`, { user_id: tenant.userId }), 409);
   t.deepEqual(problemPaths(await api('POST', `${path}/members`, { user_id: (await scene()).tenant.userId })), [
     'body.user_id',
   ]);
@@ -373,9 +373,9 @@ test.serial('teams: their colour, members with the right to manage, and what bec
     204,
   );
   t.is((await api('GET', path)).body.members.length, 1, 'who leaves the workspace leaves its teams');
-  t.is((await api('DELETE', `${path}/members/${tenant.userId}`)).status, 204);
-  t.is((await api('DELETE', `${path}/members/${tenant.userId}`)).status, 404);
+  assertStatus(t, await api('DELETE', `${path}/members/${tenant.userId}`), 204);
+  assertStatus(t, await api('DELETE', `${path}/members/${tenant.userId}`), 404);
   const { id } = await task({ assigned_team_id: made.body.id });
-  t.is((await api('DELETE', path)).status, 204);
+  assertStatus(t, await api('DELETE', path), 204);
   t.is((await api('GET', `/crm/tasks/${id}`)).body.assigned_team_id, null);
 });

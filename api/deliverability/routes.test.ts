@@ -2,7 +2,7 @@ import test from 'ava';
 import { createSentLead } from '../../test/harness/standing-leads.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createMailbox, type Tenant } from '../../test/harness/factories.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 const FROM = 'sam@ours.test';
 let world: World;
@@ -48,7 +48,7 @@ test('a reported bounce has the effects of one we see, once per idempotency key'
   };
   const answer = await report(tenant, body);
   t.deepEqual([answer.status, answer.text], [202, '']);
-  t.is((await report(tenant, body)).status, 202);
+  assertStatus(t, await report(tenant, body), 202);
   t.like(await world.deps.db('sends').where({ id: sendId }).first(), { state: 'bounced' });
   t.is((await world.deps.db('enrollments').where({ id: enrollmentId }).first()).state, 'bounced');
   t.like(await world.deps.db('suppressions').where({ organization_id: tenant.organizationId }), [
@@ -90,7 +90,7 @@ test('opens, clicks, replies and opt-outs are put down to the email', async (t) 
 
 test('a recipient we never mailed can still be suppressed', async (t) => {
   const { tenant } = await scene();
-  t.is((await report(tenant, { event_type: 'bounce', recipient_email: 'nobody@lead.test' })).status, 202);
+  assertStatus(t, await report(tenant, { event_type: 'bounce', recipient_email: 'nobody@lead.test' }), 202);
   t.like(await world.deps.db('suppressions').where({ organization_id: tenant.organizationId }), [
     { email: 'nobody@lead.test' },
   ] as never);
@@ -105,7 +105,7 @@ test('ids of another workspace are not found, a foreign recipient is refused, al
     { contact_id: stranger.contactId },
     { task_id: newId() },
   ]) {
-    t.is((await report(tenant, { event_type: 'bounce', recipient_email: 'lea@lead.test', ...id })).status, 404);
+    assertStatus(t, await report(tenant, { event_type: 'bounce', recipient_email: 'lea@lead.test', ...id }), 404);
   }
   t.like(
     (await report(tenant, { event_type: 'bounce', recipient_email: 'else@lead.test', task_id: sendId })).body.problems,

@@ -6,7 +6,7 @@ import { createApiKey, createMailbox } from '../../test/harness/factories.ts';
 import { replyTo } from '../../test/harness/inbound.ts';
 import { createMondayWorld } from '../../test/harness/lead.ts';
 import { simpleParser } from 'mailparser';
-import { call } from '../../test/harness/world.ts';
+import { assertStatus, call } from '../../test/harness/world.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
@@ -41,7 +41,7 @@ test.serial('each of the three routes sends for a person at once', async (t) => 
     undefined,
     SHOWN,
   );
-  t.is(sent.status, 200);
+  assertStatus(t, sent, 200);
   t.like(sent.body, { result: 'executed', send_mode: 'instant', approval_id: null, left_out: [] });
   const composed = await desk.post(
     '/unibox/compose',
@@ -113,7 +113,7 @@ test.serial('every fault is named, and nothing is stored', async (t) => {
     ],
     colour: 'red',
   });
-  t.is(bad.status, 400);
+  assertStatus(t, bad, 400);
   t.deepEqual(paths(bad), [
     'body.attachments.0.content_type',
     'body.attachments.0.filename',
@@ -129,7 +129,7 @@ test.serial('every fault is named, and nothing is stored', async (t) => {
   const valid = { email_account_id: desk.mailboxId, to: ['a@b.test'], subject: 'x', body_plain: 'y' };
   const faults = async (path: string, body: object) => {
     const answer = await desk.post(path, body);
-    t.is(answer.status, 400, answer.text);
+    assertStatus(t, answer, 400);
     return paths(answer);
   };
   t.deepEqual(await faults('/unibox/compose', { ...valid, email_account_id: other.mailboxId }), [
@@ -187,20 +187,20 @@ test.serial('a key restricted to mailboxes sends from those alone, and sees no o
     allowedMailboxes: [own],
   });
   const body = { to: ['a@b.test'], subject: 'x', body_plain: 'y' };
-  t.is((await desk.post(`/emails/${desk.mailboxId}/send`, body, apiKey)).status, 403);
-  t.is((await desk.post('/unibox/compose', { ...body, email_account_id: desk.mailboxId }, apiKey)).status, 403);
-  t.is((await desk.post('/unibox/compose', { ...body, email_account_id: own }, apiKey)).status, 200);
+  assertStatus(t, await desk.post(`/emails/${desk.mailboxId}/send`, body, apiKey), 403);
+  assertStatus(t, await desk.post('/unibox/compose', { ...body, email_account_id: desk.mailboxId }, apiKey), 403);
+  assertStatus(t, await desk.post('/unibox/compose', { ...body, email_account_id: own }, apiKey), 200);
   t.deepEqual(paths(await desk.post('/unibox/reply', { thread_id: threadId, body_plain: 'y' }, apiKey)), [
     'body.thread_id',
   ]);
   t.deepEqual(paths(await desk.post('/unibox/drafts', { subject: 'x' }, apiKey)), ['body.email_account_id']);
-  t.is((await desk.post('/unibox/drafts', { subject: 'x', email_account_id: own }, apiKey)).status, 201);
+  assertStatus(t, await desk.post('/unibox/drafts', { subject: 'x', email_account_id: own }, apiKey), 201);
   const hidden = await createDirectSend(world.deps, desk.tenant.organizationId, {
     id: desk.mailboxId,
     email: desk.email,
   });
   t.is((await desk.get('/unibox/scheduled', apiKey)).body.data.length, 1);
-  t.is((await desk.remove(`/unibox/scheduled/${hidden}`, apiKey)).status, 403);
+  assertStatus(t, await desk.remove(`/unibox/scheduled/${hidden}`, apiKey), 403);
 });
 
 test.serial('a policy lets a key send within its limits; beyond them a person decides', async (t) => {
@@ -225,7 +225,7 @@ test.serial('a policy lets a key send within its limits; beyond them a person de
   const first = await compose(['a@b.test', 'b@b.test'], key);
   t.like(first.body, { result: 'executed' });
   t.deepEqual((await compose(['a@b.test', 'b@b.test'], key)).body, first.body, 'repeated, not sent again');
-  t.is((await compose(['c@b.test'], key)).status, 409);
+  assertStatus(t, await compose(['c@b.test'], key), 409);
   t.like((await compose(['c@b.test', 'd@b.test'])).body, {
     result: 'awaiting_approval',
     reasons: [{ code: 'recipients_per_day_exceeded' }],
@@ -246,10 +246,10 @@ test.serial('files count against what the workspace may store', async (t) => {
       body_plain: 'y',
       attachments: [{ filename: 'a.txt', content_type: 'text/plain', content: base64('x'.repeat(bytes)) }],
     });
-  t.is((await post(3000)).status, 200);
+  assertStatus(t, await post(3000), 200);
   const refused = await post(1001);
   t.deepEqual([refused.status, refused.body.code], [400, 'storage_limit_reached']);
-  t.is((await post(1000)).status, 200);
+  assertStatus(t, await post(1000), 200);
   t.is(clock.now().getTime(), Date.parse('2026-03-02T08:00:00Z'));
 });
 
@@ -260,7 +260,7 @@ test.serial('a draft is kept, changed, sent once and then gone', async (t) => {
   const put = async (id: string, body: unknown) =>
     call(world, 'PUT', `/v1/unibox/drafts/${id}`, { token: desk.tenant.apiKey, body });
   const empty = await desk.post('/unibox/drafts', {});
-  t.is(empty.status, 201);
+  assertStatus(t, empty, 201);
   t.deepEqual(paths(await desk.post(`/unibox/drafts/${empty.body.id}/send`, {})), [
     'draft.email_account_id',
     'draft.subject',
@@ -283,9 +283,9 @@ test.serial('a draft is kept, changed, sent once and then gone', async (t) => {
   const second = await desk.get(`/unibox/drafts?limit=1&cursor=${first.body.pagination.next_cursor}`);
   t.not(first.body.data[0].id, second.body.data[0].id);
   t.deepEqual((await other.get('/unibox/drafts')).body.data, []);
-  t.is((await other.get(`/unibox/drafts/${reply.body.id}`)).status, 404);
-  t.is((await other.post(`/unibox/drafts/${reply.body.id}/send`, {})).status, 404);
-  t.is((await other.remove(`/unibox/drafts/${reply.body.id}`)).status, 404);
+  assertStatus(t, await other.get(`/unibox/drafts/${reply.body.id}`), 404);
+  assertStatus(t, await other.post(`/unibox/drafts/${reply.body.id}/send`, {}), 404);
+  assertStatus(t, await other.remove(`/unibox/drafts/${reply.body.id}`), 404);
   const sent = await Promise.all([1, 2, 3].map(() => desk.post(`/unibox/drafts/${empty.body.id}/send`, {})));
   t.deepEqual(sent.map(({ status }) => status).sort(), [200, 404, 404], 'once, however often it is asked for');
   const answered = await desk.post(
@@ -303,8 +303,8 @@ test.serial('a draft is kept, changed, sent once and then gone', async (t) => {
   t.deepEqual((await desk.get('/unibox/drafts')).body.data, []);
   const last = await desk.post('/unibox/drafts', { subject: 'Never' });
   t.deepEqual((await desk.get(`/unibox/drafts/${last.body.id}`)).body, last.body);
-  t.is((await desk.remove(`/unibox/drafts/${last.body.id}`)).status, 204);
-  t.is((await desk.get(`/unibox/drafts/${last.body.id}`)).status, 404);
+  assertStatus(t, await desk.remove(`/unibox/drafts/${last.body.id}`), 204);
+  assertStatus(t, await desk.get(`/unibox/drafts/${last.body.id}`), 404);
   const { apiKey } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, {
     permissions: maskOf(['READ_UNIBOX', 'WRITE_UNIBOX', 'SEND_DIRECT_EMAIL', 'SEND_INBOX_REPLY']),
   });
@@ -363,7 +363,7 @@ test.serial('files of a draft are kept with it, within the limits of an email, a
   t.deepEqual(changed.attachments[0], b);
   t.is(await blobs(), 2);
   const sent = await desk.post(`/unibox/drafts/${draft.id}/send`, { attachments: [file('d.txt')] });
-  t.is(sent.status, 200);
+  assertStatus(t, sent, 200);
   const { attachments } = await desk.read(sent.body.task_id);
   t.deepEqual(
     attachments.map(({ filename }: { filename: string }) => filename),
@@ -373,7 +373,7 @@ test.serial('files of a draft are kept with it, within the limits of an email, a
   t.is(await blobs(), 3, 'they are not stored again');
 
   const { body: gone } = await desk.post('/unibox/drafts', { attachments: [file('e.txt')] });
-  t.is((await desk.remove(`/unibox/drafts/${gone.id}`)).status, 204);
+  assertStatus(t, await desk.remove(`/unibox/drafts/${gone.id}`), 204);
   t.is(await blobs(), 3);
   const { body: old } = await desk.post('/unibox/drafts', { attachments: [file('f.txt')] });
   const { body: young } = await desk.post('/unibox/drafts', { attachments: [file('g.txt')] });
@@ -413,7 +413,7 @@ test.serial('no field of an email adds a line to its head or a part to its body'
       { ...file, filename: 'Ünï=?x?=.txt' },
     ],
   });
-  t.is(sent.status, 200);
+  assertStatus(t, sent, 200);
   t.is(await desk.finish(sent.body.task_id), 'sent');
   const mail = desk.smtp.taken[taken]!;
   t.deepEqual(mail.to, ['lea@else.test']);

@@ -8,7 +8,7 @@ import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { createContact, type Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { react } from '../../test/harness/reactions.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 const NOON = new Date('2026-03-02T12:00:00Z');
 const RANGE = { from: '2026-02-01T00:00:00Z', to: '2026-04-01T00:00:00Z' };
@@ -98,7 +98,7 @@ test.serial('a stage has one primary goal; another one demotes it, also when two
   const [entry] = await world.deps.db('audit_logs').where({ entity_type: 'goal', entity_id: second.id });
   t.is(entry.metadata.demoted_goal_id, first.id);
   const [{ id }] = await primaries('signup');
-  t.is((await ask(tenant, 'DELETE', `/${id}`)).status, 204);
+  assertStatus(t, await ask(tenant, 'DELETE', `/${id}`), 204);
   t.is((await primaries('signup')).length, 0);
   t.is((await ask(tenant, 'PATCH', `/${first.id}`, { is_primary: true })).body.is_primary, true);
 });
@@ -122,11 +122,11 @@ test.serial(
       ],
     );
     t.is((await ask(tenant, 'PATCH', path, { kind: 'signup' })).status, 400, 'the stage cannot change');
-    t.is((await ask(tenant, 'DELETE', path)).status, 204);
+    assertStatus(t, await ask(tenant, 'DELETE', path), 204);
     t.is((await ask(tenant, 'DELETE', path)).status, 204, 'again');
-    t.is((await ask(tenant, 'PATCH', path, { name: 'x' })).status, 409);
-    t.is((await ask(tenant, 'POST', `${path}/replays`, RANGE)).status, 409);
-    t.is((await ask(tenant, 'POST', `${path}/replays/preview`, RANGE)).status, 409);
+    assertStatus(t, await ask(tenant, 'PATCH', path, { name: 'x' }), 409);
+    assertStatus(t, await ask(tenant, 'POST', `${path}/replays`, RANGE), 409);
+    assertStatus(t, await ask(tenant, 'POST', `${path}/replays/preview`, RANGE), 409);
     t.deepEqual((await ask(tenant, 'GET', '')).body.data, []);
     t.like((await ask(tenant, 'GET', '?include_archived=true')).body.data, [{ id: goal.id, is_primary: false }]);
     t.truthy((await ask(tenant, 'GET', path)).body.archived_at);
@@ -349,7 +349,7 @@ test.serial('a replay does what its preview says, shows how far it is, and is on
       .reverse(),
   );
   const stranger = await world.tenant();
-  t.is((await ask(stranger, 'GET', `${path}/${replay.id}`)).status, 404);
+  assertStatus(t, await ask(stranger, 'GET', `${path}/${replay.id}`), 404);
   const other = await define(tenant);
   t.is((await ask(tenant, 'GET', `/${other.id}/replays/${replay.id}`)).status, 404, 'of another goal');
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { startTracking } from '../servers/tracking.ts';
 import { createMetrics } from '../../lib/metrics.ts';
-import { call, createWorld } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld } from '../../test/harness/world.ts';
 
 test('no answer is kept on its way, sessions and secrets least, but what is published is', async (t) => {
   const world = await createWorld();
@@ -57,7 +57,7 @@ test('a session has a rate of its own', async (t) => {
   const read = async (token: string) => call(world, 'GET', '/v1/contacts', { token });
   for (let n = 0; n < 3; n += 1) t.is((await read(first.sessionToken)).status, 200);
   const refused = await read(first.sessionToken);
-  t.is(refused.status, 429);
+  assertStatus(t, refused, 429);
   t.truthy(refused.headers.get('retry-after'));
-  t.is((await read(second.sessionToken)).status, 200);
+  assertStatus(t, await read(second.sessionToken), 200);
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { createMailbox, NO_SERVER } from '../../test/harness/factories.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -14,7 +14,7 @@ test('text that cannot be kept and endless nesting are refused at the edge of ev
   const send = (method: string, path: string, body?: unknown) =>
     call(world, method, path, { token: tenant.apiKey, ...(body === undefined ? {} : { body }) });
   const settings = await send('PATCH', '/v1/outreach/settings', { settings: { unsubscribe: { text: 'a\0b' } } });
-  t.is(settings.status, 400, settings.text);
+  assertStatus(t, settings, 400);
   t.true(settings.body.problems.some(({ path }: { path: string }) => path === 'body.settings.unsubscribe.text'));
   const contact = await send('POST', '/v1/contacts', [{ email: 'a@b.test', first_name: '\ud800' }]);
   t.deepEqual(contact.body.problems, [{ path: 'body.0.first_name', message: 'Contains half of a surrogate pair' }]);
@@ -24,13 +24,13 @@ test('text that cannot be kept and endless nesting are refused at the edge of ev
     [{ a: ['\udc00'] }, 'body.data.a.0'],
   ] as const) {
     const event = await send('POST', '/v1/events', { name: 'a', email: 'a@b.test', data });
-    t.is(event.status, 400);
+    assertStatus(t, event, 400);
     t.true(
       event.body.problems.some((problem: { path: string }) => problem.path === path),
       path,
     );
   }
-  t.is((await send('GET', '/v1/campaigns?q=%00')).status, 400);
+  assertStatus(t, await send('GET', '/v1/campaigns?q=%00'), 400);
   t.deepEqual((await send('GET', '/v1/crm/deals?limit=1&limit=2&status=won&status=lost')).body.problems, [
     { path: 'query.status', message: 'Given more than once' },
     { path: 'query.limit', message: 'Given more than once' },
@@ -94,7 +94,7 @@ test('a number that is not whole hides no rule about several fields', async (t) 
     max_actions_per_day: 2.5,
   };
   const answer = await call(world, 'POST', '/v1/agent-policies', { token: tenant.sessionToken, body: policy });
-  t.is(answer.status, 400);
+  assertStatus(t, answer, 400);
   t.deepEqual(answer.body.problems.map(({ path }: { path: string }) => path).sort(), [
     'body.api_key_id',
     'body.expires_at',

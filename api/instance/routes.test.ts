@@ -23,7 +23,7 @@ import { startMailWorld } from '../../test/harness/mail.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { startReceiver, type Receiver } from '../../test/harness/receiver.ts';
 import { startPulse } from '../../workers/pulse.ts';
-import { call, createWorld, noWorkflows, testConfig, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, noWorkflows, testConfig, type World } from '../../test/harness/world.ts';
 
 const clock = new ManualClock(new Date('2026-11-22T12:00:00Z'));
 let world: World;
@@ -301,7 +301,7 @@ test.serial('only administrators of the installation see it, each page with its 
   for (const path of paths) t.is((await call(world, 'GET', path, { token: tenant.sessionToken })).status, 200, path);
   const viewer = await createMember(world.deps, tenant, 'Viewer');
   await world.deps.db('users').where({ id: viewer.userId }).update({ is_platform_admin: true });
-  t.is((await call(world, 'GET', paths[0]!, { token: viewer.sessionToken })).status, 200);
+  assertStatus(t, await call(world, 'GET', paths[0]!, { token: viewer.sessionToken }), 200);
   t.is(
     (await call(world, 'GET', paths[1]!, { token: viewer.sessionToken })).status,
     403,

@@ -2,7 +2,7 @@ import test from 'ava';
 import { startClose, startN8n, type CloseDouble, type N8nDouble } from '../../test/doubles/index.ts';
 import { createContact } from '../../test/harness/factories.ts';
 import { connect, deliverNow, subscribe } from '../../test/harness/integrations.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { newId } from '../../lib/ids.ts';
@@ -36,11 +36,11 @@ test.serial('a push refuses more than 500, nothing, and providers that take no c
   const { id } = await connect(world, tenant, 'n8n', { webhook_url: n8n.hookUrl });
   const push = (body: object, of = id) =>
     call(world, 'POST', `/v1/integrations/connections/${of}/push`, { token: tenant.apiKey, body });
-  t.is((await push({ contact_ids: [newId()] })).status, 400);
+  assertStatus(t, await push({ contact_ids: [newId()] }), 400);
   const { id: crm } = await connect(world, tenant, 'close', { api_key: [...close.keys][0]! });
-  t.is((await push({ contact_ids: [] }, crm)).status, 400);
+  assertStatus(t, await push({ contact_ids: [] }, crm), 400);
   t.is((await push({ contact_ids: [newId()] }, crm)).status, 400, 'no contact of ours');
-  t.is((await push({ contact_ids: Array.from({ length: 501 }, () => newId()) }, crm)).status, 400);
+  assertStatus(t, await push({ contact_ids: Array.from({ length: 501 }, () => newId()) }, crm), 400);
   await world.deps.db.raw(
     `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, created_at, updated_at)
      select gen_random_uuid(), '${tenant.organizationId}', 'many' || n || '@lead.test', '', '', '', '', '{}', now(), now() from generate_series(1, 501) n`,
@@ -114,7 +114,7 @@ test.serial('an account whose key has ended is connected again by a new one; wha
     token,
     body: { provider: 'close', config: { api_key: ended } },
   });
-  t.is(wrong.status, 400);
+  assertStatus(t, wrong, 400);
   const again = await connect(world, tenant, 'close', { api_key: close.keys[0]! });
   t.like(again, { id, status: 'connected', health: 'healthy' });
   t.is((await connections(token)).length, 1);

@@ -4,7 +4,7 @@ import { createApiKey, createCampaign, createContact, createLabel, enroll } from
 import { cutConnectionOnce } from '../../test/harness/cut-connection.ts';
 import { browserCookie, connect, deliverNow, subscribe } from '../../test/harness/integrations.ts';
 import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import {
   startCalCom,
   startClose,
@@ -23,6 +23,7 @@ import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
+import { assertNowhere, drawnSecret } from '../../test/harness/secrets.ts';
 
 let world: World;
 let hubspot: HubSpotDouble;
@@ -89,7 +90,7 @@ test('a key is checked by a live call before it is stored, and is never shown', 
     token,
     body: { provider: 'close', config: { api_key: 'api_0000000000wrong' } },
   });
-  t.is(wrong.status, 400, wrong.text);
+  assertStatus(t, wrong, 400);
   t.deepEqual(await connections(token), []);
   const faults = await call(world, 'POST', '/v1/integrations/connections', {
     token,
@@ -106,7 +107,11 @@ test('a key is checked by a live call before it is stored, and is never shown', 
       .problems[0].message,
     /oauth\/start/,
   );
-  t.is((await call(world, 'POST', '/v1/integrations/connections', { token, body: { provider: 'none' } })).status, 400);
+  assertStatus(
+    t,
+    await call(world, 'POST', '/v1/integrations/connections', { token, body: { provider: 'none' } }),
+    400,
+  );
   const made = await connect(world, tenant, 'close', { api_key: [...close.keys][0]! });
   t.like(made, { provider: 'close', status: 'connected', health: 'healthy', auth_method: 'api_key' });
   const detail = await call(world, 'GET', `/v1/integrations/connections/${made.id}`, { token });
@@ -114,16 +119,15 @@ test('a key is checked by a live call before it is stored, and is never shown', 
     detail.body.runs.map(({ kind, status }: any) => [kind, status]),
     [['connect', 'success']],
   );
-  t.false(JSON.stringify([made, detail.body, await connections(token)]).includes([...close.keys][0]!));
   const stored = await world.deps.db('integration_connections').where({ id: made.id }).first();
-  t.false(stored.sealed.toString('latin1').includes([...close.keys][0]!));
+  assertNowhere(t, [made, detail.body, await connections(token), stored], [...close.keys]);
   const changed = await call(world, 'PATCH', `/v1/integrations/connections/${made.id}/config`, {
     token,
     body: { sync_direction: 'both', config_capabilities: { notes: true } },
   });
   t.like(changed.body.connection, { sync_direction: 'both', config_capabilities: { notes: true } });
-  t.is((await call(world, 'DELETE', `/v1/integrations/connections/${made.id}`, { token })).status, 204);
-  t.is((await call(world, 'GET', `/v1/integrations/connections/${made.id}`, { token })).status, 404);
+  assertStatus(t, await call(world, 'DELETE', `/v1/integrations/connections/${made.id}`, { token }), 204);
+  assertStatus(t, await call(world, 'GET', `/v1/integrations/connections/${made.id}`, { token }), 404);
 });
 
 test.serial(
@@ -141,7 +145,7 @@ test.serial(
     t.deepEqual(others, []);
     t.like(made, { provider: 'hubspot', label: 'Ours', status: 'connected', auth_method: 'oauth' });
     const row = await world.deps.db('integration_connections').where({ id: made.id }).first();
-    t.notRegex(row.sealed.toString('latin1'), /at-|rt-/);
+    assertNowhere(t, row, hubspot.oauth.issued);
     const denied = await connectHubSpot(tenant);
     const refused = new URL(denied.back);
     refused.searchParams.delete('code');
@@ -215,9 +219,9 @@ test.serial(
     await cut.remove();
 
     hubspot.oauth.revokeAll();
-    t.is((await push(ids)).status, 409);
+    assertStatus(t, await push(ids), 409);
     t.like((await connections(tenant.apiKey))[0], { status: 'reauth_required', health: 'down' });
-    t.is((await push(ids)).status, 409);
+    assertStatus(t, await push(ids), 409);
     const ctx = world.system(tenant.organizationId);
     const conversation = callFor(ctx, await db('integration_connections').where({ id }).first());
     const ask = () => conversation.call.request({ method: 'GET', path: '/crm/v3/properties/contacts' });
@@ -226,9 +230,9 @@ test.serial(
     t.is((await again.page()).status, 200);
     await ask();
     t.false(await noteReauth(ctx, conversation.refused(refusal), 'late'), 'it is about the tokens from before');
-    t.is((await push(ids)).status, 200);
+    assertStatus(t, await push(ids), 200);
     t.is((await connections(tenant.apiKey)).length, 1);
-    t.is((await call(world, 'DELETE', `/v1/integrations/connections/${id}`, { token: tenant.apiKey })).status, 204);
+    assertStatus(t, await call(world, 'DELETE', `/v1/integrations/connections/${id}`, { token: tenant.apiKey }), 204);
     const revoked = hubspot.oauth.revoked.length;
     t.is(await revokeConnections(world.deps), 1);
     t.is(hubspot.oauth.revoked.length, revoked, 'another workspace is connected to the same account');
@@ -279,7 +283,7 @@ test.serial('fields are mapped with transforms, and compared with the schema of 
       ],
     },
   });
-  t.is(put.status, 200, put.text);
+  assertStatus(t, put, 200);
   const email = `mapped-${newId()}@lead.test`;
   const contactId = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId, {
     email,
@@ -434,9 +438,7 @@ test.serial(
       contact_name: 'Lea Lee',
       source: 'cal_com',
     });
-    await new Promise((resolve) => setTimeout(resolve, 5));
     const moved = calCom.reschedule(first, new Date(at.getTime() + 3_600_000));
-    await new Promise((resolve) => setTimeout(resolve, 5));
     calCom.cancel(moved, 'ill');
     const later = calCom.outbox.slice(sent.length);
     // The cancellation arrives first, then everything again.
@@ -456,8 +458,8 @@ test.serial(
     t.is((await list('timeframe=upcoming')).data.length, 0, 'what was called off is not to come');
     t.is((await list('timeframe=past')).pagination.total, 1);
     t.is((await list('')).pagination.total, 1);
-    t.is((await call(world, 'GET', '/v1/meetings?timezone=Nowhere/There', { token })).status, 400);
-    t.is((await call(world, 'POST', '/integrations/inbound/nothing', { body: {} })).status, 404);
+    assertStatus(t, await call(world, 'GET', '/v1/meetings?timezone=Nowhere/There', { token }), 400);
+    assertStatus(t, await call(world, 'POST', '/integrations/inbound/nothing', { body: {} }), 404);
   },
 );
 
@@ -482,17 +484,18 @@ test.serial('ids of bookings are kept as far as they can be, and found again', a
 
 test('what could never be sent is refused before it is stored: addresses that are not called, keys that no header takes', async (t) => {
   const { apiKey: token } = await world.tenant();
+  const secret = drawnSecret();
   for (const [provider, config, at] of [
-    ['n8n', { webhook_url: n8n.hookUrl.replace('://', '://user:word@') }, 'body.config.webhook_url'],
-    ['calendly', { api_key: `${'k'.repeat(20)}\r\nx-more: 1` }, 'body.config.api_key'],
+    ['n8n', { webhook_url: n8n.hookUrl.replace('://', `://user:${secret}@`) }, 'body.config.webhook_url'],
+    ['calendly', { api_key: `${secret}\r\nx-more: 1` }, 'body.config.api_key'],
   ] as const) {
     const refused = await call(world, 'POST', '/v1/integrations/connections', { token, body: { provider, config } });
-    t.is(refused.status, 400, refused.text);
+    assertStatus(t, refused, 400);
     t.deepEqual(
       refused.body.problems.map(({ path }: { path: string }) => path),
       [at],
     );
-    t.notRegex(refused.text, /word|kkkk/);
+    assertNowhere(t, refused.text, [secret]);
   }
   t.deepEqual(await connections(token), []);
 });
@@ -533,15 +536,15 @@ test('EXTENDED_SURFACES and the paid plan close what they say', async (t) => {
   const { apiKey } = await closed.tenant();
   for (const path of ['/v1/integrations/catalog', '/v1/pipelines', '/v1/templates'])
     t.is((await call(closed, 'GET', path, { token: apiKey })).status, 404, path);
-  t.is((await call(closed, 'GET', '/v1/contacts', { token: apiKey })).status, 200);
+  assertStatus(t, await call(closed, 'GET', '/v1/contacts', { token: apiKey }), 200);
   const paid = await createWorld({ env: { REQUIRE_PAID_PLAN: 'true' } });
   t.teardown(() => paid.close());
   const tenant = await paid.tenant();
   await paid.deps.db('organizations').where({ id: tenant.organizationId }).update({ plan: 'free' });
   const body = { provider: 'n8n', config: { webhook_url: n8n.hookUrl } };
   const create = () => call(paid, 'POST', '/v1/integrations/connections', { token: tenant.apiKey, body });
-  t.is((await create()).status, 403);
-  t.is((await call(paid, 'GET', '/v1/integrations/connections', { token: tenant.apiKey })).status, 200);
+  assertStatus(t, await create(), 403);
+  assertStatus(t, await call(paid, 'GET', '/v1/integrations/connections', { token: tenant.apiKey }), 200);
   await paid.deps.db('organizations').where({ id: tenant.organizationId }).update({ plan: 'paid' });
-  t.is((await create()).status, 201);
+  assertStatus(t, await create(), 201);
 });

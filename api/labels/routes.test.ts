@@ -2,7 +2,7 @@ import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createContact, createMailbox, createMember, enroll } from '../../test/harness/factories.ts';
 import { createReservedSend } from '../../test/harness/inbound.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -18,7 +18,7 @@ for (const plural of ['folders', 'tags', 'categories']) {
     const ids: string[] = [];
     for (const title of ['A', 'B', 'C']) {
       const made = await call(world, 'POST', `/v1/${plural}`, { token, body: { title } });
-      t.is(made.status, 200, made.text);
+      assertStatus(t, made, 200);
       t.regex(made.body.color, /^#[0-9a-f]{6}$/);
       ids.push(made.body.id);
     }
@@ -33,19 +33,19 @@ for (const plural of ['folders', 'tags', 'categories']) {
       ['A', 1],
       ['B', 2],
     ]);
-    t.is((await call(world, 'PATCH', `/v1/${plural}/${ids[0]}/move`, { token, body: { position: 3 } })).status, 400);
+    assertStatus(t, await call(world, 'PATCH', `/v1/${plural}/${ids[0]}/move`, { token, body: { position: 3 } }), 400);
     t.deepEqual(
       (await call(world, 'PATCH', `/v1/${plural}/${ids[0]}`, { token, body: { title: ' Z ', color: '#ABCDEF' } })).body
         .color,
       '#abcdef',
     );
-    t.is((await call(world, 'DELETE', `/v1/${plural}/${ids[2]}`, { token })).status, 204);
+    assertStatus(t, await call(world, 'DELETE', `/v1/${plural}/${ids[2]}`, { token }), 204);
     t.deepEqual(await titles(), [
       ['Z', 0],
       ['B', 1],
     ]);
     for (const body of [{ title: '' }, { title: 'x'.repeat(51) }, { title: 'x', color: 'red' }]) {
-      t.is((await call(world, 'POST', `/v1/${plural}`, { token, body })).status, 400);
+      assertStatus(t, await call(world, 'POST', `/v1/${plural}`, { token, body }), 400);
     }
     const other = await world.tenant('Other');
     for (const id of [ids[0], newId(), 'x']) {
@@ -57,7 +57,7 @@ for (const plural of ['folders', 'tags', 'categories']) {
         (await call(world, 'PATCH', `/v1/${plural}/${id}/move`, { token: other.apiKey, body: { position: 0 } })).status,
         404,
       );
-      t.is((await call(world, 'DELETE', `/v1/${plural}/${id}`, { token: other.apiKey })).status, 404);
+      assertStatus(t, await call(world, 'DELETE', `/v1/${plural}/${id}`, { token: other.apiKey }), 404);
     }
   });
 }
@@ -74,7 +74,7 @@ test('a registry holds 100 entries, and an id of one registry is unknown in anot
     data.map((row: any) => row.position),
     Array.from({ length: 100 }, (_, i) => i),
   );
-  t.is((await call(world, 'DELETE', `/v1/folders/${data[0].id}`, { token })).status, 404);
+  assertStatus(t, await call(world, 'DELETE', `/v1/folders/${data[0].id}`, { token }), 404);
 });
 
 test('deleting unfiles campaigns', async (t) => {
@@ -119,7 +119,7 @@ test('a tag that alone says which mailboxes a campaign sends from stays: without
     updated_at: now,
   });
   const refused = await call(world, 'DELETE', `/v1/tags/${tag}`, { token });
-  t.is(refused.status, 409);
+  assertStatus(t, refused, 409);
   t.is(refused.body.code, 'conflict');
   t.true(refused.text.includes(campaignId) && refused.text.includes('Spring'), refused.text);
   t.deepEqual((await db('campaigns').where({ id: campaignId }).first()).email_tags, [tag]);
@@ -130,7 +130,7 @@ test('a tag that alone says which mailboxes a campaign sends from stays: without
     await db('campaigns')
       .where({ id: campaignId })
       .update({ email_tags: [spare], ...harmless });
-    t.is((await call(world, 'DELETE', `/v1/tags/${spare}`, { token })).status, 204);
+    assertStatus(t, await call(world, 'DELETE', `/v1/tags/${spare}`, { token }), 204);
   }
 });
 
@@ -156,7 +156,7 @@ test('a campaign asks for new slots when one of its tags is deleted, and pauses 
   const narrower = await reserved({ email_tags: [lost, other] });
   const empty = await reserved({ email_tags: [lost], sender_strategy: 'explicit' });
   const untouched = await reserved({ email_tags: [other] });
-  t.is((await call(world, 'DELETE', `/v1/tags/${lost}`, { token })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/tags/${lost}`, { token }), 204);
   const left = await db('sends').where({ organization_id: organizationId }).pluck('id');
   t.deepEqual(left, [untouched.id]);
   const after = (id: string) => db('campaigns').where({ id }).first('status', 'control_epoch', 'email_tags');
@@ -169,7 +169,7 @@ test('a viewer sees and does not change', async (t) => {
   const tenant = await world.tenant();
   const { sessionToken: token } = await createMember(world.deps, tenant, 'Viewer');
   for (const plural of ['folders', 'tags', 'categories']) {
-    t.is((await call(world, 'GET', `/v1/${plural}`, { token })).status, 200);
-    t.is((await call(world, 'POST', `/v1/${plural}`, { token, body: { title: 'x' } })).status, 403);
+    assertStatus(t, await call(world, 'GET', `/v1/${plural}`, { token }), 200);
+    assertStatus(t, await call(world, 'POST', `/v1/${plural}`, { token, body: { title: 'x' } }), 403);
   }
 });

@@ -7,7 +7,7 @@ import {
   type OrderDesk,
   type OrderWorld,
 } from '../../test/harness/mailbox-orders.ts';
-import { call, createWorld } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld } from '../../test/harness/world.ts';
 
 let orders: OrderWorld;
 test.before(async () => {
@@ -133,20 +133,20 @@ test.serial('a provider that does not answer: 503, and nothing is kept', async (
   orders.sandbox.behave({ does: 'fail', operation: 'domains/check' });
   const answer = await desk.quote();
   t.like(answer, { status: 503, body: { code: 'mailbox_provisioning_failed' } });
-  t.is((await desk.quote()).status, 200);
+  assertStatus(t, await desk.quote(), 200);
 });
 
 test.serial('a signed-in person orders a quote once; another has none of it', async (t) => {
   const desk = await openOrderDesk(orders);
   const { quote_id: id } = (await desk.quote({ warmup: true })).body;
   const ordered = await desk.order(id);
-  t.is(ordered.status, 202, ordered.text);
+  assertStatus(t, ordered, 202);
   t.like(ordered.body, { status: 'awaiting_payment', quote_id: id, mailboxes_requested: 2, needs_person: false });
   t.like((await desk.order(id)).body, { code: 'quote_consumed' });
-  t.is((await desk.order(id)).status, 409);
+  assertStatus(t, await desk.order(id), 409);
   const other = await openOrderDesk(orders);
   t.like((await other.order(id)).body, { code: 'quote_not_found' });
-  t.is((await other.order('nonsense')).status, 404);
+  assertStatus(t, await other.order('nonsense'), 404);
   t.is(await desk.payment(ordered.body.provisioning_id), 'open');
   const { data } = (await desk.call('GET', '/mailbox-provisioning')).body;
   t.is(data[0].provisioning_id, ordered.body.provisioning_id);
@@ -183,9 +183,9 @@ test.serial('the same Idempotency-Key gives the same order; without one it is re
       headers,
     });
   const [first, again] = [await send({ 'idempotency-key': 'one' }), await send({ 'idempotency-key': 'one' })];
-  t.is(first.status, 202);
+  assertStatus(t, first, 202);
   t.is(again.text, first.text);
-  t.is((await send({})).status, 400);
+  assertStatus(t, await send({}), 400);
 });
 
 test.serial('a quote older than 15 minutes is refused', async (t) => {
@@ -204,7 +204,7 @@ test.serial(
     const within = await desk.order((await desk.quote({}, apiKey)).body.quote_id, apiKey);
     t.like(within.body, { status: 'awaiting_payment' }, within.text);
     const above = await desk.order((await desk.quote({ count: 3 }, apiKey)).body.quote_id, apiKey);
-    t.is(above.status, 202);
+    assertStatus(t, above, 202);
     t.like(above.body, { result: 'awaiting_approval' });
     t.regex(above.body.reasons[0], /costs 1050 cents a month; the policy allows 700/);
     await orders.world.deps
@@ -230,9 +230,9 @@ test.serial(
     t.like(shown, { action_type: 'mailbox.provision', subject_type: 'mailbox_order' });
     t.like(shown.payload.details, { monthly: '7.00 USD a month', due_today: '19.00 USD' });
     await age(id, 20);
-    t.is((await decide(desk, held.body.approval_id, 'approved')).status, 200);
+    assertStatus(t, await decide(desk, held.body.approval_id, 'approved'), 200);
     const passed = await desk.order(id, apiKey);
-    t.is(passed.status, 202, passed.text);
+    assertStatus(t, passed, 202);
     t.is(passed.body.status, 'awaiting_payment');
     t.is(passed.body.provisioning_id, shown.subject_id);
     t.is((await orders.world.deps.db('approvals').where({ id: held.body.approval_id }).first()).status, 'executed');
@@ -268,8 +268,8 @@ test.serial('another workspace sees no order, and cancels none', async (t) => {
   const desk = await openOrderDesk(orders);
   const id = await desk.place();
   const other = await openOrderDesk(orders);
-  t.is((await other.call('GET', `/mailbox-provisioning/${id}`)).status, 404);
-  t.is((await other.call('POST', `/mailbox-provisioning/${id}/cancel`)).status, 404);
+  assertStatus(t, await other.call('GET', `/mailbox-provisioning/${id}`), 404);
+  assertStatus(t, await other.call('POST', `/mailbox-provisioning/${id}/cancel`), 404);
   t.is((await other.call('GET', '/mailbox-provisioning')).body.data.length, 0);
   t.is((await desk.row(id)).state, 'awaiting_payment');
 });

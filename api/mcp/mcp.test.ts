@@ -15,7 +15,7 @@ import {
 import { allowEverything } from '../../test/harness/approvals.ts';
 import { connectMcp, type McpProgram } from '../../test/harness/mcp.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -441,7 +441,7 @@ test('without a credential: 401 and the way to one', async (t) => {
     ['/v1/mcp', '/v1/mcp'],
   ]) {
     const answer = await call(world, 'POST', path!, { body: ping });
-    t.is(answer.status, 401);
+    assertStatus(t, answer, 401);
     t.is(
       answer.headers.get('www-authenticate'),
       `Bearer resource_metadata="http://127.0.0.1:8080/.well-known/oauth-protected-resource${metadata}"`,
@@ -450,15 +450,15 @@ test('without a credential: 401 and the way to one', async (t) => {
   const expired = await keyWith(tenant, { expiresAt: new Date(world.deps.clock.now().getTime() - 1000) });
   for (const token of [expired, 'ssk_none', 'ssat_none']) {
     const answer = await post(token, ping);
-    t.is(answer.status, 401);
+    assertStatus(t, answer, 401);
     t.regex(
       answer.headers.get('www-authenticate') ?? '',
       /^Bearer error="invalid_token", .*resource_metadata="[^"]+\/mcp"$/,
     );
   }
-  t.is((await post(await keyWith(tenant, { allowedIps: ['203.0.113.1'] }), ping)).status, 403);
-  t.is((await post(undefined, ping, { authorization: 'Basic eA==' })).status, 401);
-  t.is((await call(world, 'POST', `/mcp?access_token=${tenant.apiKey}`, { body: ping })).status, 401);
+  assertStatus(t, await post(await keyWith(tenant, { allowedIps: ['203.0.113.1'] }), ping), 403);
+  assertStatus(t, await post(undefined, ping, { authorization: 'Basic eA==' }), 401);
+  assertStatus(t, await call(world, 'POST', `/mcp?access_token=${tenant.apiKey}`, { body: ping }), 401);
 });
 
 test('what is not the protocol is refused in its terms', async (t) => {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createCampaign, createContact, enroll, type Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { recordMeeting } from '../../domain/meetings/record.ts';
@@ -40,7 +40,7 @@ test('a meeting that is logged by hand does what a booking does: campaigns end, 
   };
   const key = { 'idempotency-key': newId() };
   const logged = await ask(tenant, 'POST', '', body, key);
-  t.is(logged.status, 201, logged.text);
+  assertStatus(t, logged, 201);
   t.like(logged.body, {
     source: 'manual',
     status: 'booked',
@@ -106,7 +106,7 @@ test('bad meetings are refused with every fault, and those of providers are chan
     end_time: '2026-03-05T09:00:00Z',
     join_url: 'javascript:alert(1)',
   });
-  t.is(bad.status, 400);
+  assertStatus(t, bad, 400);
   t.deepEqual(bad.body.problems.map(({ path }: { path: string }) => path).toSorted(), [
     'body.contact_id',
     'body.end_time',
@@ -126,7 +126,7 @@ test('bad meetings are refused with every fault, and those of providers are chan
     );
   }
   for (const field of ['from', 'to']) t.is((await ask(tenant, 'GET', `?${field}=0000-01-01`)).status, 400);
-  t.is((await ask(tenant, 'GET', '?from=0001-01-01&to=9999-12-31')).status, 200);
+  assertStatus(t, await ask(tenant, 'GET', '?from=0001-01-01&to=9999-12-31'), 200);
   const foreign = await createContact(world.deps.db, clock.now(), (await world.tenant()).organizationId);
   const given = { event_name: 'Call', scheduled_for: '2026-03-05T09:00:00Z' };
   t.is((await ask(tenant, 'POST', '', { ...given, contact_id: foreign })).body.problems[0].path, 'body.contact_id');
@@ -162,6 +162,6 @@ test('bad meetings are refused with every fault, and those of providers are chan
     .db('meetings')
     .where({ organization_id: tenant.organizationId, source: 'calendly' })
     .first();
-  t.is((await ask(tenant, 'PATCH', `/${theirs.id}`, { location: 'Here' })).status, 409);
+  assertStatus(t, await ask(tenant, 'PATCH', `/${theirs.id}`, { location: 'Here' }), 409);
   t.regex((await ask(tenant, 'POST', `/${theirs.id}/cancel`, {})).body.fix, /there/);
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -108,13 +108,13 @@ test('registrations of one address are limited per hour, wherever it claims to c
   const limited = await createWorld({ clock, env: { OAUTH_REGISTRATIONS_PER_HOUR: '3' } });
   t.teardown(() => limited.close());
   for (let index = 0; index < 3; index += 1)
-    t.is((await register(GOOD, limited, { 'x-forwarded-for': `192.0.2.${index}` })).status, 201);
+    assertStatus(t, await register(GOOD, limited, { 'x-forwarded-for': `192.0.2.${index}` }), 201);
   const { status, headers, body } = await register(GOOD, limited);
   t.is(status, 429);
   t.is(body.error, 'temporarily_unavailable');
   t.is(headers.get('retry-after'), '3600');
   clock.advance(3600_000);
-  t.is((await register(GOOD, limited)).status, 201);
+  assertStatus(t, await register(GOOD, limited), 201);
 });
 
 test('behind a proxy the address it names counts, an IPv6 one with its whole network', async (t) => {

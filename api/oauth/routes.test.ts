@@ -2,7 +2,8 @@ import test from 'ava';
 import { ALL_PERMISSIONS, maskOf } from '../../lib/permissions.ts';
 import { createApiKey } from '../../test/harness/factories.ts';
 import { basic, CALLBACK, createAccessToken, createCode, token } from '../../test/harness/oauth.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertNowhere } from '../../test/harness/secrets.ts';
 
 let world: World;
 test.before(async () => {
@@ -43,7 +44,7 @@ test('an application is created, read, listed, changed and deleted; its secret i
       webhook_events: ['campaign.started'],
     },
   });
-  t.is(created.status, 201, created.text);
+  assertStatus(t, created, 201);
   t.is(created.headers.get('cache-control'), 'no-store');
   const { client_secret: secret, ...application } = created.body;
   t.regex(secret, /^sscs_[A-Za-z0-9_-]{43}$/);
@@ -60,22 +61,21 @@ test('an application is created, read, listed, changed and deleted; its secret i
     token: sessionToken,
     body: { name: 'Reporting', scopes: ['read_contacts'], webhook_url: '' },
   });
-  t.is(changed.status, 200, changed.text);
+  assertStatus(t, changed, 200);
   t.deepEqual(
     { ...changed.body, updated_at: '' },
     { ...application, name: 'Reporting', scopes: ['read_contacts'], webhook_url: '', updated_at: '' },
   );
-  t.is((await call(world, 'DELETE', path, { token: sessionToken })).status, 204);
-  t.is((await call(world, 'GET', path, { token: sessionToken })).status, 404);
-  t.is((await call(world, 'PATCH', path, { token: sessionToken, body: { name: 'x' } })).status, 404);
+  assertStatus(t, await call(world, 'DELETE', path, { token: sessionToken }), 204);
+  assertStatus(t, await call(world, 'GET', path, { token: sessionToken }), 404);
+  assertStatus(t, await call(world, 'PATCH', path, { token: sessionToken, body: { name: 'x' } }), 404);
 
   const audit = await world.deps.db('audit_logs').where({ entity_id: application.id }).orderBy('id');
   t.deepEqual(
     audit.map(({ action }) => action),
     ['create', 'update', 'delete'],
   );
-  t.false(JSON.stringify(audit).includes(secret));
-  t.false(JSON.stringify(audit).includes('the-receivers-secret'));
+  assertNowhere(t, audit, [secret, 'the-receivers-secret']);
   t.deepEqual(audit[1].changes.webhook_host, { old: 'hooks.example.com', new: '' });
 });
 
@@ -135,7 +135,7 @@ test('every fault of an application is named at once', async (t) => {
     'body.webhook_events.2',
   ];
   const created = await call(world, 'POST', '/v1/oauth/applications', { token: sessionToken, body });
-  t.is(created.status, 400);
+  assertStatus(t, created, 400);
   t.deepEqual(created.body.problems.map(({ path }: { path: string }) => path).sort(), expected.sort());
   const {
     body: { id },
@@ -180,16 +180,16 @@ test('a rotated secret works at once and the old one no more; tokens stay', asyn
     { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: CALLBACK },
     basic(client),
   );
-  t.is(first.status, 200, first.text);
+  assertStatus(t, first, 200);
   const rotated = await call(world, 'POST', `/v1/oauth/applications/${application.id}/rotate-secret`, {
     token: tenant.sessionToken,
   });
-  t.is(rotated.status, 200);
+  assertStatus(t, rotated, 200);
   t.not(rotated.body.client_secret, client.secret);
-  t.is((await call(world, 'GET', '/v1/contacts', { token: first.body.access_token })).status, 200);
+  assertStatus(t, await call(world, 'GET', '/v1/contacts', { token: first.body.access_token }), 200);
   const form = { grant_type: 'refresh_token', refresh_token: first.body.refresh_token };
-  t.is((await token(world, form, basic(client))).status, 401);
-  t.is((await token(world, form, basic({ ...client, secret: rotated.body.client_secret }))).status, 200);
+  assertStatus(t, await token(world, form, basic(client)), 401);
+  assertStatus(t, await token(world, form, basic({ ...client, secret: rotated.body.client_secret })), 200);
 });
 
 test('deleting an application ends every token of it, in every workspace', async (t) => {
@@ -206,7 +206,7 @@ test('deleting an application ends every token of it, in every workspace', async
     { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: CALLBACK },
     basic(client),
   );
-  t.is((await call(world, 'GET', '/v1/contacts', { token: body.access_token })).status, 200);
+  assertStatus(t, await call(world, 'GET', '/v1/contacts', { token: body.access_token }), 200);
   t.is(
     (await call(world, 'DELETE', `/v1/oauth/applications/${application.id}`, { token: guest.sessionToken })).status,
     404,
@@ -216,7 +216,7 @@ test('deleting an application ends every token of it, in every workspace', async
     204,
   );
   world.actors.forget();
-  t.is((await call(world, 'GET', '/v1/contacts', { token: body.access_token })).status, 401);
+  assertStatus(t, await call(world, 'GET', '/v1/contacts', { token: body.access_token }), 401);
   t.is(
     (await token(world, { grant_type: 'refresh_token', refresh_token: body.refresh_token }, basic(client))).body.error,
     'invalid_client',
@@ -265,7 +265,7 @@ test('a key or token makes no application, and no key, that may do more than its
         .status,
       403,
     );
-    t.is((await send('PATCH', `/v1/oauth/applications/${made.body.id}`, { redirect_uris: [CALLBACK] })).status, 200);
+    assertStatus(t, await send('PATCH', `/v1/oauth/applications/${made.body.id}`, { redirect_uris: [CALLBACK] }), 200);
     t.is(
       (await send('PATCH', `/v1/oauth/applications/${wide.id}`, { redirect_uris: ['https://evil.example.com/'] }))
         .status,
@@ -281,10 +281,10 @@ test('a key or token makes no application, and no key, that may do more than its
       t.is((await send('PATCH', path(wide.id), receiver)).status, 403, 'it may do more than the credential');
       t.is((await send('PATCH', path(made.body.id), receiver)).status, 403, 'the credential lacks WEBHOOKS');
     }
-    t.is((await send('POST', `/v1/oauth/applications/${wide.id}/rotate-secret`)).status, 403);
-    t.is((await send('PATCH', `/v1/oauth/applications/${wide.id}`, { name: 'Renamed' })).status, 200);
-    t.is((await send('POST', '/v1/api-keys', { name: 'k', permissions: maskOf(['WRITE_CONTACTS']) })).status, 403);
-    t.is((await send('POST', '/v1/api-keys', { name: 'k', permissions: maskOf(['READ_CONTACTS']) })).status, 201);
+    assertStatus(t, await send('POST', `/v1/oauth/applications/${wide.id}/rotate-secret`), 403);
+    assertStatus(t, await send('PATCH', `/v1/oauth/applications/${wide.id}`, { name: 'Renamed' }), 200);
+    assertStatus(t, await send('POST', '/v1/api-keys', { name: 'k', permissions: maskOf(['WRITE_CONTACTS']) }), 403);
+    assertStatus(t, await send('POST', '/v1/api-keys', { name: 'k', permissions: maskOf(['READ_CONTACTS']) }), 201);
   }
   const audit = await world.deps
     .db('audit_logs')
@@ -298,7 +298,7 @@ test('a key or token makes no application, and no key, that may do more than its
     .where({ organization_id: tenant.organizationId })
     .update({ revoked_at: world.deps.clock.now() });
   const late = await call(world, 'POST', '/v1/api-keys', { token: accessToken, body: { name: 'k', permissions: 1 } });
-  t.is(late.status, 401);
+  assertStatus(t, late, 401);
 });
 
 test('applications that registered themselves belong to no workspace', async (t) => {
@@ -343,7 +343,7 @@ test('the metadata says where everything is, under every address clients look at
   const base = world.deps.config.API_PUBLIC_URL;
   for (const path of ['', '/mcp', '/v1/mcp']) {
     const server = await call(world, 'GET', `/.well-known/oauth-authorization-server${path}`);
-    t.is(server.status, 200);
+    assertStatus(t, server, 200);
     t.like(server.body, {
       issuer: base,
       authorization_endpoint: `${world.deps.config.APP_URL}/oauth/authorize`,

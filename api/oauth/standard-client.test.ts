@@ -1,6 +1,6 @@
 import test from 'ava';
 import * as oauth from 'oauth4webapi';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { approveAuthorization, readAuthorizationRequest } from '../../domain/oauth/authorize.ts';
 import { CALLBACK, createApplication, personCtx } from '../../test/harness/oauth.ts';
 
@@ -107,14 +107,14 @@ test('oauth4webapi goes from discovery to revocation as a client that registers 
     await oauth.refreshTokenGrantRequest(as, client, oauth.None(), tokens.refresh_token!, insecure),
   );
   t.not(next.refresh_token, tokens.refresh_token);
-  t.is((await call(world, 'GET', '/v1/contacts', { token: next.access_token })).status, 200);
+  assertStatus(t, await call(world, 'GET', '/v1/contacts', { token: next.access_token }), 200);
 
   await oauth.processRevocationResponse(
     await oauth.revocationRequest(as, client, oauth.None(), next.refresh_token!, insecure),
   );
   world.actors.forget();
   for (const token of [tokens.access_token, next.access_token])
-    t.is((await call(world, 'GET', '/v1/contacts', { token })).status, 401);
+    assertStatus(t, await call(world, 'GET', '/v1/contacts', { token }), 401);
   const error = await t.throwsAsync(
     async () =>
       oauth.processRefreshTokenResponse(

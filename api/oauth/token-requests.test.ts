@@ -1,7 +1,7 @@
 import test from 'ava';
 import { newSecret, SECRET_PREFIX } from '../../lib/crypto.ts';
 import { basic, createApplication, createFlow, refused, token } from '../../test/harness/oauth.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -69,7 +69,7 @@ test('a public client has no secret to send', async (t) => {
   refused(t, await token(world, { ...it.form, client_secret: 'sscs_made-up' }), 401, 'invalid_client');
   const { client_id: _id, ...rest } = it.form;
   refused(t, await token(world, rest, basic(it.client)), 401, 'invalid_client');
-  t.is((await token(world, it.form)).status, 200);
+  assertStatus(t, await token(world, it.form), 200);
 });
 
 test('bad requests: every field once, in a form, not in the URL', async (t) => {
@@ -110,7 +110,7 @@ test('bad requests: every field once, in a form, not in the URL', async (t) => {
     'invalid_request',
     'a body that is too large',
   );
-  t.is((await token(world, { ...form, unknown_field: 'ignored' })).status, 200);
+  assertStatus(t, await token(world, { ...form, unknown_field: 'ignored' }), 200);
 });
 
 test("resource has to be this server's, in a request for tokens too", async (t) => {
@@ -123,5 +123,5 @@ test("resource has to be this server's, in a request for tokens too", async (t) 
     'invalid_target',
   );
   const own = await token(world, { ...it.form, resource: `${world.deps.config.API_PUBLIC_URL}/mcp` });
-  t.is(own.status, 200, own.text);
+  assertStatus(t, own, 200);
 });

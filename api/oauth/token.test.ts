@@ -3,7 +3,6 @@ import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { ALL_PERMISSIONS, maskOf, type Permission } from '../../lib/permissions.ts';
-import { eventually } from '../../test/harness/engine.ts';
 import {
   basic,
   CALLBACK,
@@ -17,7 +16,8 @@ import {
   token,
   type Flow,
 } from '../../test/harness/oauth.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { awaitLockWaits } from '../../test/harness/statements.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -43,10 +43,10 @@ const refreshForm = ({ client }: Flow, refreshToken: string) => ({
 test('a code is good once: used again, the tokens it gave and their successors are revoked', async (t) => {
   const it = await createFlow(world);
   const first = await token(world, it.form);
-  t.is(first.status, 200, first.text);
+  assertStatus(t, first, 200);
   t.deepEqual(Object.keys(first.body).sort(), ['access_token', 'expires_in', 'refresh_token', 'scope', 'token_type']);
   const second = await token(world, refreshForm(it, first.body.refresh_token));
-  t.is(second.status, 200);
+  assertStatus(t, second, 200);
   refused(t, await token(world, it.form), 400, 'invalid_grant');
   for (const { body } of [first, second]) t.is(await tried(body.access_token), 401);
   refused(t, await token(world, refreshForm(it, second.body.refresh_token)), 400, 'invalid_grant');
@@ -78,17 +78,6 @@ test('of many who use a code at once, one gets tokens, and those are revoked', a
   t.deepEqual(alive, []);
 });
 
-/** Waits until so many statements about a table wait for a lock. */
-async function waiting(table: string, count: number): Promise<void> {
-  await eventually(async () => {
-    const { rows } = await world.deps.db.raw(
-      "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like ?",
-      [`%update%${table}%`],
-    );
-    return rows.length >= count;
-  });
-}
-
 for (const [what, table] of [
   ['a code', 'oauth_codes'],
   ['a refresh token', 'oauth_tokens'],
@@ -102,7 +91,7 @@ for (const [what, table] of [
       .forUpdate()
       .select('id');
     const attempts = [1, 2, 3].map(() => token(world, form));
-    await waiting(table, 3);
+    await awaitLockWaits(world.deps.db, { count: 3, like: `%update%${table}%` });
     await held.commit();
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     t.deepEqual(statuses.sort(), [200, 400, 400]);
@@ -142,7 +131,7 @@ test('PKCE cannot be taken out of a flow, nor put into one', async (t) => {
   const plain = await createFlow(world, { client, query: { code_challenge: '', code_challenge_method: '' } });
   refused(t, await token(world, { ...plain.form, client_secret: client.secret }), 400, 'invalid_grant');
   const { code_verifier: _unused, ...bare } = plain.form;
-  t.is((await token(world, { ...bare, client_secret: client.secret })).status, 200);
+  assertStatus(t, await token(world, { ...bare, client_secret: client.secret }), 200);
 });
 
 test('a code is bound to its client and to its redirect URI', async (t) => {
@@ -176,7 +165,7 @@ test('a code of a loopback client is bound to the port it was sent to', async (t
   const it = await createFlow(world, { client, query: { redirect_uri: 'http://127.0.0.1:49152/cb' } });
   refused(t, await token(world, { ...it.form, redirect_uri: 'http://127.0.0.1:49153/cb' }), 400, 'invalid_grant');
   refused(t, await token(world, { ...it.form, redirect_uri: 'http://127.0.0.1/cb' }), 400, 'invalid_grant');
-  t.is((await token(world, { ...it.form, redirect_uri: 'http://127.0.0.1:49152/cb' })).status, 200);
+  assertStatus(t, await token(world, { ...it.form, redirect_uri: 'http://127.0.0.1:49152/cb' }), 200);
 });
 
 test('codes, access and refresh tokens live 10 minutes, one hour and 90 days', async (t) => {
@@ -213,7 +202,7 @@ test('a refresh token is good once: used again, all that came from the same appr
   const first = await token(world, it.form);
   const second = await token(world, refreshForm(it, first.body.refresh_token));
   const third = await token(world, refreshForm(it, second.body.refresh_token));
-  t.is(third.status, 200);
+  assertStatus(t, third, 200);
   refused(t, await token(world, refreshForm(it, first.body.refresh_token)), 400, 'invalid_grant');
   for (const { body } of [first, second, third]) t.is(await tried(body.access_token), 401);
   refused(t, await token(world, refreshForm(it, third.body.refresh_token)), 400, 'invalid_grant', 'the newest one');
@@ -278,7 +267,7 @@ test.serial('a replay also ends the pair of a refresh that was not done yet when
   await refreshing('oauth_tokens').where({ id: current.id }).update({ replaced_at: clock.now() });
   await refreshing('oauth_tokens').insert({ ...current, id: newId(), token_hash: sha256('the next') });
   const replay = token(world, refreshForm(it, stolen));
-  await waiting('oauth_tokens', 1);
+  await awaitLockWaits(world.deps.db, { like: '%update%oauth_tokens%' });
   await refreshing.commit();
   refused(t, await replay, 400, 'invalid_grant');
   t.deepEqual(await db('oauth_tokens').where({ family_id: current.family_id }).whereNull('revoked_at'), []);
@@ -322,7 +311,7 @@ test('another client cannot use a refresh token, and does not end it by trying',
     400,
     'invalid_grant',
   );
-  t.is((await token(world, refreshForm(it, body.refresh_token))).status, 200);
+  assertStatus(t, await token(world, refreshForm(it, body.refresh_token)), 200);
 });
 
 test('an access token is no refresh token, and nothing but an access token is a credential', async (t) => {
@@ -345,7 +334,7 @@ test('an access token is no refresh token, and nothing but an access token is a 
 test('a token counts in the Authorization header only', async (t) => {
   const { body } = await token(world, (await createFlow(world)).form);
   world.actors.forget();
-  t.is((await call(world, 'GET', `/v1/contacts?access_token=${body.access_token}`)).status, 401);
+  assertStatus(t, await call(world, 'GET', `/v1/contacts?access_token=${body.access_token}`), 401);
   t.is(
     (await call(world, 'POST', '/v1/contacts', { body: new URLSearchParams({ access_token: body.access_token }) }))
       .status,
@@ -369,7 +358,7 @@ test('what a token carries follows approval, application and role, within their 
     basic(client),
   );
   t.is(body.scope, 'read_campaigns read_contacts api_keys');
-  t.is((await call(world, 'GET', '/v1/contacts', { token: body.access_token })).status, 200);
+  assertStatus(t, await call(world, 'GET', '/v1/contacts', { token: body.access_token }), 200);
   t.is(
     (await call(world, 'POST', '/v1/contacts', { token: body.access_token, body: { email: 'a@example.com' } })).status,
     403,

@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createGoal } from '../../test/harness/acquisition.ts';
 import { createApiKey, createContact, type Tenant } from '../../test/harness/factories.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -87,21 +87,21 @@ test('a person without a contact is erased with all that is of it; one with a co
   await convert(tenant, eve);
   t.is((await conflicts(tenant)).length, 1);
   const remove = (id: string) => call(world, 'DELETE', `/v1/people/${id}`, { token: tenant.apiKey });
-  t.is((await remove(eve)).status, 204);
+  assertStatus(t, await remove(eve), 204);
   for (const table of ['product_events', 'person_identifiers', 'conversions'])
     t.deepEqual(await world.deps.db(table).where({ person_id: eve }), [], table);
   t.deepEqual(await conflicts(tenant, 'all'), []);
-  t.is((await remove(eve)).status, 404);
+  assertStatus(t, await remove(eve), 404);
   t.deepEqual(await audits(tenant, eve), ['delete']);
 
   const ada = await contact(tenant, 'ada@example.org');
   const person = await publish(tenant, { contact_id: ada });
   t.is((await get(tenant, `/people/${person}`)).body.contact_id, ada);
   const refused = await remove(person);
-  t.is(refused.status, 409);
+  assertStatus(t, refused, 409);
   t.is(refused.body.code, 'person_has_contact');
   await call(world, 'DELETE', `/v1/contacts/${ada}`, { token: tenant.apiKey });
-  t.is((await get(tenant, `/people/${person}`)).status, 404);
+  assertStatus(t, await get(tenant, `/people/${person}`), 404);
   t.deepEqual(await world.deps.db('product_events').where({ person_id: person }), []);
 });
 
@@ -127,7 +127,7 @@ test('a merge folds the other person, once, and what it was in conflict about', 
   t.is(byUser.kind, 'user_id');
 
   const merged = await resolve(tenant, byBrowser.id, 'merge');
-  t.is(merged.status, 200, merged.text);
+  assertStatus(t, merged, 200);
   t.like(merged.body, {
     id: byBrowser.id,
     person_id: claimer,
@@ -138,7 +138,7 @@ test('a merge folds the other person, once, and what it was in conflict about', 
   t.truthy(merged.body.resolved_at);
   const whole = (await get(tenant, `/people/${claimer}`)).body;
   t.like(whole, { contact_id: ada, identifier_count: 4, event_count: 3, conversion_count: 1 });
-  t.is((await get(tenant, `/people/${other}`)).status, 404);
+  assertStatus(t, await get(tenant, `/people/${other}`), 404);
   t.deepEqual(
     (await world.deps.db('product_events').where({ person_id: claimer })).map((row) => row.contact_id),
     [ada, ada, ada],
@@ -153,7 +153,7 @@ test('a merge folds the other person, once, and what it was in conflict about', 
   t.deepEqual(await audits(tenant, byBrowser.id), ['merge']);
   for (const action of ['merge', 'dismiss']) {
     const again = await resolve(tenant, byBrowser.id, action);
-    t.is(again.status, 409);
+    assertStatus(t, again, 409);
     t.is(again.body.code, 'conflict');
   }
   const events = await world.deps
@@ -173,18 +173,18 @@ test('people who both have contacts are kept apart; what was dismissed is not ra
   const [conflict] = await conflicts(tenant);
   t.like(conflict, { person_id: person, contact_id: bob, other_contact_id: ada });
   const refused = await resolve(tenant, conflict.id, 'merge');
-  t.is(refused.status, 409);
+  assertStatus(t, refused, 409);
   t.is(refused.body.code, 'identity_merge_contacts');
   t.is((await resolve(tenant, conflict.id, 'dismiss')).body.status, 'dismissed');
-  t.is((await resolve(tenant, conflict.id, 'dismiss')).status, 409);
+  assertStatus(t, await resolve(tenant, conflict.id, 'dismiss'), 409);
   await publish(tenant, { contact_id: bob, user_id: 'u1' });
   t.deepEqual(await conflicts(tenant), []);
   t.deepEqual(await conflicts(tenant, 'dismissed'), await conflicts(tenant, 'all'));
   t.is((await conflicts(tenant, 'all')).length, 1);
   const { body } = await get(tenant, '/identity-conflicts?status=all&limit=1');
   t.is(body.pagination.next_cursor, null);
-  t.is((await get(tenant, '/identity-conflicts?status=merged')).status, 400);
-  t.is((await resolve(tenant, conflict.id, 'other')).status, 400);
+  assertStatus(t, await get(tenant, '/identity-conflicts?status=merged'), 400);
+  assertStatus(t, await resolve(tenant, conflict.id, 'other'), 400);
   for (const id of [newId(), 'x']) t.is((await resolve(tenant, id, 'merge')).status, 404);
 });
 
@@ -195,8 +195,8 @@ test('reading and deciding need their scopes', async (t) => {
     permissions: maskOf(['READ_CONTACTS']),
   });
   const reads = { ...tenant, apiKey };
-  t.is((await get(reads, '/people')).status, 200);
-  t.is((await get(reads, '/identity-conflicts')).status, 403);
-  t.is((await call(world, 'DELETE', `/v1/people/${eve}`, { token: apiKey })).status, 403);
-  t.is((await resolve(reads, newId(), 'merge')).status, 403);
+  assertStatus(t, await get(reads, '/people'), 200);
+  assertStatus(t, await get(reads, '/identity-conflicts'), 403);
+  assertStatus(t, await call(world, 'DELETE', `/v1/people/${eve}`, { token: apiKey }), 403);
+  assertStatus(t, await resolve(reads, newId(), 'merge'), 403);
 });

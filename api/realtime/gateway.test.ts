@@ -4,7 +4,7 @@ import { EVENT_TYPES } from '../../domain/kernel/events.ts';
 import { startRealtime } from '../servers/realtime.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { maskOf } from '../../lib/permissions.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { createApiKey, createMember, type Tenant } from '../../test/harness/factories.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
 import { openStream, type StreamOptions } from '../../test/harness/stream-client.ts';

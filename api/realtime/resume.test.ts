@@ -5,12 +5,13 @@ import type { EventType } from '../../domain/kernel/events.ts';
 import { assignPositions } from '../../domain/delivery/fan-out.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics, type Metrics } from '../../lib/metrics.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import type { Tenant } from '../../test/harness/factories.ts';
 import { openStream, type StreamClient } from '../../test/harness/stream-client.ts';
 import { emit, assignPositionsTo } from '../../test/harness/stream-events.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { startRealtime, type RealtimeOptions } from '../servers/realtime.ts';
+import { seeded, type Random } from '../../test/faults/random.ts';
 
 interface Stage {
   world: World;
@@ -41,6 +42,8 @@ async function stage(t: ExecutionContext, options: RealtimeOptions = {}): Promis
   };
 }
 
+const SEED = 20_261_128;
+
 /** The stream as the database has it. */
 async function positionedIds(world: World, organizationId: string, types?: EventType[]): Promise<string[]> {
   const query = world.deps
@@ -53,13 +56,13 @@ async function positionedIds(world: World, organizationId: string, types?: Event
 }
 
 /** Writers whose transactions overlap, so that ids and commits come in different orders. */
-async function write(world: World, organizationId: string, transactions: number): Promise<void> {
+async function write(world: World, organizationId: string, transactions: number, draws: Random): Promise<void> {
   const types: EventType[] = ['contact.created', 'contact.updated', 'campaign.started', 'campaign.email_opened'];
   for (let n = 0; n < transactions; n += 1) {
-    const count = 1 + Math.floor(Math.random() * 4);
+    const count = Math.floor(draws.between(1, 5));
     await world.deps.db.transaction(async (trx) => {
       for (let m = 0; m < count; m += 1) {
-        const type = types[Math.floor(Math.random() * types.length)]!;
+        const type = draws.pick(types);
         await trx('domain_events').insert({
           id: newId(),
           organization_id: organizationId,
@@ -67,7 +70,7 @@ async function write(world: World, organizationId: string, transactions: number)
           data: '{}',
           created_at: new Date(),
         });
-        if (Math.random() < 0.3) await sleep(Math.random() * 10);
+        if (draws.next() < 0.3) await sleep(draws.between(0, 10));
       }
     });
   }
@@ -89,7 +92,7 @@ test('whoever resumes, however often, gets every event once and in order, while 
   })();
 
   /** Comes and goes, each time after the last event it got. */
-  const restless = async (filter: EventType[] | undefined): Promise<string[]> => {
+  const restless = async (filter: EventType[] | undefined, draws: Random): Promise<string[]> => {
     const heard: string[] = [];
     let after: string | undefined = [...before].at(-1);
     for (let round = 0; ; round += 1) {
@@ -105,7 +108,7 @@ test('whoever resumes, however often, gets every event once and in order, while 
         ).filter((id) => !before.has(id));
         await eventually(async () => heard.length + client.ids().length >= expected.length);
       } else {
-        await sleep(Math.random() * 80);
+        await sleep(draws.between(0, 80));
         if (round % 3 === 2) {
           // The same socket, again from an earlier event: everything after that comes again, so what it got since is dropped.
           const seen = client.ids();
@@ -115,7 +118,7 @@ test('whoever resumes, however often, gets every event once and in order, while 
             await client.next('subscribed');
             const marks = client.messages.map(({ type }) => type);
             const from = marks.lastIndexOf('subscribed');
-            await sleep(Math.random() * 40);
+            await sleep(draws.between(0, 40));
             await client.close();
             heard.push(
               ...seen.slice(0, seen.indexOf(again) + 1),
@@ -137,13 +140,13 @@ test('whoever resumes, however often, gets every event once and in order, while 
   };
 
   const steady = await follow(tenant, { event_types: all });
-  const readers = filters.map((filter) => restless(filter));
-  await Promise.all([
-    write(world, tenant.organizationId, 60),
-    write(world, tenant.organizationId, 60),
-    write(world, tenant.organizationId, 60),
-    write(world, stranger.organizationId, 60),
-  ]);
+  const readers = filters.map((filter, index) => restless(filter, seeded(SEED).fork(`reader ${index}`)));
+  const { organizationId } = tenant;
+  await Promise.all(
+    [organizationId, organizationId, organizationId, stranger.organizationId].map((org, index) =>
+      write(world, org, 60, seeded(SEED).fork(`writer ${index}`)),
+    ),
+  );
   writing = false;
   await fanOut;
   const results = await Promise.all(readers);

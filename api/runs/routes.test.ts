@@ -18,7 +18,7 @@ import {
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { react } from '../../test/harness/reactions.ts';
 import { openRunDesk } from '../../test/harness/run-desk.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 const MINUTE_MS = 60_000;
 const clock = new ManualClock(new Date('2026-11-20T08:00:00Z'));
@@ -39,7 +39,7 @@ test.serial(
       body: desk.body(),
       headers: { 'idempotency-key': 'spring-1', 'x-heron-example': 'true' },
     });
-    t.is(answer.status, 202, answer.text);
+    assertStatus(t, answer, 202);
     const { id, campaign_id: campaignId } = answer.body;
     t.like(answer.body, { state: 'queued', intent: 'launch', recipient_count: 2, action_count: 0 });
     t.deepEqual(answer.body.frozen_sender_ids, [desk.mailboxId]);
@@ -104,7 +104,7 @@ test.serial(
 test.serial('a request needs its key, and all of its faults are named at once', async (t) => {
   const desk = await openRunDesk(world);
   const bare = await call(world, 'POST', '/v1/runs', { token: desk.tenant.apiKey, body: desk.body() });
-  t.is(bare.status, 400);
+  assertStatus(t, bare, 400);
   const bad = await desk.call('POST', '/runs', {
     ...desk.body({
       name: undefined,
@@ -120,7 +120,7 @@ test.serial('a request needs its key, and all of its faults are named at once', 
       ],
     }),
   });
-  t.is(bad.status, 400);
+  assertStatus(t, bad, 400);
   t.deepEqual(problemPaths(bad), [
     'body.contact_ids.0',
     'body.daily_limit',
@@ -150,7 +150,7 @@ test.serial('a request needs its key, and all of its faults are named at once', 
   t.deepEqual(problemPaths(connection), ['body.steps.0.app_action.connection']);
   const empty = await desk.call('POST', '/runs', desk.body({ leads: [], steps: [] }));
   t.deepEqual(problemPaths(empty), ['body.leads', 'body.steps']);
-  t.is((await desk.call('POST', '/runs', desk.body({ intent: 'draft', leads: [], steps: [] }))).status, 202);
+  assertStatus(t, await desk.call('POST', '/runs', desk.body({ intent: 'draft', leads: [], steps: [] })), 202);
 });
 
 test.serial('senders: all active ones, those with a tag, those named; a key sees only its own', async (t) => {
@@ -170,7 +170,7 @@ test.serial('senders: all active ones, those with a tag, those named; a key sees
   const { apiKey } = await desk.key({ allowedMailboxes: [other] });
   t.deepEqual(await frozen({ mode: 'auto' }, apiKey), [other]);
   const named = desk.body({ senders: { mode: 'explicit', mailbox_ids: [desk.mailboxId] } });
-  t.is((await desk.call('POST', '/runs', named, apiKey)).status, 403);
+  assertStatus(t, await desk.call('POST', '/runs', named, apiKey), 403);
 
   await world.deps.db('mailboxes').where({ organization_id: org }).update({ status: 'inactive' });
   const none = await desk.call('POST', '/runs', desk.body({ senders: { mode: 'auto' } }));
@@ -273,16 +273,16 @@ test.serial('a launch needs EXECUTE_RUNS; reading and cancelling have rights of 
   const desk = await openRunDesk(world);
   const writer = (await desk.key({ permissions: maskOf(['WRITE_RUNS']) })).apiKey;
   const reader = (await desk.key({ permissions: maskOf(['READ_RUNS']) })).apiKey;
-  t.is((await desk.call('POST', '/runs', desk.body(), writer)).status, 403);
+  assertStatus(t, await desk.call('POST', '/runs', desk.body(), writer), 403);
   const draft = await desk.call('POST', '/runs', desk.body({ intent: 'draft' }), writer);
-  t.is(draft.status, 202);
-  t.is((await desk.call('GET', `/runs/${draft.body.id}`, undefined, writer)).status, 403);
-  t.is((await desk.call('GET', `/runs/${draft.body.id}`, undefined, reader)).status, 200);
-  t.is((await desk.call('POST', `/runs/${draft.body.id}/cancel`, undefined, reader)).status, 403);
-  t.is((await desk.call('POST', `/runs/${draft.body.id}/cancel`, undefined, writer)).status, 200);
+  assertStatus(t, draft, 202);
+  assertStatus(t, await desk.call('GET', `/runs/${draft.body.id}`, undefined, writer), 403);
+  assertStatus(t, await desk.call('GET', `/runs/${draft.body.id}`, undefined, reader), 200);
+  assertStatus(t, await desk.call('POST', `/runs/${draft.body.id}/cancel`, undefined, reader), 403);
+  assertStatus(t, await desk.call('POST', `/runs/${draft.body.id}/cancel`, undefined, writer), 200);
   const viewer = await createMember(world.deps, desk.tenant, 'Viewer');
-  t.is((await desk.call('GET', '/runs', undefined, viewer.sessionToken)).status, 200);
-  t.is((await desk.call('POST', '/runs', desk.body(), viewer.sessionToken)).status, 403);
+  assertStatus(t, await desk.call('GET', '/runs', undefined, viewer.sessionToken), 200);
+  assertStatus(t, await desk.call('POST', '/runs', desk.body(), viewer.sessionToken), 403);
 });
 
 test.serial('a session launches at once; a key only as far as its policy allows', async (t) => {
@@ -469,10 +469,10 @@ test.serial('the tools answer 202 for a run that waits for a person, and 200 for
   const desk = await openRunDesk(world);
   const run = await desk.create();
   const read = () => desk.call('POST', '/ai/tools/get_run/call', { arguments: { run_id: run.id } });
-  t.is((await read()).status, 200);
+  assertStatus(t, await read(), 200);
   await desk.step(run);
   const waiting = await read();
-  t.is(waiting.status, 202, waiting.text);
+  assertStatus(t, waiting, 202);
   t.like(waiting.body.result, { state: 'awaiting_approval' });
   t.truthy(waiting.body.result.approval_id && waiting.body.result.approval_url);
 });

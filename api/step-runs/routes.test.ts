@@ -1,7 +1,7 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createContact, createMember, enroll, type Tenant } from '../../test/harness/factories.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -67,10 +67,10 @@ test('blocked runs are listed with why, paged, and go when they are retried', as
   t.false(rest.body.pagination.has_more);
 
   const retried = await call(world, 'POST', `${base}/${runIds[0]}/retry`, { token });
-  t.is(retried.status, 200);
+  assertStatus(t, retried, 200);
   t.like(retried.body, { id: runIds[0], state: 'running', attempts: 0, error: null });
   t.is((await call(world, 'POST', `${base}/${runIds[0]}/retry`, { token })).body.code, 'conflict');
-  t.is((await call(world, 'POST', `${base}/${runIds[3]}/retry`, { token })).status, 409);
+  assertStatus(t, await call(world, 'POST', `${base}/${runIds[3]}/retry`, { token }), 409);
   t.is((await call(world, 'GET', base, { token })).body.data.length, 2);
   t.is(
     (await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, action: 'step_run.retried' }))
@@ -85,20 +85,20 @@ test('other states cannot be listed, other campaigns and runs are unknown, and v
   const there = await campaignWith(other, ['blocked']);
   const sibling = await campaignWith(mine, []);
   const at = (campaignId: string) => `/v1/campaigns/${campaignId}/step-runs`;
-  t.is((await call(world, 'GET', `${at(here.campaignId)}?state=running`, { token: mine.apiKey })).status, 400);
+  assertStatus(t, await call(world, 'GET', `${at(here.campaignId)}?state=running`, { token: mine.apiKey }), 400);
   for (const id of [there.campaignId, newId(), 'x']) {
-    t.is((await call(world, 'GET', at(id), { token: mine.apiKey })).status, 404);
-    t.is((await call(world, 'POST', `${at(id)}/${there.runIds[0]}/retry`, { token: mine.apiKey })).status, 404);
+    assertStatus(t, await call(world, 'GET', at(id), { token: mine.apiKey }), 404);
+    assertStatus(t, await call(world, 'POST', `${at(id)}/${there.runIds[0]}/retry`, { token: mine.apiKey }), 404);
   }
   for (const path of [
     `${at(here.campaignId)}/${there.runIds[0]}`,
     `${at(sibling.campaignId)}/${here.runIds[0]}`,
     `${at(here.campaignId)}/x`,
   ]) {
-    t.is((await call(world, 'POST', `${path}/retry`, { token: mine.apiKey })).status, 404);
+    assertStatus(t, await call(world, 'POST', `${path}/retry`, { token: mine.apiKey }), 404);
   }
   const viewer = await createMember(world.deps, mine, 'Viewer');
-  t.is((await call(world, 'GET', at(here.campaignId), { token: viewer.sessionToken })).status, 200);
+  assertStatus(t, await call(world, 'GET', at(here.campaignId), { token: viewer.sessionToken }), 200);
   t.is(
     (await call(world, 'POST', `${at(here.campaignId)}/${here.runIds[0]}/retry`, { token: viewer.sessionToken }))
       .status,

@@ -5,7 +5,7 @@ import { suppress } from '../../domain/engine/outcomes/suppress.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createContact } from '../../test/harness/factories.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 const clock = new ManualClock();
@@ -37,7 +37,7 @@ test('addresses and domains are suppressed, listed, lifted', async (t) => {
       ],
     },
   });
-  t.is(added.status, 200, added.text);
+  assertStatus(t, added, 200);
   t.deepEqual(added.body, { added: 2, skipped: ['nonsense', 'a b@c.test', '@'] });
   t.deepEqual(await subscribed(organizationId), {
     'ada@example.com': false,
@@ -68,9 +68,9 @@ test('addresses and domains are suppressed, listed, lifted', async (t) => {
   const host = rows.find((row: any) => row.kind === 'domain');
   t.is(ada.reason, 'second');
 
-  t.is((await call(world, 'DELETE', `/v1/suppressions/${ada.id}`, { token })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/suppressions/${ada.id}`, { token }), 204);
   t.true((await subscribed(organizationId))['ada@example.com']);
-  t.is((await call(world, 'DELETE', `/v1/suppressions/${host.id}`, { token })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/suppressions/${host.id}`, { token }), 204);
   t.false((await subscribed(organizationId))['cy@host.test'], 'only an address entry restores the flag');
   const audit = await world.deps
     .db('audit_logs')
@@ -82,7 +82,7 @@ test('addresses and domains are suppressed, listed, lifted', async (t) => {
     { value: 'host.test', kind: 'domain', source: 'manual' },
   ]);
   for (const id of [ada.id, newId(), 'x'])
-    t.is((await call(world, 'DELETE', `/v1/suppressions/${id}`, { token })).status, 404);
+    assertStatus(t, await call(world, 'DELETE', `/v1/suppressions/${id}`, { token }), 404);
 });
 
 test('an address stays unsubscribed while its domain is listed', async (t) => {
@@ -117,8 +117,8 @@ test('limits and cursors', async (t) => {
       token,
       body: { entries: Array.from({ length: count }, (_, i) => ({ value: `p${i}@example.com` })) },
     });
-  t.is((await post(0)).status, 400);
-  t.is((await post(5001)).status, 400);
+  assertStatus(t, await post(0), 400);
+  assertStatus(t, await post(5001), 400);
   t.deepEqual((await post(5000)).body, { added: 5000, skipped: [] });
   const seen = new Set<string>();
   let cursor = '';

@@ -5,7 +5,7 @@ import test from 'ava';
 import { connect } from '../../db/connection.ts';
 import { readiness } from '../../domain/system/readiness.ts';
 import { browserTests, launchBrowser } from '../../test/harness/browser.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -15,7 +15,7 @@ test.after.always(() => world?.close());
 
 test('health answers without a credential', async (t) => {
   const answer = await call(world, 'GET', '/health');
-  t.is(answer.status, 200);
+  assertStatus(t, answer, 200);
   t.deepEqual(answer.body, { status: 'ok' });
   t.truthy(answer.headers.get('x-request-id'));
 });
@@ -23,7 +23,7 @@ test('health answers without a credential', async (t) => {
 test('readiness tells the truth when Temporal is away', async (t) => {
   const { apiKey } = await world.tenant();
   const answer = await call(world, 'GET', '/v1/system/readiness', { token: apiKey });
-  t.is(answer.status, 200);
+  assertStatus(t, answer, 200);
   t.false(answer.body.ready);
   const byName = Object.fromEntries(
     answer.body.checks.map((check: { name: string; ok: boolean }) => [check.name, check.ok]),
@@ -60,7 +60,7 @@ test('readiness says that a database takes no writes', async (t) => {
 
 test('an unknown path is a 404 in the envelope', async (t) => {
   const answer = await call(world, 'GET', '/v1/nothing');
-  t.is(answer.status, 404);
+  assertStatus(t, answer, 404);
   t.is(answer.body.code, 'not_found');
   t.is(answer.body.request_id, answer.headers.get('x-request-id'));
 });
@@ -70,7 +70,7 @@ test('the OpenAPI document and its page are served', async (t) => {
   t.is(document.body.openapi, '3.1.0');
   t.is(document.body.paths['/v1/system/readiness'].get['x-scope'], 'any');
   const page = await call(world, 'GET', '/docs');
-  t.is(page.status, 200);
+  assertStatus(t, page, 200);
   const policy = page.headers.get('content-security-policy')!;
   t.regex(policy, /script-src 'self';.*connect-src 'self';/);
   const sources = [...page.text.matchAll(/<script src="([^"]+)"/g)].map((match) => match[1]!);
@@ -78,7 +78,7 @@ test('the OpenAPI document and its page are served', async (t) => {
   for (const path of sources) {
     for (const encoding of ['br', 'identity']) {
       const script = await call(world, 'GET', path, { headers: { 'accept-encoding': encoding } });
-      t.is(script.status, 200);
+      assertStatus(t, script, 200);
       t.regex(script.headers.get('content-type')!, /javascript/);
       t.true(script.text.includes('createApiReference'), `${path} as ${encoding}`);
     }

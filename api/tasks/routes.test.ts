@@ -4,7 +4,7 @@ import { blockRun } from '../../domain/system/blocked-runs.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Attempt } from '../../test/harness/fake-smtp.ts';
 import { heron } from '../../test/harness/heron.ts';
-import { call } from '../../test/harness/world.ts';
+import { assertStatus, call } from '../../test/harness/world.ts';
 
 const stage = await createMondayWorld(test);
 const { world } = stage;
@@ -46,7 +46,7 @@ test.serial('an email that was given up is listed and, replayed by two at once, 
   t.is(smtp.taken.length, 1);
   t.deepEqual((await list(tenant.apiKey, '?status=pending')).data, []);
   t.is((await list(tenant.apiKey, '?status=replayed')).data.length, 1);
-  t.is((await replay(tenant.apiKey, data[0]!.id)).status, 409);
+  assertStatus(t, await replay(tenant.apiKey, data[0]!.id), 409);
   const audit = await db('audit_logs').where({
     organization_id: tenant.organizationId,
     action: 'dead_letter.replayed',
@@ -63,11 +63,11 @@ test.serial('an uncertain email is sent again when its dead letter is replayed',
   const campaign = (status: string) => db('campaigns').where({ id: campaignId }).update({ status });
   await campaign('completed');
   const beyond = await replay(tenant.apiKey, data[0]!.id);
-  t.is(beyond.status, 403);
+  assertStatus(t, beyond, 403);
   t.regex(beyond.body.message, /within its policy/);
   await campaign('active');
   smtp.next = () => 'accept';
-  t.is((await replay(tenant.apiKey, data[0]!.id)).status, 200);
+  assertStatus(t, await replay(tenant.apiKey, data[0]!.id), 200);
   t.is(await deliver(), 'sent');
   t.is(smtp.taken.length, 1);
 });
@@ -80,7 +80,7 @@ test.serial(
     const { data } = await list(first.tenant.apiKey);
     const settle = (as: string) =>
       call(world, 'POST', `/v1/tasks/dlq/${data[0]!.id}/replay`, { token: first.tenant.apiKey, body: { as } });
-    t.is((await settle('gone')).status, 400);
+    assertStatus(t, await settle('gone'), 400);
     t.deepEqual((await settle('sent')).body, { status: 'replayed' });
     t.is((await settle('sent')).status, 404, 'the letter has gone with the doubt');
     const sendOf = (id: string) => world.deps.db('sends').where({ id }).first();
@@ -118,7 +118,7 @@ test.serial('a run that kept failing goes on when its dead letter is replayed', 
   await blockRun(ctx, `enrollment/${campaignId}/${contactId}`, new Error('boom'));
   const { data } = await list(tenant.apiKey);
   t.like(data[0], { task_type: 'enrollment_run', task_id: enrollmentId });
-  t.is((await replay(tenant.apiKey, data[0]!.id)).status, 200);
+  assertStatus(t, await replay(tenant.apiKey, data[0]!.id), 200);
   t.like(await db('enrollments').where({ id: enrollmentId }).first(), { blocked: false });
   t.true((await db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}` })).length > 0);
 });

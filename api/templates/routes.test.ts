@@ -5,7 +5,7 @@ import test from 'ava';
 import { rawDb } from '../../test/harness/database.ts';
 import type { Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 
 /** Stands in for the AI provider: answers what it is told to, and keeps what it was asked. */
@@ -73,14 +73,14 @@ test('templates keep an order without gaps, whoever makes, moves and deletes the
     ['c', 3],
     ['d', 4],
   ]);
-  t.is((await ask(tenant, 'PATCH', '/reorder', { ids: [d, a] })).status, 200);
+  assertStatus(t, await ask(tenant, 'PATCH', '/reorder', { ids: [d, a] }), 200);
   t.deepEqual(await names(tenant), [
     ['d', 1],
     ['b', 2],
     ['c', 3],
     ['a', 4],
   ]);
-  t.is((await ask(tenant, 'DELETE', `/${b}`)).status, 204);
+  assertStatus(t, await ask(tenant, 'DELETE', `/${b}`), 204);
   t.deepEqual(await names(tenant), [
     ['d', 1],
     ['c', 2],
@@ -118,8 +118,8 @@ test('bad input names every fault, and another workspace sees nothing', async (t
   ]);
   t.deepEqual(paths(await ask(tenant, 'PATCH', '/reorder', { ids: [id, id, newId()] })), ['body.ids.1', 'body.ids.2']);
   const other = await world.tenant();
-  t.is((await ask(other, 'GET', `/${id}`)).status, 404);
-  t.is((await ask(other, 'PATCH', '/reorder', { ids: [id] })).status, 400);
+  assertStatus(t, await ask(other, 'GET', `/${id}`), 404);
+  assertStatus(t, await ask(other, 'PATCH', '/reorder', { ids: [id] }), 400);
   t.deepEqual(await names(other), []);
 });
 
@@ -193,7 +193,7 @@ test.serial('a day of a workspace is bounded, also when many ask at once; failur
   const passed = answers.filter(({ status }) => status === 200).length;
   t.true(passed >= 1 && passed <= 2, String(passed));
   t.true(answers.every(({ status, body }) => status === 200 || body.code === 'usage_cap_exceeded'));
-  t.is((await ask(await world.tenant(), 'POST', '/analyze', { subject: 'Hi' })).status, 200);
+  assertStatus(t, await ask(await world.tenant(), 'POST', '/analyze', { subject: 'Hi' }), 200);
 });
 
 test.serial('an answer that comes after midnight is paid by the day on which it was asked for', async (t) => {

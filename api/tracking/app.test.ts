@@ -18,6 +18,7 @@ import { createWorld, type World } from '../../test/harness/world.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import { startTracking } from '../servers/tracking.ts';
 import { createTrackingApp } from './app.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 
 const NOON = new Date('2026-03-02T12:00:00Z');
 const BROWSER =
@@ -429,8 +430,7 @@ test.serial('the running service announces clicks by itself', async (t) => {
     const mail = await sentMail();
     await visit(clickUrl(service.url, mail.links[0]!.id));
     clock.advance(2_500);
-    while ((await events(mail, 'campaign.email_clicked')).length === 0)
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(async () => (await events(mail, 'campaign.email_clicked')).length > 0);
     t.truthy((await sendRow(mail)).clicked_at);
   } finally {
     await service.close();

@@ -11,7 +11,7 @@ import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createContact, createMailbox } from '../../test/harness/factories.ts';
 import { filePart, multipartMessage, openInbox } from '../../test/harness/inbox-desk.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -112,8 +112,8 @@ test('a message in HTML is read as safe HTML, in its conversation and by itself'
   const theirs = await other.receive([html('x'), filePart('a.pdf', 'secret')]);
   const theirFile = (await other.get(`/${theirs}`)).body.attachments[0].url;
   t.is((await other.get(`/${theirs}`, apiKey)).status, 404, 'a mailbox the key may not use');
-  t.is((await call(world, 'GET', theirFile, { token: apiKey })).status, 404);
-  t.is((await call(world, 'GET', theirFile, { token: tenant.apiKey })).status, 404);
+  assertStatus(t, await call(world, 'GET', theirFile, { token: apiKey }), 404);
+  assertStatus(t, await call(world, 'GET', theirFile, { token: tenant.apiKey }), 404);
 });
 
 test('files come as downloads that nobody shows, under names that change no header', async (t) => {
@@ -167,7 +167,7 @@ test('what is too much is listed without its bytes; strangers take no room of ou
     ],
   );
   t.is(attachments[1].url, null);
-  t.is((await get(`/${id}/attachments/${await fileOf(id, 1)}`)).status, 404);
+  assertStatus(t, await get(`/${id}/attachments/${await fileOf(id, 1)}`), 404);
   const many = await receive(Array.from({ length: 60 }, (_, index) => filePart(`f${index}`, '')));
   t.is((await get(`/${many}`)).body.attachments.length, 25);
   const nested = await receive([
@@ -175,7 +175,7 @@ test('what is too much is listed without its bytes; strangers take no room of ou
   ]);
   t.is((await get(`/${nested}`)).status, 200, 'parts within parts within parts');
   t.is(await blobs(tenant.organizationId), 2);
-  t.is((await call(world, 'DELETE', `/v1/emails/${mailboxId}`, { token: tenant.apiKey })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/emails/${mailboxId}`, { token: tenant.apiKey }), 204);
   t.is(await blobs(tenant.organizationId), 0, 'they go with their mailbox');
 });
 
@@ -241,7 +241,7 @@ test.serial('files are deleted after their time, with their contact, and with th
   t.like((await get(`/${old}`)).body.attachments[0], { filename: 'old.pdf', url: null, left_out: 'expired' });
   t.not((await get(`/${fresh}`)).body.attachments[0].url, null);
   t.is(await blobs(tenant.organizationId), 2);
-  t.is((await call(world, 'DELETE', `/v1/contacts/${contactId}`, { token: tenant.apiKey })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/contacts/${contactId}`, { token: tenant.apiKey }), 204);
   const erased = (await get(`/${theirs}`)).body;
   t.deepEqual(erased.attachments, []);
   t.is(erased.body_html, undefined);
@@ -309,8 +309,8 @@ test('images of a message are fetched when they are asked for: those that are im
   );
   t.false(asked.includes('/words'), 'what only looks like an image is not asked for');
   t.is(asked.filter((url) => url === '/round').length, 4);
-  t.is((await get(`/${newId()}/images`)).status, 404);
-  t.is((await get(`/${id}/images`, (await desk()).tenant.apiKey)).status, 404);
+  assertStatus(t, await get(`/${newId()}/images`), 404);
+  assertStatus(t, await get(`/${id}/images`, (await desk()).tenant.apiKey), 404);
 });
 
 test('images of a message are so many that an answer fits into memory, and few messages at once', async (t) => {

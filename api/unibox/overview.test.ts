@@ -5,7 +5,7 @@ import { seeded } from '../../test/faults/random.ts';
 import { createApiKey, createMailbox } from '../../test/harness/factories.ts';
 import { replyTo } from '../../test/harness/inbound.ts';
 import { openCampaignInbox } from '../../test/harness/inbox-desk.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -124,7 +124,7 @@ test('the overview counts what a plain count of the conversations finds, whateve
   }
   await db('labels').where({ id: labels[0]!.id }).delete();
   labels.shift();
-  t.is((await call(world, 'DELETE', `/v1/emails/${second.id}`, { token: tenant.apiKey })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/emails/${second.id}`, { token: tenant.apiKey }), 204);
   t.true((await addUpCounts(world.deps)) >= 0);
   const { body } = await call(world, 'GET', '/v1/unibox/overview', { token: tenant.sessionToken });
   t.like(

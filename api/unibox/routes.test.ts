@@ -6,7 +6,7 @@ import { createApiKey, createMailbox, type Tenant } from '../../test/harness/fac
 import { seeded } from '../../test/faults/random.ts';
 import { awayFrom, createSend, replyTo, type Original } from '../../test/harness/inbound.ts';
 import { openCampaignInbox } from '../../test/harness/inbox-desk.ts';
-import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -145,12 +145,12 @@ test('a conversation stays readable when its campaign or mailbox is gone', async
   const lea = await mailed('lea@lead.test');
   await receive(replyTo(lea.original, 'Hello back'));
   const path = `/thread?thread_id=${encodeURIComponent(lea.original.messageId)}`;
-  t.is((await call(world, 'DELETE', `/v1/campaigns/${campaignId}`, { token: tenant.apiKey })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/campaigns/${campaignId}`, { token: tenant.apiKey }), 204);
   t.deepEqual(
     (await get(path)).body.data.map(({ direction }: { direction: string }) => direction),
     ['sent', 'received'],
   );
-  t.is((await call(world, 'DELETE', `/v1/emails/${mailboxId}`, { token: tenant.apiKey })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/emails/${mailboxId}`, { token: tenant.apiKey }), 204);
   const left = (await get(path)).body.data;
   t.deepEqual(
     left.map(({ direction, email_id, from_addr }: Record<string, unknown>) => [direction, email_id, from_addr]),
@@ -190,8 +190,8 @@ test('filters narrow, pages walk, and a cursor belongs to its filters', async (t
   } while (cursor);
   t.deepEqual(walked, ids(await get('')));
   const next = (await get('?limit=2')).body.pagination.next_cursor;
-  t.is((await get(`?limit=2&kind=other&cursor=${next}`)).status, 400);
-  t.is((await get('?cursor=nonsense')).status, 400);
+  assertStatus(t, await get(`?limit=2&kind=other&cursor=${next}`), 400);
+  assertStatus(t, await get('?cursor=nonsense'), 400);
 });
 
 test('each mailbox by itself, several, and all', async (t) => {
@@ -231,8 +231,8 @@ test('each mailbox by itself, several, and all', async (t) => {
     [['First', 1]],
   );
   t.is((await get(thread, apiKey)).body.data.length, 2);
-  t.is((await get(`?email_id=${second.id}`, apiKey)).status, 403);
-  t.is((await get(`${thread}&email_id=${second.id}`, apiKey)).status, 403);
+  assertStatus(t, await get(`?email_id=${second.id}`, apiKey), 403);
+  assertStatus(t, await get(`${thread}&email_id=${second.id}`, apiKey), 403);
 });
 
 test("another workspace's conversations are not there", async (t) => {
@@ -365,7 +365,7 @@ test('messages are marked, conversations filed and snoozed', async (t) => {
     ['body.category_ids.0'],
   );
   t.deepEqual((await get(`/thread/labels?id=${thread}`)).body, filed.body, 'nothing was changed');
-  t.is((await ask('PUT', '/unibox/thread/labels', { thread_id: theirs.thread_id })).status, 404);
+  assertStatus(t, await ask('PUT', '/unibox/thread/labels', { thread_id: theirs.thread_id }), 404);
   t.deepEqual((await ask('PUT', '/unibox/thread/labels', { thread_id: first.thread_id })).body.data, []);
 
   const until = new Date(world.deps.clock.now().getTime() + 3_600_000).toISOString();
@@ -379,10 +379,10 @@ test('messages are marked, conversations filed and snoozed', async (t) => {
     thread_id: first.thread_id,
     snoozed_until: '2020-01-01T00:00:00Z',
   });
-  t.is(past.status, 400);
-  t.is((await ask('POST', '/unibox/snooze', { thread_id: theirs.thread_id, snoozed_until: until })).status, 404);
+  assertStatus(t, past, 400);
+  assertStatus(t, await ask('POST', '/unibox/snooze', { thread_id: theirs.thread_id, snoozed_until: until }), 404);
   for (let times = 0; times < 2; times += 1)
-    t.is((await ask('DELETE', `/unibox/snooze?thread_id=${thread}`)).status, 204);
+    assertStatus(t, await ask('DELETE', `/unibox/snooze?thread_id=${thread}`), 204);
   t.is(ids(await listed('')).length, 2);
 });
 
@@ -402,7 +402,7 @@ test('conversations are filed; counts, lists and searches follow', async (t) => 
   const email_ids = received.map(({ id }: { id: string }) => id);
   t.like((await ask('PATCH', '/unibox/folder', { email_ids, folder: 'trash' })).body, { folder: 'trash', changed: 2 });
   t.is((await ask('PATCH', '/unibox/folder', { email_ids, folder: 'trash' })).body.changed, 0);
-  t.is((await ask('PATCH', '/unibox/folder', { email_ids, folder: 'spam' })).status, 400);
+  assertStatus(t, await ask('PATCH', '/unibox/folder', { email_ids, folder: 'spam' }), 400);
   t.deepEqual(ids(await get('')), [other.thread_id]);
   t.deepEqual(ids(await get('?q=words')), [other.thread_id]);
   t.deepEqual(ids(await get('?folder=trash')), [first.thread_id]);
@@ -478,7 +478,7 @@ test('what is kept of conversations is what their messages say, whatever is done
     );
     t.deepEqual(wrong, [], `step ${step}`);
   }
-  t.is((await call(world, 'DELETE', `/v1/emails/${second.id}`, { token: tenant.apiKey })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/emails/${second.id}`, { token: tenant.apiKey }), 204);
   t.is((await db('inbox_threads').where({ mailbox_id: second.id })).length, 0);
 });
 

@@ -2,7 +2,8 @@ import test from 'ava';
 import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
 import { createApiKey, createMailbox, type Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
+import { newId } from '../../lib/ids.ts';
 
 const SERVER = { host: '127.0.0.1', port: 1 };
 const START = new Date('2026-05-04T10:00:00Z');
@@ -15,7 +16,7 @@ test.before(async () => {
 test.after.always(() => world?.close());
 test.beforeEach(() => clock.set(START));
 
-const mailbox = (tenant: Tenant, email = `sam${Math.random()}@ours.test`, fields: Record<string, unknown> = {}) =>
+const mailbox = (tenant: Tenant, email = `sam${newId()}@ours.test`, fields: Record<string, unknown> = {}) =>
   createMailbox(world.deps, tenant.organizationId, email, { smtp: SERVER, imap: SERVER }, fields);
 const act = (tenant: Tenant, id: string, action: string) =>
   call(world, 'POST', `/v1/emails/${id}/warmup/${action}`, { token: tenant.apiKey });
@@ -33,7 +34,7 @@ test.serial('the ramp grows by day, rests while it is paused, and is forgotten w
     max: 40,
     increase: 2,
   });
-  t.is((await act(tenant, id, 'pause')).status, 409);
+  assertStatus(t, await act(tenant, id, 'pause'), 409);
   t.like(await act(tenant, id, 'resume'), { status: 400, body: { code: 'warmup_enable_failed' } });
 
   t.like((await act(tenant, id, 'start')).body, { warmup: START.toISOString(), warmup_paused_at: null });
@@ -63,7 +64,7 @@ test.serial('the ramp grows by day, rests while it is paused, and is forgotten w
   clock.advance(DAY_MS);
   t.is((await act(tenant, id, 'start')).body.warmup_paused_at, null);
   t.like((await act(tenant, id, 'stop')).body, { warmup: null, warmup_paused_at: null });
-  t.is((await act(tenant, id, 'stop')).status, 200);
+  assertStatus(t, await act(tenant, id, 'stop'), 200);
   t.is((await act(tenant, id, 'start')).body.warmup, clock.now().toISOString());
   const audits = await world.deps.db('audit_logs').where({ entity_id: id }).orderBy('id');
   t.deepEqual(
@@ -147,7 +148,7 @@ test.serial('settings of warmup are changed with the mailbox; the rest of a day 
   await patch({ status: 'inactive' });
   t.like(await patch({ name: 'Eve', warmup: true }), { status: 400, body: { code: 'warmup_enable_failed' } });
   t.is((await call(world, 'GET', `/v1/emails/${id}`, { token: tenant.apiKey })).body.name, 'Bob');
-  t.is((await patch({ status: 'active', warmup: true })).status, 200);
+  assertStatus(t, await patch({ status: 'active', warmup: true }), 200);
 
   const faults = await patch({
     warmup_base: -1,
@@ -179,8 +180,8 @@ test.serial('a key restricted to other mailboxes, another workspace and an unkno
   const other = await world.tenant();
   const [id, own] = [await mailbox(tenant), await mailbox(tenant)];
   const narrow = await createApiKey(world.deps, tenant.organizationId, tenant.userId, { allowedMailboxes: [own] });
-  t.is((await call(world, 'POST', `/v1/emails/${id}/warmup/start`, { token: narrow.apiKey })).status, 403);
-  t.is((await act(other, id, 'start')).status, 404);
+  assertStatus(t, await call(world, 'POST', `/v1/emails/${id}/warmup/start`, { token: narrow.apiKey }), 403);
+  assertStatus(t, await act(other, id, 'start'), 404);
 });
 
 const RULE = {
@@ -196,7 +197,7 @@ test.serial('routing rules are kept in order, replaced as a whole, and removed',
   const { apiKey: token } = tenant;
   t.deepEqual((await call(world, 'GET', '/v1/warmup/routing', { token })).body, { rules: [] });
   const last = await call(world, 'POST', '/v1/warmup/routing', { token, body: { ...RULE, priority: 9 } });
-  t.is(last.status, 201);
+  assertStatus(t, last, 201);
   t.like(last.body, {
     organization_id: tenant.organizationId,
     recipient_match_value: 'google',
@@ -230,9 +231,9 @@ test.serial('routing rules are kept in order, replaced as a whole, and removed',
     weight: 0,
     enabled: true,
   });
-  t.is((await call(world, 'DELETE', `/v1/warmup/routing/${last.body.id}`, { token })).status, 204);
-  t.is((await call(world, 'DELETE', `/v1/warmup/routing/${last.body.id}`, { token })).status, 404);
-  t.is((await call(world, 'PATCH', '/v1/warmup/routing/nonsense', { token, body: RULE })).status, 404);
+  assertStatus(t, await call(world, 'DELETE', `/v1/warmup/routing/${last.body.id}`, { token }), 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/warmup/routing/${last.body.id}`, { token }), 404);
+  assertStatus(t, await call(world, 'PATCH', '/v1/warmup/routing/nonsense', { token, body: RULE }), 404);
   t.deepEqual(await ids(), [first.body.id]);
 });
 

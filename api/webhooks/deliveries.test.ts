@@ -2,7 +2,7 @@ import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { createDelivery } from '../../test/harness/webhook-rows.ts';
 import { createEndpoint } from '../../test/harness/webhooks.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -133,7 +133,7 @@ test('limits out of range, unknown filters and strange cursors are 400 and named
       const answer = await get(`${path}?limit=${limit}`);
       t.deepEqual([answer.status, answer.body.problems[0].path], [400, 'query.limit'], `${path} ${limit}`);
     }
-    t.is((await get(`${path}?limit=200`)).status, 200);
+    assertStatus(t, await get(`${path}?limit=200`), 200);
     for (const strange of ['x', 'bnVsbA', Buffer.from('[1,"x","y"]').toString('base64url')]) {
       const answer = await get(`${path}?cursor=${strange}`);
       t.deepEqual([answer.status, answer.body.problems[0].path], [400, 'query.cursor'], `${path} ${strange}`);
@@ -160,7 +160,7 @@ test("no list shows another workspace's deliveries", async (t) => {
   const text = (await mine.get('/deliveries')).text;
   t.is(JSON.parse(text).data.length, 12);
   for (const { id } of other.rows) t.false(text.includes(id));
-  t.is((await mine.get(`/${other.endpoints[0]}/deliveries`)).status, 404);
+  assertStatus(t, await mine.get(`/${other.endpoints[0]}/deliveries`), 404);
 });
 
 test('every attempt of a delivery is shown, the last one first, and those of another workspace are not found', async (t) => {
@@ -191,7 +191,7 @@ test('every attempt of a delivery is shown, the last one first, and those of ano
     ],
   );
   t.is(body.data[0].started_at, startedAt.toISOString());
-  t.is((await call(world, 'GET', path, { token: (await world.tenant()).apiKey })).status, 404);
+  assertStatus(t, await call(world, 'GET', path, { token: (await world.tenant()).apiKey }), 404);
 });
 
 test('a delivery in any status is enqueued again, once per Idempotency-Key, with the same event', async (t) => {
@@ -204,7 +204,7 @@ test('a delivery in any status is enqueued again, once per Idempotency-Key, with
       });
     const before = await world.deps.db('webhook_deliveries').where({ id: row.id }).first();
     const answer = await again(row.id);
-    t.is(answer.status, 200, answer.text);
+    assertStatus(t, answer, 200);
     t.like(answer.body, {
       id: row.id,
       status: 'pending',
@@ -239,7 +239,7 @@ test('nothing is sent again to an endpoint that is switched off or not verified'
     .db('webhook_endpoints')
     .where({ id: endpointOf.endpoint_id })
     .update({ enabled: true, verified_at: new Date() });
-  t.is((await again()).status, 200);
+  assertStatus(t, await again(), 200);
 });
 
 test('throttle drops are listed per minute, newest first, a page at a time', async (t) => {

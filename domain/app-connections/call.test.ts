@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import { TargetLimits } from '../../lib/target-limits.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { createCampaign, createContact, enroll, type StepSpec, type Tenant } from '../../test/harness/factories.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { finishEnrollment } from '../engine/control/finish.ts';
 import { transact } from '../kernel/transact.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { act, chain, openAutomationDesk } from '../../test/harness/automations.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { registerSubscribers } from '../reactions/register.ts';

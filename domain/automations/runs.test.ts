@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { json } from '../../db/connection.ts';
 import type { AutomationNode } from '../../db/json-columns.ts';
@@ -20,6 +19,7 @@ import { advanceAutomation } from './advance.ts';
 import { deleteAutomation, replaceAutomation } from './automations.ts';
 import { LED_RUNS, takeBudget } from './budget.ts';
 import { startRuns } from './start.ts';
+import { awaitLockWaits } from '../../test/harness/statements.ts';
 
 const MINUTE = 60_000;
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
@@ -538,7 +538,7 @@ test.serial('an automation that is switched off while a run begins leaves none u
       filter: {},
       graph,
     });
-    await sleep(200);
+    await awaitLockWaits(world.deps.db);
   });
   await off;
   t.deepEqual(

@@ -5,7 +5,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { verifySignature } from '../../lib/signature.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { startReceiver, type Receiver } from '../../test/harness/receiver.ts';
 import { createEndpoint, emitEvents, fanOut } from '../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';

@@ -4,7 +4,7 @@ import { json } from '../../db/connection.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf, type Permission } from '../../lib/permissions.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { createMember } from '../../test/harness/factories.ts';
 import { createEndpoint, emitEvents, fanOut } from '../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';

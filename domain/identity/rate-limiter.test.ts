@@ -3,7 +3,7 @@ import { connectRaw } from '../../db/connection.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { freePort, spawnServer } from '../../local/servers.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { findProgram } from '../../test/harness/programs.ts';
 import { createWorld, testConfig, type World } from '../../test/harness/world.ts';
 import { openRateLimiter } from './rate-limiter.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import test from 'ava';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { previewFile, readHead } from './preview.ts';
 
 let world: World;
@@ -50,8 +50,8 @@ test.serial('the API gives what it parses to a thread, for a preview and for an 
     if (path.endsWith('import')) body.append('options', '{}');
     return call(world, 'POST', path, { token, body });
   };
-  t.is((await send('/v1/contacts/import/preview')).status, 200);
+  assertStatus(t, await send('/v1/contacts/import/preview'), 200);
   t.is(threads, 1);
-  t.is((await send('/v1/contacts/import')).status, 202);
+  assertStatus(t, await send('/v1/contacts/import'), 202);
   t.is(threads, 2);
 });

@@ -300,9 +300,8 @@ test('what people read of a failure was made to be read: other errors may quote 
   const ctx = world.system(newId());
   t.is(failureSentence(ctx, new Unavailable('n8n answered 503.'), provider), 'n8n answered 503.');
   t.is(failureSentence(ctx, new Refused('n8n answered 404.', 404), provider), 'n8n answered 404.');
-  const unforeseen = failureSentence(ctx, new TypeError('https://n8n.test/webhook/s3cret of ada@lead.test'), provider);
-  t.notRegex(unforeseen, /s3cret|ada/);
-  t.notRegex(failureSentence(ctx, 'ada@lead.test', provider), /ada/);
+  for (const quoting of [new TypeError('https://n8n.test/webhook/s3cret of ada@lead.test'), 'ada@lead.test'])
+    t.is(failureSentence(ctx, quoting, provider), 'The answer of n8n could not be understood.');
 });
 
 test('what a provider says of a refusal is kept without the addresses in it', async (t) => {

@@ -13,6 +13,7 @@ import { advanceMailboxOrder } from './advance.ts';
 import { orderPaymentFailed } from './paid.ts';
 import { performOrderStep } from './perform.ts';
 import { undoOrderStep } from './undo.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 
 let orders: OrderWorld;
 test.before(async () => {
@@ -170,9 +171,10 @@ test.serial('cancelled in each state: what was made is undone, and what was paid
       if (done || decision.kind !== 'step' || !decision.step.startsWith(at)) return;
       done = true;
       // While the step is at the provider.
-      orders.sandbox.behave({ does: 'slow', key: `${id}/${decision.step}`, ms: 100 });
+      const key = `${id}/${decision.step}`;
+      orders.sandbox.behave({ does: 'slow', key, ms: 100 });
       const running = performOrderStep(desk.ctx, id, decision.step);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await eventually(async () => orders.sandbox.requests.some((one) => one.endsWith(` ${key}`)), 30_000, 5);
       await cancel();
       await running;
     });

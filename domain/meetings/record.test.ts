@@ -5,6 +5,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { transact } from '../kernel/transact.ts';
 import { recordMeeting, type MeetingNews } from './record.ts';
+import { awaitLockWaits } from '../../test/harness/statements.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
 let world: World;
@@ -73,7 +74,7 @@ test('two moves of one meeting that arrive at one moment leave one meeting', asy
   await transact(world.system(org), async (tx) => {
     await recordMeeting(tx, { source: 'calendly', connectionId: null }, news('b', 1, { replaces: 'a' }));
     second = record(org, news('c', 2, { replaces: 'b' }));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await awaitLockWaits(world.deps.db, { like: '%advisory%' });
   });
   await second;
   const rows = await world.deps.db('meetings').where({ organization_id: org });
@@ -90,7 +91,7 @@ test('what is booked while its contact is being deleted is a meeting with nobody
   await transact(world.system(org), async (tx) => {
     await tx.org.table('contacts').where({ id: contactId }).delete();
     booked = record(org, news('x', 0));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await awaitLockWaits(world.deps.db, { like: '%contacts%' });
   });
   t.is(await booked, 'booked');
   t.like(await world.deps.db('meetings').where({ organization_id: org }).first(), { contact_id: null });

@@ -11,7 +11,7 @@ import { CatalogueBusy, CatalogueWriter } from '../../db/catalogue/writer.ts';
 import { openCatalogue } from '../../db/catalogue/reader.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 import { catalogueIdOf, createTestCatalogue, type TestCatalogue } from '../../test/harness/catalogue.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { loadCatalogue, type LoadOptions } from './load.ts';
 import { COMPANY_COLUMNS, PERSON_COLUMNS } from './records.ts';
 import { sampleLines } from './sample.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { newId } from '../../lib/ids.ts';
 import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { createContact, createLabel } from '../../test/harness/factories.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { reader } from '../kernel/transact.ts';
 import { countSegmentContacts, segmentContactIds } from '../records/segment/contacts.ts';
 import { createSegment, type SegmentCondition } from './segments.ts';
@@ -190,14 +190,14 @@ test('segments are saved, changed and deleted; faulty conditions are all named',
   const { apiKey: token, organizationId } = await world.tenant();
   await createContact(world.deps.db, world.deps.clock.now(), organizationId, { custom_fields: { plan: 'pro' } });
   const fields = await call(world, 'GET', '/v1/segments/fields', { token });
-  t.is(fields.status, 200, fields.text);
+  assertStatus(t, fields, 200);
   t.true(fields.body.fields.some((field: { name: string }) => field.name === 'custom.plan'));
 
   const made = await call(world, 'POST', '/v1/segments', {
     token,
     body: { name: 'Pro', conditions: [{ field: 'custom.plan', operator: 'equal', values: ['pro'] }] },
   });
-  t.is(made.status, 201, made.text);
+  assertStatus(t, made, 201);
   t.is(
     (await call(world, 'PATCH', `/v1/segments/${made.body.id}`, { token, body: { name: 'Pros', match: 'any' } })).body
       .name,
@@ -228,7 +228,7 @@ test('segments are saved, changed and deleted; faulty conditions are all named',
       ],
     },
   });
-  t.is(faulty.status, 400);
+  assertStatus(t, faulty, 400);
   t.deepEqual(
     faulty.body.problems.map((problem: { path: string }) => problem.path.replace('body.conditions.', '')),
     ['0.field', '1.operator', '2.values', '3.values.0', '4.values.0', '5.values.0', '6.values'],
@@ -244,5 +244,5 @@ test('segments are saved, changed and deleted; faulty conditions are all named',
     }
   }
   t.deepEqual(await segmentContactIds(reader(world.system(other.organizationId)), made.body.id, { limit: 10 }), []);
-  t.is((await call(world, 'DELETE', `/v1/segments/${made.body.id}`, { token })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', `/v1/segments/${made.body.id}`, { token }), 204);
 });

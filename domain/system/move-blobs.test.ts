@@ -12,7 +12,7 @@ import { createEmptyDatabase } from '../../test/harness/database.ts';
 import { createContact, type Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { startS3, type S3World } from '../../test/harness/s3.ts';
-import { call, createWorld, testConfig, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, testConfig, type World } from '../../test/harness/world.ts';
 import { claimSend } from '../engine/sending/claim.ts';
 import { readBlob } from '../records/blobs.ts';
 import { transact } from '../kernel/transact.ts';
@@ -93,7 +93,7 @@ for (const provider of ['disk', 's3'] as const)
         attachments: [{ filename: 'offer.txt', content_type: 'text/plain', content: 'T2ZmZXI=' }],
       },
     });
-    t.is(composed.status, 200, composed.text);
+    assertStatus(t, composed, 200);
     const parts = worker(provider);
     t.is(await moveBlobs(parts), 0, 'a file rests first');
     clock.advance(61_000);
@@ -117,7 +117,7 @@ for (const provider of ['disk', 's3'] as const)
       .where({ id: first.fileId })
       .update({ created_at: new Date(clock.now().getTime() - 366 * DAY_MS) });
     t.is(await expireFiles(world.deps), 1);
-    t.is((await call(world, 'DELETE', `/v1/contacts/${contactId}`, { token: tenant.apiKey })).status, 204);
+    assertStatus(t, await call(world, 'DELETE', `/v1/contacts/${contactId}`, { token: tenant.apiKey }), 204);
     t.is((await db('blobs').where({ id: theirs.blobId })).length, 0);
     t.is(await removeBlobs(parts), 2, 'at the end of retention, and with the contact');
     t.is((await kept[provider]()).length, 2);

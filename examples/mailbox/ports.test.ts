@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { freePort } from '../../local/servers.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 

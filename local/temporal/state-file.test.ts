@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import test, { type ExecutionContext } from 'ava';
 import { silentLogger } from '../../lib/log.ts';
-import { eventually } from '../../test/harness/engine.ts';
+import { eventually } from '../../test/harness/eventually.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 import { fetchCliOfServer, findCliOfServer, resolveTemporalCli, type CliEnvironment, type TemporalCli } from './cli.ts';
 import { TEMPORAL, TEMPORAL_FROM_GO } from './pins.ts';

@@ -5,10 +5,11 @@ import { silentLogger } from '../../lib/log.ts';
 import { createWorkflowGateway } from '../../temporal/client.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, findBarriers, type DashboardWorld } from '../harness/dashboard.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../harness/mail.ts';
-import { call } from '../harness/world.ts';
+import { assertStatus, call } from '../harness/world.ts';
 
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
@@ -70,7 +71,7 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await dialog.getByLabel('Everything but runs, direct emails, replies, events, orders and goals').check();
   await dialog.getByRole('button', { name: 'Make the key' }).click();
   const secret = (await dialog.locator('pre').textContent())!;
-  t.is((await call(world, 'GET', '/v1/campaigns', { token: secret })).status, 200);
+  assertStatus(t, await call(world, 'GET', '/v1/campaigns', { token: secret }), 200);
   await dialog.getByRole('button', { name: 'I have kept it' }).click();
   await page.getByRole('link', { name: 'Policies' }).click();
   await page.getByRole('button', { name: 'New policy' }).click();

@@ -5,7 +5,7 @@ import { TRIGGERS } from '../../web/src/parts/triggers.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createPipeline } from '../harness/crm.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import type { Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { ensureDashboard } from '../../web/build.ts';
 import { browserTests, launchBrowser } from '../harness/browser.ts';
 import { watchFaults } from '../harness/dashboard.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { installation, terminal } from '../harness/installation.ts';
 import { PASSWORD } from '../harness/people.ts';
 

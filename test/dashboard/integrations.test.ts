@@ -6,7 +6,7 @@ import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
 import { deliverNow } from '../harness/integrations.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
-import { call } from '../harness/world.ts';
+import { assertStatus, call } from '../harness/world.ts';
 
 const browserTest = browserTests(test);
 let world: DashboardWorld;
@@ -62,7 +62,7 @@ browserTest('a CRM is connected by its key, told which fields and when, and a fa
     token: tenant.apiKey,
     body: [{ email: 'ada@example.com', first_name: 'Ada', company: 'Engines' }],
   });
-  t.is(made.status, 200, made.text);
+  assertStatus(t, made, 200);
   await deliverNow(world, tenant.organizationId, connectionId);
   const log = page.getByRole('region', { name: 'What it did' });
   await page.reload();

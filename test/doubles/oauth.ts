@@ -50,6 +50,8 @@ export interface OAuthServer {
   revokeAll(): void;
   /** Ends a token; false when it is not known. */
   revoke(token: string): boolean;
+  /** Every access token and refresh token that it gave, in order. */
+  readonly issued: readonly string[];
   /** Refresh tokens and access tokens that were revoked by a call. */
   readonly revoked: readonly string[];
   readonly refreshes: number;
@@ -73,6 +75,7 @@ export function createOAuth(declaration: OAuthDeclaration): OAuthServer {
   const access = new Map<string, { grant: Grant; until: number }>();
   const refresh = new Map<string, Grant>();
   const revoked: string[] = [];
+  const issued: string[] = [];
   let refreshes = 0;
   let refused = 0;
   const token = (kind: string) => `${declaration.prefix ?? ''}${kind}-${randomBytes(18).toString('base64url')}`;
@@ -81,6 +84,7 @@ export function createOAuth(declaration: OAuthDeclaration): OAuthServer {
     const fresh = { access: token('at'), refresh: kept ?? token('rt'), expiresIn: server.lifetimeSeconds, first };
     access.set(fresh.access, { grant, until: Date.now() + server.lifetimeSeconds * 1_000 });
     refresh.set(fresh.refresh, grant);
+    issued.push(fresh.access, fresh.refresh);
     return declaration.tokens(grant, fresh);
   };
 
@@ -158,6 +162,7 @@ export function createOAuth(declaration: OAuthDeclaration): OAuthServer {
       for (const [key, other] of access) if (other.grant === grant) access.delete(key);
       return true;
     },
+    issued,
     revoked,
     get refreshes() {
       return refreshes;

@@ -9,10 +9,11 @@ import { sampleData } from '../../domain/triggers/vocabulary.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { act, chain, createAutomation } from '../harness/automations.ts';
 import { breakWrites } from '../harness/broken-writes.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createCampaign, createContact } from '../harness/factories.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';
-import { call, createWorld, type World } from '../harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../harness/world.ts';
 
 let world: World;
 let engine: Engine;
@@ -152,5 +153,5 @@ test.serial('a step of a campaign starts an automation, once for its run', async
   t.like(run.data, { campaign_id: campaignId, step_id: stepIds[0], contact_id: contactId });
   t.is((await db('automation_runs').where({ automation_id: id })).length, 1);
   const refusal = await call(world, 'DELETE', `/v1/automations/${id}`, { token: tenant.apiKey });
-  t.is(refusal.status, 409);
+  assertStatus(t, refusal, 409);
 });

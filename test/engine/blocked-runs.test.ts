@@ -6,7 +6,8 @@ import { retryDueRuns, retryRun } from '../../domain/system/blocked-runs.ts';
 import { newId } from '../../lib/ids.ts';
 import { breakWrites } from '../harness/broken-writes.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
@@ -262,7 +263,8 @@ test.serial(
     t.like(stuck, { batch_id: null, status: 'pending', attempt_count: 0 });
     t.regex(stuck.blocked_reason, REASON);
     t.regex(stuck.error_reason, /^its batch kept failing \(PostgreSQL P0001\)$/);
-    t.false(await isRunning(`webhook-batch/${batch}`), 'the batch has nothing left');
+    // The row is seen before its run has ended: the batch has nothing left.
+    await eventually(async () => !(await isRunning(`webhook-batch/${batch}`)), PATIENCE_MS);
     const letter = await waitForLetter(`webhook-delivery/${stuck.id}`, 'pending');
     t.like(letter, { organization_id: poisoned.organizationId, task_type: 'webhook_delivery', task_id: stuck.id });
 
@@ -283,7 +285,7 @@ test.serial("an endpoint's own batch that keeps failing lets its deliveries go a
     const delivery = await row(endpoint.id);
     return delivery?.blocked_reason ? delivery : undefined;
   }, PATIENCE_MS);
-  t.false(await isRunning(`webhook-endpoint/${endpoint.id}`));
+  await eventually(async () => !(await isRunning(`webhook-endpoint/${endpoint.id}`)), PATIENCE_MS);
   await waitForLetter(`webhook-delivery/${stuck.id}`, 'pending');
   await repair();
   t.true(await retryRun(world.deps, `webhook-delivery/${stuck.id}`));

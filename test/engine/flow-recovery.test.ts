@@ -5,7 +5,8 @@ import { reconcile } from '../../domain/system/reconcile.ts';
 
 import { newId } from '../../lib/ids.ts';
 import { breakWrites } from '../harness/broken-writes.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createCampaign, createMailbox, type Tenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { approve, createApplication } from '../harness/oauth.ts';

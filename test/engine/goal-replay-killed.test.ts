@@ -9,9 +9,9 @@ import { previewReplay } from '../../domain/goals/replays.ts';
 import { freePort } from '../../local/servers.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 import { createTemporalClient } from '../../temporal/client.ts';
-import { eventually } from '../harness/engine.ts';
 import { openReplayDesk, REPLAYED, startFollowed } from '../harness/goal-replays.ts';
 import { createWorld, type World } from '../harness/world.ts';
+import { awaitLockWaits } from '../harness/statements.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Until Temporal notices that a worker is gone, and another has come up, on a busy machine. */
@@ -72,12 +72,7 @@ test('a worker that is killed in the middle of a page: another does what the pre
   await db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(4711)');
     const killed = startProcess(t, port);
-    await eventually(
-      async () =>
-        (await db.raw(`select 1 from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`)).rows
-          .length > 0,
-      PATIENCE_MS,
-    );
+    await awaitLockWaits(db, { like: '%goal_replays%' });
     const { currentDetails } = await replay.handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
     t.regex(currentDetails!, /^4990 events so far, up to 2026-03-01/);
     killed.kill('SIGKILL');

@@ -2,7 +2,8 @@
 import test from 'ava';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { startDoubles } from '../doubles/all.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
 import { createSend, replyTo } from '../harness/inbound.ts';
 import { browserCookie, connect, subscribe } from '../harness/integrations.ts';

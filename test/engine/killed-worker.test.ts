@@ -13,7 +13,7 @@ import { sampleData } from '../../domain/triggers/vocabulary.ts';
 import { newId } from '../../lib/ids.ts';
 import { startN8n, type N8nDouble } from '../doubles/index.ts';
 import { act, chain, createAutomation } from '../harness/automations.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createContact } from '../harness/factories.ts';
 import { connect } from '../harness/integrations.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';

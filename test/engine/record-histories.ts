@@ -20,7 +20,8 @@ import { webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.t
 import { createWorkflowGateway } from '../../temporal/client.ts';
 import { start } from '../../temporal/dispatch.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
-import { eventually, startEngine } from '../harness/engine.ts';
+import { startEngine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startMailWorld } from '../harness/mail.ts';
 import { approve, createApplication } from '../harness/oauth.ts';
 import { startReceiver } from '../harness/receiver.ts';

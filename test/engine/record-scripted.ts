@@ -16,7 +16,7 @@ import { startOptions } from '../../temporal/client.ts';
 import { workflowBundle } from '../../workers/bundle.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 import { RESOURCES, resourceQueue } from '../../workflows/queues.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startOwnTemporal } from '../harness/temporal.ts';
 import { saveHistory } from './save-history.ts';
 import type { Answer, Scripted } from './script.ts';

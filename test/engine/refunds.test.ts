@@ -5,7 +5,8 @@ import { refundTurn } from '../../domain/payments/refund.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { reconcile } from '../../domain/system/reconcile.ts';
 import { DAY_MS } from '../../lib/clock.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createOrderToPay, createPaymentWorld, type PaymentDesk, type PaymentWorld } from '../harness/payments.ts';
 import { call } from '../harness/world.ts';
 

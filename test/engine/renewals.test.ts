@@ -9,10 +9,11 @@ import { reconcile } from '../../domain/system/reconcile.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { startProvisioning, type ProvisioningSandbox } from '../../local/provisioning.ts';
-import { eventually, startEngine } from '../harness/engine.ts';
+import { startEngine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { createOrderToPay, createPaymentWorld, type PaymentWorld } from '../harness/payments.ts';
-import { call } from '../harness/world.ts';
+import { assertStatus, call } from '../harness/world.ts';
 
 /** What the sandbox asks for a year more, and what is charged for it. */
 const COST = 1_400;
@@ -240,7 +241,7 @@ test.serial(
     clock.advance(DAY_MS);
     t.like(await desk.turn(), { kind: 'wait', state: 'requires_action' });
     t.is((await desk.payments()).length, 1);
-    t.is((await desk.replay()).status, 200);
+    assertStatus(t, await desk.replay(), 200);
     t.deepEqual(await desk.turn(), { kind: 'renewed' });
     t.deepEqual(
       (await desk.payments()).map(({ state }: { state: string }) => state),

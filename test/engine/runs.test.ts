@@ -2,7 +2,8 @@ import test from 'ava';
 import { reconcile } from '../../domain/system/reconcile.ts';
 import { retryRun } from '../../domain/system/blocked-runs.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { openRunDesk, type RunDesk } from '../harness/run-desk.ts';
 import { createWorld, type World } from '../harness/world.ts';
 

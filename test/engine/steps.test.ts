@@ -7,7 +7,7 @@ import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { finishEnrollment } from '../../domain/engine/control/finish.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
-import { call } from '../harness/world.ts';
+import { assertStatus, call } from '../harness/world.ts';
 
 const stage = await createMondayWorld(test, { ROW_SECURITY: 'true' });
 const { world, clock } = stage;
@@ -35,7 +35,7 @@ test.serial('who is suppressed by hand did not unsubscribe, and the lead does no
     token: tenant.apiKey,
     body: { entries: [{ value: 'by-hand@example.com' }], reason: 'a customer of ours' },
   });
-  t.is(answer.status, 200, answer.text);
+  assertStatus(t, answer, 200);
   t.like(await row('contacts', { id: given.contactId }), { subscribed: false });
   t.deepEqual(await given.advance(), { kind: 'done', outcome: 'undeliverable' });
 

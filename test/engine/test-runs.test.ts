@@ -11,10 +11,11 @@ import {
   type StepSpec,
   type Tenant,
 } from '../harness/factories.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';
-import { call, createWorld, type Answer, type World } from '../harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../harness/world.ts';
 
 let world: World;
 let mail: MailWorld;
@@ -121,7 +122,7 @@ test.serial(
     });
     const to = `${newId()}@tester.example`;
     const started = await given.start({ contact_id: contactId, prospect_email: to, max_wait_seconds: 1 });
-    t.is(started.status, 202, started.text);
+    assertStatus(t, started, 202);
     t.like(started.body, { state: 'running', contact_id: contactId, prospect_email: to, step_count: 5, steps: [] });
 
     const first = await mail.waitFor(({ envelope }) => envelope.to.includes(to), 20_000);
@@ -176,7 +177,7 @@ test.serial(
     // Three days from now, as the step says; a person may end the test instead.
     const path = `/v1/campaigns/${campaignId}/test-runs/${second.id}/cancel`;
     t.like((await call(world, 'POST', path, { token: tenant.apiKey })).body, { state: 'cancelled' });
-    t.is((await call(world, 'POST', path, { token: tenant.apiKey })).status, 200);
+    assertStatus(t, await call(world, 'POST', path, { token: tenant.apiKey }), 200);
 
     const org = tenant.organizationId;
     t.deepEqual(await world.deps.db('enrollments').where({ campaign_id: campaignId }), []);
@@ -237,7 +238,7 @@ test.serial(
         token: given.tenant.apiKey,
         body: { name: 'Kinds', steps },
       });
-      t.is(made.status, 201, made.text);
+      assertStatus(t, made, 201);
       return made.body.id as string;
     };
     const walk = async (campaignId: string, more = {}) => {
@@ -245,7 +246,7 @@ test.serial(
       const path = `/v1/campaigns/${campaignId}`;
       const body = { contact_id: contactId, prospect_email: to, max_wait_seconds: 1, ...more };
       const begun = await call(world, 'POST', `${path}/test`, { token: given.tenant.apiKey, body });
-      t.is(begun.status, 202, begun.text);
+      assertStatus(t, begun, 202);
       const run = await eventually(async () => {
         const now = (await call(world, 'GET', `${path}/test-runs/${begun.body.id}`, { token: given.tenant.apiKey }))
           .body;
@@ -277,7 +278,7 @@ test.serial(
       token: given.tenant.apiKey,
       body: { name: 'B', step_id: stepId, subject: 'Hello', body_plain: 'As the variant says', weight: 100 },
     });
-    t.is(variant.status, 201, variant.text);
+    assertStatus(t, variant, 201);
     await db('campaign_variants')
       .where({ campaign_id: ending })
       .whereNot({ id: variant.body.id })
@@ -407,7 +408,7 @@ test.serial(
     t.true(send.slot_at > new Date());
     t.like(await world.deps.db('enrollments').where({ campaign_id: given.campaignId }).first(), { state: 'pending' });
     const path = `/v1/campaigns/${given.campaignId}/test-runs/${body.id}/cancel`;
-    t.is((await call(world, 'POST', path, { token: given.tenant.apiKey })).status, 200);
+    assertStatus(t, await call(world, 'POST', path, { token: given.tenant.apiKey }), 200);
     t.deepEqual(await world.deps.db('sends').where({ recipient: to }), [], 'its slot is given back');
     await eventually(async () => (await world.deps.workflows.isOpen(`test-run/${body.id}`)) === false);
   },

@@ -5,7 +5,7 @@ import { transact } from '../../domain/kernel/transact.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { listUncertain, settleUncertain } from '../../domain/tasks/uncertain.ts';
 import { breakWrites } from '../harness/broken-writes.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import type { StepSpec } from '../harness/factories.ts';
 import { createLead, createMondayWorld } from '../harness/lead.ts';
 import { Crash, type Attempt } from '../harness/fake-smtp.ts';

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { Clock } from '../../lib/clock.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { openRunDesk } from '../harness/run-desk.ts';
 import { createWorld, type World } from '../harness/world.ts';
 

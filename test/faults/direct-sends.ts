@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acceptDirectSend } from '../../domain/direct-sends/create.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import type { RawDb, TestDeps } from '../harness/database.ts';
 import { createMailbox, createTenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld, type ReceivedMessage } from '../harness/mail.ts';

@@ -11,7 +11,7 @@ import { silentLogger } from '../../lib/log.ts';
 import { startChild } from '../../local/child.ts';
 import { connectRaw } from '../../db/connection.ts';
 import { withRawDb, type TestAssembly } from '../harness/database.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startMailWorld, type MailWorld, type ReceivedMessage } from '../harness/mail.ts';
 import { startOwnTemporal } from '../harness/temporal.ts';
 import { CAMPAIGN_SETTINGS, onInstallation, type Kept } from './installation.ts';

@@ -16,7 +16,7 @@ import { startChild } from '../../local/child.ts';
 import type { Incarnation } from '../../local/managed.ts';
 import { freePort } from '../../local/servers.ts';
 import { createTestDatabase, withRawDb, type TestAssembly } from '../harness/database.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import {
   createCampaign,
   createContact,

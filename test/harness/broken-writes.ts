@@ -1,4 +1,8 @@
+import { drawnSecret } from './secrets.ts';
 import type { World } from './world.ts';
+
+/** What the refusals quote, as an error of PostgreSQL may quote a person's data. */
+export const QUOTED = `${drawnSecret('person')}@example.org`;
 
 /**
  * Makes every write to a table fail that a condition on its new row names.
@@ -12,7 +16,7 @@ export async function breakWrites(
 ): Promise<() => Promise<void>> {
   const name = `broken_${table}`;
   await db.raw(
-    `create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'a person@secret.example is in the way'; end $$`,
+    `create function ${name}() returns trigger language plpgsql as $$ begin raise exception '${QUOTED} is in the way'; end $$`,
   );
   await db.raw(
     `create trigger ${name} before ${operation} on ${table} for each row when (${condition}) execute function ${name}()`,

@@ -6,6 +6,7 @@ import { knexOf } from '../../db/raw.ts';
 import { prepareTenantRole } from '../../db/row-security.ts';
 import type { Assembly } from '../../deploy/assemble.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
+import { noteSeen } from './seen.ts';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 const TEMPLATE_LOCK = 7_201_946;
@@ -78,6 +79,7 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 function openDatabase(adminUrl: string, name: string, rowSecurity = false): TestDatabase {
   const url = withDatabase(adminUrl, name);
   const db = connectRaw({ url, max: 20, name: 'heron-test', prepared: true, rowSecurity });
+  db.on('query-response', (answer: unknown, { sql }: { sql: string }) => noteSeen(sql, () => rowsIn(answer)));
   return {
     url,
     db,
@@ -86,6 +88,11 @@ function openDatabase(adminUrl: string, name: string, rowSecurity = false): Test
       await connected(adminUrl, async (dropper) => dropper.raw(`drop database if exists ${name} with (force)`));
     },
   };
+}
+
+/** The rows of an answer; one of `raw` has them beside what the protocol says. */
+function rowsIn(answer: unknown): unknown {
+  return typeof answer === 'object' && answer !== null && 'rows' in answer ? answer.rows : answer;
 }
 
 async function makeTemplate(adminUrl: string, template: string): Promise<void> {

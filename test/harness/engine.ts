@@ -35,18 +35,3 @@ export async function startEngine(world: World, parts: Pick<WorkerParts, 'around
     stop: () => (stopping ??= end()),
   };
 }
-
-/** Waits until `probe` gives something other than undefined or false; fails after `timeoutMs` with what it saw last. */
-export async function eventually<T>(
-  probe: () => Promise<T | undefined | false>,
-  timeoutMs = 30_000,
-  everyMs = 50,
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const value = await probe();
-    if (value !== undefined && value !== false) return value as T;
-    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${probe.toString().slice(0, 200)}`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
-}

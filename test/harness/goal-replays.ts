@@ -3,7 +3,7 @@ import type { GoalDefinition } from '../../db/json-columns.ts';
 import { createGoal } from '../../domain/goals/goals.ts';
 import { startReplay } from '../../domain/goals/replays.ts';
 import { newId } from '../../lib/ids.ts';
-import { eventually } from './engine.ts';
+import { eventually } from './eventually.ts';
 import { createContact, type Tenant } from './factories.ts';
 import type { World } from './world.ts';
 

@@ -1,5 +1,6 @@
 /** A process with a mail world whose client is cut off in the middle of IDLE; it prints `stopped` once the world is. */
 import { ImapFlow } from 'imapflow';
+import { eventually } from './eventually.ts';
 import { startMailWorld } from './mail.ts';
 
 const world = await startMailWorld();
@@ -9,7 +10,7 @@ client.on('error', () => undefined);
 await client.connect();
 await client.mailboxOpen('INBOX');
 client.idle().catch(() => undefined);
-await new Promise((resolve) => setTimeout(resolve, 100));
+await eventually(async () => client.idling);
 client.close();
 await world.stop();
 process.stdout.write('stopped');

@@ -7,7 +7,7 @@ import type { ExecutionContext } from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { freePort } from '../../local/servers.ts';
 import { createTestDatabase } from './database.ts';
-import { eventually } from './engine.ts';
+import { eventually } from './eventually.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PATIENCE_MS = 120_000;

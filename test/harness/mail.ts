@@ -1,5 +1,6 @@
 import { startImapBox, type Folder, type ImapBox, type StoredMessage } from './mail-imap.ts';
 import { startSmtpSink, type ReceivedMessage, type RecipientScript, type SmtpSink } from './mail-smtp.ts';
+import { noteSeen } from './seen.ts';
 
 export type { Folder, StoredMessage } from './mail-imap.ts';
 export type { ReceivedMessage, RecipientScript } from './mail-smtp.ts';
@@ -94,7 +95,10 @@ export async function startMailWorld(
 
   return {
     smtp: endpoint,
-    messages: smtp.messages,
+    get messages() {
+      noteSeen('emails to', () => smtp.messages.map(({ envelope }) => envelope.to.join(', ')));
+      return smtp.messages;
+    },
     script: smtp.script,
     server: smtp,
     onMessage,

@@ -6,7 +6,8 @@ import { resolveTimeSkippingServer } from '../../local/temporal/test-server.ts';
 import { addSearchAttributes } from '../../temporal/attributes.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 import type { RawDb } from './database.ts';
-import { eventually, startEngine, type Engine } from './engine.ts';
+import { startEngine, type Engine } from './engine.ts';
+import { eventually } from './eventually.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import WebSocket from 'ws';
-import { eventually } from './engine.ts';
+import { eventually } from './eventually.ts';
 
 /** A client of the realtime gateway that keeps what it hears. */
 export interface StreamClient {

@@ -26,18 +26,19 @@ export async function createEndpoint(
   return { id, secret: await issueSecret(deps.db, deps.keyring, { endpointId: id }, now) };
 }
 
-/** Commits events of a workspace in one transaction, as verbs do. `data.n` counts them. Returns their ids. */
+/** Commits events of a workspace in one transaction, as verbs do. `n` of their data counts them. Returns their ids. */
 export async function emitEvents(
   deps: TestDeps,
   organizationId: string,
   count: number,
   type = 'team.member_joined',
+  data: Record<string, unknown> = {},
 ): Promise<string[]> {
   const rows = Array.from({ length: count }, (_, n) => ({
     id: newId(),
     organization_id: organizationId,
     type,
-    data: json({ n }),
+    data: json({ n, ...data }),
     created_at: deps.clock.now(),
   }));
   await deps.db.transaction(async (trx) => {

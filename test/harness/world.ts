@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
 import { startApi } from '../../api/servers/api.ts';
 import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import { createUsageLog, type UsageLog } from '../../domain/api-keys/usage-log.ts';
@@ -21,6 +22,7 @@ import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createTestDatabase, type TestDeps } from './database.ts';
 import { createTenant, type Tenant } from './factories.ts';
 import { recordCall } from './recorded-calls.ts';
+import { noteSeen } from './seen.ts';
 
 /** Everything one test file stands on: its own database, its own API server, mail that is kept instead of sent. */
 export interface World {
@@ -144,6 +146,15 @@ export interface Answer {
   text: string;
 }
 
+/** Asserts the status of an answer; where it is another, the body says why. */
+export function assertStatus(
+  t: Pick<ExecutionContext, 'is'>,
+  { status, text }: Pick<Answer, 'status' | 'text'>,
+  expected: number,
+): void {
+  t.is(status, expected, text);
+}
+
 /** Calls an API with fetch. `body` is sent as JSON unless it is a FormData, URLSearchParams or string. */
 export async function call(
   world: { url: string },
@@ -165,6 +176,7 @@ export async function call(
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
   const body = isJson && text ? JSON.parse(text) : undefined;
+  noteSeen(`${method} ${path}`, () => `${response.status} ${text}`);
   const shown = options.headers !== undefined && 'x-heron-example' in options.headers;
   recordCall({ method, path, sent: options.body, status: response.status, answer: body, ...(shown && { shown }) });
   return { status: response.status, headers: response.headers, text, body };

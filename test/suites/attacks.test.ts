@@ -10,7 +10,7 @@ import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
 import { openDesk } from '../harness/campaign-desk.ts';
 import { heron } from '../harness/heron.ts';
-import { call, createWorld, noRecords, type World } from '../harness/world.ts';
+import { assertStatus, call, createWorld, noRecords, type World } from '../harness/world.ts';
 
 /*
  * Attacks that worked once, as an attacker would make them: from outside, with the input that did the harm. Those that are about one
@@ -125,7 +125,7 @@ test('an anonymous caller is permitted nothing but what is public, whatever a ro
         401,
         Object.keys(headers)[0],
       );
-  t.is((await call(world, 'GET', `/v1/campaigns/${newId()}`)).status, 401);
+  assertStatus(t, await call(world, 'GET', `/v1/campaigns/${newId()}`), 401);
 });
 
 test('production does not start with mail that goes to the log', async (t) => {

@@ -8,7 +8,7 @@ import { dialServers } from '../../domain/mailboxes/check.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createTemporalClient, createWorkflowGateway } from '../../temporal/client.ts';
 import { createTestDatabase } from '../harness/database.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startOwnTemporal } from '../harness/temporal.ts';
 import { call, createWorld } from '../harness/world.ts';
 

@@ -6,6 +6,7 @@ import { createTestDatabase, testPostgresUrl } from '../harness/database.ts';
 import { heron } from '../harness/heron.ts';
 import { startMailWorld } from '../harness/mail.ts';
 import { createOrderToPay, createPaymentWorld } from '../harness/payments.ts';
+import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
 
 interface Finding {
   part: string;
@@ -41,7 +42,8 @@ test('doctor finds nothing to mend where everything fits, and its test letter ar
     await mail.stop();
     await database.drop();
   });
-  await mail.addMailbox({ email: 'heron@example.com', password: 'mail-pass' });
+  const password = drawnSecret('password');
+  await mail.addMailbox({ email: 'heron@example.com', password });
   const env = {
     ...SECRETS,
     ...(await temporalEnv(t)),
@@ -52,7 +54,7 @@ test('doctor finds nothing to mend where everything fits, and its test letter ar
     SMTP_PORT: String(mail.smtp.port),
     SMTP_SECURITY: 'none',
     SMTP_USERNAME: 'heron@example.com',
-    SMTP_PASSWORD: 'mail-pass',
+    SMTP_PASSWORD: password,
   };
   const { code, findings, text } = await doctor(env, '--json', '--mail-to', 'operator@example.com');
   t.is(code, 0, text);
@@ -69,10 +71,13 @@ test('doctor finds nothing to mend where everything fits, and its test letter ar
   // Addresses of this machine: a warning, not a fault.
   t.is(findings.filter(({ part, state }) => part === 'dns' && state === 'warning').length, 3);
 
-  const refused = await doctor({ ...env, SMTP_PASSWORD: 'wrong' }, '--json');
+  assertNowhere(t, text, [password]);
+
+  const wrong = drawnSecret('wrong');
+  const refused = await doctor({ ...env, SMTP_PASSWORD: wrong }, '--json');
   t.is(refused.code, 1);
   t.regex(faults(refused.findings)[0]!.detail, /535|credentials/i);
-  t.notRegex(refused.text, /mail-pass/);
+  assertNowhere(t, refused.text, [wrong]);
 });
 
 test('doctor names every fault at once, each with its fix, and exits with 1', async (t) => {
@@ -116,16 +121,18 @@ test('doctor names every fault at once, each with its fix, and exits with 1', as
     'published secrets',
   );
 
+  const password = drawnSecret('password');
   const { text, code: away } = await doctor({
     ...env,
-    PRIMARY_DB: 'postgres://heron:s3cr3t@127.0.0.1:1/heron',
+    PRIMARY_DB: `postgres://heron:${password}@127.0.0.1:1/heron`,
     TEMPORAL_ADDRESS: '127.0.0.1:1',
   });
   t.is(away, 1);
   t.regex(text, /^FAULT +database +the database at 127\.0\.0\.1:1\/heron cannot be used/m);
   t.regex(text, /^FAULT +temporal +Temporal at 127\.0\.0\.1:1 cannot be reached/m);
   t.regex(text, /^ +fix: Check PRIMARY_DB/m);
-  t.notRegex(text, /s3cr3t|\n\s+at /);
+  assertNowhere(t, text, [password]);
+  t.notRegex(text, /\n\s+at /, 'no stack');
 });
 
 test('doctor shows the books of orders and renewals, and names an order whose money is nowhere', async (t) => {

@@ -6,7 +6,7 @@ import { pingBus, subscribeBus } from '../../lib/event-bus.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { freePort } from '../../local/servers.ts';
 import { startFanOut } from '../../workers/fanout.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { openStream } from '../harness/stream-client.ts';
 import { emitEvents } from '../harness/webhooks.ts';
 import { createWorld } from '../harness/world.ts';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { installation, terminal } from '../harness/installation.ts';
-import { call } from '../harness/world.ts';
+import { assertStatus, call } from '../harness/world.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 
 /*
@@ -87,7 +87,7 @@ test.serial('every command of docs/first-campaign.md does what the page says', a
     { cwd: ROOT, env },
   );
   const { session } = JSON.parse(again.stdout) as { session: { access_token: string } };
-  t.is((await call(api, 'GET', '/v1/auth/me', { token: session.access_token })).status, 200);
+  assertStatus(t, await call(api, 'GET', '/v1/auth/me', { token: session.access_token }), 200);
 
   const said = heron.said();
   t.regex(said, /Warning: MAIL_TRANSPORT is log/);

@@ -10,7 +10,7 @@ import { newId } from '../../lib/ids.ts';
 import { freePort } from '../../local/servers.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 import { createEmptyDatabase } from '../harness/database.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 
 /*
  * The manifests of deploy/kubernetes, read as Kubernetes reads them: what they start is started here as plain processes, with the environment

@@ -11,7 +11,7 @@ import { lockFolder } from '../../lib/folder-lock.ts';
 import { freePort } from '../../local/servers.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 import { createTestDatabase } from '../harness/database.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { heron } from '../harness/heron.ts';
 
 async function dataFolder(t: ExecutionContext): Promise<string> {

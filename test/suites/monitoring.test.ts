@@ -6,7 +6,7 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { createTemporalClient } from '../../temporal/client.ts';
 import { resourceQueue } from '../../workflows/queues.ts';
 import { startWorker } from '../../workers/worker.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startProbes } from '../harness/probe/index.ts';
 import { createWorld } from '../harness/world.ts';
 

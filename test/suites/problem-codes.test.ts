@@ -10,7 +10,8 @@ import { reader } from '../../domain/kernel/transact.ts';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { allowEverything } from '../harness/approvals.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import {
   createCampaign,
   createContact,

@@ -9,12 +9,12 @@ import { newId } from '../../lib/ids.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { startChild } from '../../local/child.ts';
 import type { ProcessName } from '../../deploy/processes.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { heron } from '../harness/heron.ts';
 import { startReceiver, type ReceivedRequest } from '../harness/receiver.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
-import { call, createWorld, type World } from '../harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../harness/world.ts';
 
 const OLD = '0a'.repeat(32);
 const NEW = '5a'.repeat(32);
@@ -68,7 +68,7 @@ test('heron rotate-keys, while an API and a worker serve with both keys: nothing
   t.teardown(() => receiver.stop());
   const { tenant, connections, endpoint } = await fill(world, receiver.url);
   const before = await addContact(world, tenant, 0);
-  t.is(before.status, 200, before.text);
+  assertStatus(t, before, 200);
 
   const both = {
     PRIMARY_DB: world.databaseUrl,

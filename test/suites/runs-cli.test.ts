@@ -8,9 +8,10 @@ import { createTemporalClient } from '../../temporal/client.ts';
 import { writeIntents, type Intent, type WorkflowGateway } from '../../temporal/dispatch.ts';
 import { carrier, startRelay } from '../../temporal/relay.ts';
 import { startPulse } from '../../workers/pulse.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { heron } from '../harness/heron.ts';
 import { call, createWorld, noWorkflows, type World } from '../harness/world.ts';
+import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
 
 /*
  * The operator's commands about runs, as processes, with what they leave in PostgreSQL and in Temporal; and what readiness
@@ -200,7 +201,8 @@ test.serial('commands about runs: help, wrong usage, a database and a Temporal t
     [['outbox', '--help'], /retry .*[\s\S]*drop /],
   ];
   const commands = [['reconcile'], ['outbox'], ['retry', 'campaign/x'], ['reactions']];
-  const away = 'postgres://heron:s3cr3tword@127.0.0.1:1/heron';
+  const password = drawnSecret('password');
+  const away = `postgres://heron:${password}@127.0.0.1:1/heron`;
   for (const [args, said] of usage) {
     const { code, stdout, stderr } = await cli(...args);
     t.is(code, 2, args.join(' '));
@@ -217,7 +219,7 @@ test.serial('commands about runs: help, wrong usage, a database and a Temporal t
     t.is(code, 1, args.join(' '));
     t.is(stdout, '');
     t.regex(stderr, /^heron: the database at 127\.0\.0\.1:1\/heron cannot be used: .*ECONNREFUSED.*\n$/);
-    t.notRegex(stderr, /s3cr3tword/);
+    assertNowhere(t, stderr, [password]);
   }
   await importThatWaits();
   const { code, stdout, stderr } = await heron(['reconcile'], {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { startChild } from '../../local/child.ts';
 import { freePort } from '../../local/servers.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 let world: World;

@@ -1,7 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import Stripe from 'stripe';
 import { SIGNATURE_TOLERANCE_SECONDS } from '../../lib/signature.ts';
-import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import type { Tenant } from '../harness/factories.ts';
 import { approve, createApplication } from '../harness/oauth.ts';
 import { startReceiver, type ReceivedRequest } from '../harness/receiver.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { openRunDesk } from '../harness/run-desk.ts';
 import { skippingTests } from '../harness/skipped-time.ts';
 import { timedMailWorld } from './timed-mail.ts';

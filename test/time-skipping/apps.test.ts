@@ -1,10 +1,10 @@
 import test from 'ava';
 import { createAppConnection } from '../../domain/app-connections/connections.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { skippingTests } from '../harness/skipped-time.ts';
-import { call } from '../harness/world.ts';
+import { assertStatus, call } from '../harness/world.ts';
 import { startCampaign } from './campaign.ts';
 import { timedMailWorld } from './timed-mail.ts';
 
@@ -72,7 +72,7 @@ skipping(
     const retried = await call(world, 'POST', `/v1/campaigns/${lead.campaignId}/step-runs/${blocked.id}/retry`, {
       token,
     });
-    t.is(retried.status, 200, retried.text);
+    assertStatus(t, retried, 200);
     await eventually(async () => (await lead.enrollment()).state === 'completed');
     t.like(await stepRun(), { state: 'completed', outcome: 'success', output: { discount: '20 %' } });
     t.is(asked.length, 6);

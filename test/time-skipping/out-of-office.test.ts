@@ -1,7 +1,7 @@
 import test from 'ava';
 import { DateTime } from 'luxon';
 import { awayFrom } from '../harness/inbound.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { skippingTests } from '../harness/skipped-time.ts';
 import { startCampaign } from './campaign.ts';
 import { timedMailWorld } from './timed-mail.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { isBalanced, readBooks } from '../../domain/mailbox-orders/books.ts';
 import { DAY_MS } from '../../lib/clock.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createOrderWorld, openOrderDesk } from '../harness/mailbox-orders.ts';
 import { skippingTests } from '../harness/skipped-time.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { skippingTests, type SkippingStage } from '../harness/skipped-time.ts';
 import { call } from '../harness/world.ts';
 import { startCampaign } from './campaign.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { DAY_MS } from '../../lib/clock.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { plainWorld, skippingTests } from '../harness/skipped-time.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';

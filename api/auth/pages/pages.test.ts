@@ -4,7 +4,7 @@ import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../
 import { assertBothLanguages } from '../../../test/harness/both-languages.ts';
 import { signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { freshEmail, login, mailedCode, mailedToken, PASSWORD, post } from '../../../test/harness/people.ts';
-import { call, createWorld, type World } from '../../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 
 const browserTest = browserTests(test);
 const NEW_PASSWORD = 'another long passphrase';
@@ -63,7 +63,7 @@ browserTest('a fresh installation is claimed with a form; the key it shows once 
   for (const place of [fresh.url, `${fresh.url}/docs`, 'http://127.0.0.1:3000', 'http://127.0.0.1:8233'])
     t.true((await page.locator('dl.places').innerText()).includes(place), place);
 
-  t.is((await call(fresh, 'GET', '/v1/contacts', { token: key })).status, 200);
+  assertStatus(t, await call(fresh, 'GET', '/v1/contacts', { token: key }), 200);
   const me = await call(fresh, 'GET', '/v1/auth/me', {
     token: (await login(fresh, 'ada@example.com')).access_token,
   });
@@ -180,7 +180,7 @@ test('a setup link that is wrong or old says what to do, and uses nothing up', a
   const fresh = await createWorld();
   t.teardown(() => fresh.close());
   const answer = await call(fresh, 'GET', '/setup/made-up');
-  t.is(answer.status, 401);
+  assertStatus(t, answer, 401);
   t.regex(answer.text, /Restart the API/);
 });
 

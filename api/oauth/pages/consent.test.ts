@@ -8,7 +8,7 @@ import { assertBothLanguagesIn } from '../../../test/harness/both-languages.ts';
 import { authorizeAddress, createApp, signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { pkce, token } from '../../../test/harness/oauth.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
-import { call, createWorld, type World } from '../../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 
 const browserTest = browserTests(test);
 
@@ -123,7 +123,7 @@ browserTest('sign in, consent, code, tokens: a client library of another project
   );
   const tokens = await oauth.processAuthorizationCodeResponse(server, asClient, response);
   t.deepEqual(tokens.scope!.split(' ').toSorted(), ['read_campaigns', 'send_campaigns', 'write_contacts']);
-  t.is((await call(world, 'GET', '/v1/campaigns', { token: tokens.access_token })).status, 200);
+  assertStatus(t, await call(world, 'GET', '/v1/campaigns', { token: tokens.access_token }), 200);
   t.is(
     (await call(world, 'GET', '/v1/contacts', { token: tokens.access_token })).status,
     403,
@@ -330,7 +330,7 @@ browserTest('revoking under authorized apps ends the tokens', async (t) => {
     redirect_uri: callback,
     code_verifier: verifier,
   });
-  t.is((await call(world, 'GET', '/v1/campaigns', { token: tokens.access_token })).status, 200);
+  assertStatus(t, await call(world, 'GET', '/v1/campaigns', { token: tokens.access_token }), 200);
 
   await page.goto(`${world.url}/account/apps`);
   const text = await page.getByRole('main').innerText();
@@ -338,7 +338,7 @@ browserTest('revoking under authorized apps ends the tokens', async (t) => {
   await page.getByRole('button', { name: 'Revoke access of Deal Desk to Revokers' }).click();
   await page.getByText('No app has access').waitFor();
   world.actors.forget();
-  t.is((await call(world, 'GET', '/v1/campaigns', { token: tokens.access_token })).status, 401);
+  assertStatus(t, await call(world, 'GET', '/v1/campaigns', { token: tokens.access_token }), 401);
   t.is((await form({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token })).body.error, 'invalid_grant');
 });
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createBrowserCookie } from '../../../test/harness/factories.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
-import { call, createWorld, type World } from '../../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 import { setCookie } from './cookies.ts';
 
 const clock = new ManualClock();
@@ -23,7 +23,7 @@ test.serial("a browser's session gives its pages an access token, and the cookie
   const { userId, organizationId } = await world.tenant();
   const cookie = await createBrowserCookie(world.deps, userId);
   const answer = await renew(cookie);
-  t.is(answer.status, 200);
+  assertStatus(t, answer, 200);
   t.is(answer.body.user_id, userId);
   t.deepEqual(Object.keys(answer.body).toSorted(), [
     'access_token',
@@ -37,7 +37,7 @@ test.serial("a browser's session gives its pages an access token, and the cookie
   t.not(cookieOf(answer), cookie);
   const me = await call(world, 'GET', '/v1/auth/me', { token: answer.body.access_token });
   t.is(me.body.organization_id, organizationId);
-  t.is((await renew(cookieOf(answer))).status, 200);
+  assertStatus(t, await renew(cookieOf(answer)), 200);
   t.is(answer.headers.get('cache-control'), 'no-store');
 });
 
@@ -50,12 +50,12 @@ test.serial(
     const beside = await renew(first);
     t.is(beside.status, 200, 'another tab, or an answer that was lost');
     const third = await renew(cookieOf(beside));
-    t.is(third.status, 200);
+    assertStatus(t, third, 200);
     t.is(cookieOf(second), cookieOf(beside));
     clock.advance(61_000);
-    t.is((await renew(cookieOf(beside))).status, 401);
+    assertStatus(t, await renew(cookieOf(beside)), 401);
     t.is((await renew(cookieOf(third))).status, 401, 'a copy was used: the session has ended');
-    t.is((await call(world, 'GET', '/v1/auth/me', { token: third.body.access_token })).status, 401);
+    assertStatus(t, await call(world, 'GET', '/v1/auth/me', { token: third.body.access_token }), 401);
   },
 );
 
@@ -70,7 +70,7 @@ test.serial(
       [200, 200, 200],
     );
     t.is(new Set(tabs.map(cookieOf)).size, 1);
-    t.is((await renew(cookieOf(tabs[0]))).status, 200);
+    assertStatus(t, await renew(cookieOf(tabs[0])), 200);
   },
 );
 
@@ -79,7 +79,7 @@ test.serial('a copy of the value before does not live longer by being used, and 
   const first = await createBrowserCookie(world.deps, userId);
   const one = await renew(first);
   clock.advance(40_000);
-  t.is((await renew(first)).status, 200);
+  assertStatus(t, await renew(first), 200);
   clock.advance(40_000);
   t.is((await renew(first)).status, 401, 'a copy does not live on by being used');
   t.is((await renew(cookieOf(one))).status, 401, 'and has ended the session');
@@ -94,21 +94,21 @@ test.serial('a copy that was renewed many times is found out when its owner come
     copied = cookieOf(last);
     last = await renew(copied);
   }
-  t.is((await renew(owners)).status, 401);
+  assertStatus(t, await renew(owners), 401);
   t.is((await renew(cookieOf(last))).status, 401, 'the copy ends with the session');
-  t.is((await call(world, 'GET', '/v1/auth/me', { token: last.body.access_token })).status, 401);
+  assertStatus(t, await call(world, 'GET', '/v1/auth/me', { token: last.body.access_token }), 401);
 });
 
 test.serial("a request that others of its browser overtook is refused, and ends nobody's session", async (t) => {
   const { userId } = await world.tenant();
   const first = await createBrowserCookie(world.deps, userId);
   const third = cookieOf(await renew(cookieOf(await renew(first))));
-  t.is((await renew(first)).status, 401);
+  assertStatus(t, await renew(first), 401);
   const fourth = await renew(third);
-  t.is(fourth.status, 200);
+  assertStatus(t, fourth, 200);
   clock.advance(61_000);
   t.is((await renew(first)).status, 401, 'it is not late any more');
-  t.is((await renew(cookieOf(fourth))).status, 401);
+  assertStatus(t, await renew(cookieOf(fourth)), 401);
 });
 
 test.serial("nobody ends another person's session by a value that was never issued", async (t) => {
@@ -117,8 +117,8 @@ test.serial("nobody ends another person's session by a value that was never issu
   const [name, value] = cookie.split('=') as [string, string];
   const bytes = Buffer.from(value, 'base64url');
   bytes[20]! ^= 1;
-  t.is((await renew(`${name}=${bytes.toString('base64url')}`)).status, 401);
-  t.is((await renew(cookie)).status, 200);
+  assertStatus(t, await renew(`${name}=${bytes.toString('base64url')}`), 401);
+  assertStatus(t, await renew(cookie), 200);
 });
 
 test.serial('other sites cannot renew a session', async (t) => {
@@ -133,8 +133,8 @@ test.serial('other sites cannot renew a session', async (t) => {
   ];
   for (const headers of foreign) t.is((await renew(cookie, headers)).status, 403, JSON.stringify(headers));
   t.is((await renew(cookie)).status, 200, 'and none of them used it up');
-  t.is((await renew('')).status, 401);
-  t.is((await renew('heron_session=nothing')).status, 401);
+  assertStatus(t, await renew(''), 401);
+  assertStatus(t, await renew('heron_session=nothing'), 401);
 });
 
 test.serial('the sign-in page leads back to where somebody was, and nowhere else', async (t) => {
@@ -159,7 +159,7 @@ test.serial('the sign-in page leads back to where somebody was, and nowhere else
   ])
     t.regex((await leads(elsewhere)) ?? '', /^\/(?![/\\])/, elsewhere);
   const stranger = await call(world, 'GET', '/account/sign-in?to=/inbox');
-  t.is(stranger.status, 200);
+  assertStatus(t, stranger, 200);
   t.true(stranger.text.includes('Sign in to your workspace'));
   t.true(stranger.text.includes('name="request" value="to=%2Finbox"'));
 });

@@ -5,7 +5,7 @@ import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../
 import { authorizeAddress, createApp, signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { createSession, type Tenant } from '../../../test/harness/factories.ts';
 import { freshEmail, mailedCode, PASSWORD } from '../../../test/harness/people.ts';
-import { call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 
 const browserTest = browserTests(test);
 const CALLBACK = 'https://app.example.com/callback';
@@ -183,7 +183,7 @@ test('guessing is limited as at the API, with the same count', async (t) => {
     );
   }
   const refused = await attempt(PASSWORD);
-  t.is(refused.status, 429);
+  assertStatus(t, refused, 429);
   t.true(Number(refused.headers.get('retry-after')) > 0);
   t.false(browser.cookies.has('heron_session'));
   t.regex(refused.text, /Too many requests/);
@@ -208,8 +208,8 @@ test('the cookie is no API token, an API token no cookie, and neither outlives i
   const isIn = async () => /Sign out/.test((await browser.get('/account/apps')).text);
   const value = browser.cookies.get('heron_session')!;
   t.true(await isIn());
-  t.is((await call(world, 'GET', '/v1/auth/me', { token: value })).status, 401);
-  t.is((await call(world, 'POST', '/v1/auth/refresh', { body: { refresh_token: value } })).status, 401);
+  assertStatus(t, await call(world, 'GET', '/v1/auth/me', { token: value }), 401);
+  assertStatus(t, await call(world, 'POST', '/v1/auth/refresh', { body: { refresh_token: value } }), 401);
   const bearer = await createSession(world.deps, tenant.userId, tenant.organizationId);
   for (const forged of [bearer, tenant.apiKey, `${value.slice(0, -2)}AA`, 'x']) {
     browser.cookies.set('heron_session', forged);
@@ -217,7 +217,7 @@ test('the cookie is no API token, an API token no cookie, and neither outlives i
   }
   browser.cookies.set('heron_session', value);
   t.true(await isIn());
-  t.is((await call(world, 'DELETE', '/v1/auth/sessions', { token: bearer })).status, 204);
+  assertStatus(t, await call(world, 'DELETE', '/v1/auth/sessions', { token: bearer }), 204);
   t.false(await isIn());
 });
 

@@ -7,6 +7,7 @@ import { transact } from '../../kernel/transact.ts';
 import { recordSendUnsubscribe } from './effects.ts';
 import { awayFrom, bounceOf, complaintAbout, replyTo } from '../../../test/harness/inbound.ts';
 import { recordInbound, recordUnreadable } from './record-inbound.ts';
+import { newId } from '../../../lib/ids.ts';
 
 const NOW = new Date('2026-11-20T08:00:00Z');
 const FROM = 'sam@ours.test';
@@ -348,7 +349,7 @@ test('a doubtful opt-out stops the sequence for a person to read, and suppresses
 
 const named = (from: string, words: string, subject = 'Your offer') =>
   Buffer.from(
-    `From: ${from}\r\nTo: ${FROM}\r\nSubject: ${subject}\r\nMessage-ID: <${Math.random()}@x.test>\r\n\r\n${words}\r\n`,
+    `From: ${from}\r\nTo: ${FROM}\r\nSubject: ${subject}\r\nMessage-ID: <${newId()}@x.test>\r\n\r\n${words}\r\n`,
   );
 
 test('a reply that names no email of ours is known by its sender and the mailbox it came to', async (t) => {

@@ -116,8 +116,12 @@ export async function startCalCom(port?: number): Promise<CalComDouble> {
     port,
   );
 
-  const say = (triggerEvent: string, payload: Record<string, any>): void =>
-    void outbox.push({ triggerEvent, createdAt: new Date().toISOString(), payload: structuredClone(payload) });
+  let saidAt = 0;
+  const say = (triggerEvent: string, payload: Record<string, any>): void => {
+    // What happens in a row has times in that order, however quick a test is.
+    saidAt = Math.max(saidAt + 1, Date.now());
+    outbox.push({ triggerEvent, createdAt: new Date(saidAt).toISOString(), payload: structuredClone(payload) });
+  };
   const make = (email: string, name: string, startsAt: Date, minutes: number): CalComBooking => {
     const uid = randomBytes(11).toString('hex');
     const payload = {
