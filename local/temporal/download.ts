@@ -1,14 +1,9 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { awaitDownload } from '../packages/arrival.ts';
+import type { FetchOptions } from '../packages/fetch.ts';
 import { forkSource } from '../typescript.ts';
-import { awaitDownload } from './arrival.ts';
-
-export interface FetchOptions {
-  /** A directory on the file system the result will stay on. */
-  scratchDir: string;
-  log: (line: string) => void;
-}
 
 /**
  * Has the Temporal SDK download the official CLI, `version` of it.
@@ -16,20 +11,20 @@ export interface FetchOptions {
  * The SDK downloads in native code that cannot be interrupted, so it runs in a process of its own, which is
  * ended when nothing arrives for 20 seconds.
  *
- * @returns the path of the downloaded program, below `scratchDir`
+ * @returns the path of the downloaded program, below `cacheDir`
  * @throws Error with the SDK's reason, or when the download stalls
  */
-export async function downloadCli(version: string, { scratchDir, log }: FetchOptions): Promise<string> {
-  await mkdir(scratchDir, { recursive: true });
-  const downloadDir = await mkdtemp(join(scratchDir, 'download-'));
+export async function downloadCli(version: string, { cacheDir, log }: FetchOptions): Promise<string> {
+  await mkdir(cacheDir, { recursive: true });
+  const downloadDir = await mkdtemp(join(cacheDir, 'download-'));
   log(`Temporal: asking the SDK to download the official CLI ${version}`);
   try {
     const script = fileURLToPath(new URL('./sdk-download.ts', import.meta.url));
     const child = forkSource(script, [downloadDir, `v${version}`], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-    await awaitDownload(child, downloadDir, log);
+    await awaitDownload(child, downloadDir, 'Temporal', log);
     const [name] = await readdir(downloadDir);
     if (!name) throw new Error('the SDK reported success but left no file');
-    const path = join(scratchDir, `downloaded-${process.pid}`);
+    const path = join(cacheDir, `downloaded-${process.pid}`);
     await rename(join(downloadDir, name), path);
     return path;
   } finally {

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { access, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FetchOptions } from './download.ts';
+import type { FetchOptions } from '../packages/fetch.ts';
+import { showProgress } from '../packages/progress.ts';
 import { TEMPORAL, TEMPORAL_FROM_GO } from './pins.ts';
-import { showProgress } from './progress.ts';
 
 const CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
 
@@ -12,10 +12,10 @@ const CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
  * Builds the pinned Temporal CLI from its official Go module, which takes a few minutes the first time and
  * needs nothing but Go and a module proxy. The Go module that pins it lies in `local/temporal/go/`.
  *
- * @returns the path of the built program, below `scratchDir`
+ * @returns the path of the built program, below `cacheDir`
  * @throws Error when Go is not installed, or with the last lines of what Go said
  */
-export async function buildCli({ scratchDir, log }: FetchOptions): Promise<string> {
+export async function buildCli({ cacheDir, log }: FetchOptions): Promise<string> {
   const moduleDir = await findModule();
   const go = (args: string[], onLine: (line: string) => void): Promise<string[]> => runGo(moduleDir, args, onLine);
   const goVersion = await go(['version'], () => undefined).catch((error: NodeJS.ErrnoException) => {
@@ -25,8 +25,8 @@ export async function buildCli({ scratchDir, log }: FetchOptions): Promise<strin
   log(`Temporal: Go builds server ${server} (CLI ${version}), not ${TEMPORAL.server} (CLI ${TEMPORAL.cli})`);
   log(`Temporal: building once with ${goVersion[0] ?? 'Go'}; a few minutes when Go's cache is empty`);
 
-  await mkdir(scratchDir, { recursive: true });
-  const path = join(scratchDir, `built-${process.pid}`);
+  await mkdir(cacheDir, { recursive: true });
+  const path = join(cacheDir, `built-${process.pid}`);
   let stage = 'fetching modules';
   const progress = showProgress(log, (seconds) => `Temporal: ${stage}, ${seconds} s`);
   try {

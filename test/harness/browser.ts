@@ -1,10 +1,9 @@
 import type { ExecutionContext, TestFn } from 'ava';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { findProgram, isExecutable } from './programs.ts';
+import { findProgram } from './programs.ts';
 
-/** Where system packages put Chromium, and the names it goes by on PATH. */
-const USUAL_PLACE = '/usr/bin/chromium';
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+/** Looked for, and fetched, before tests are declared: those that it is missing for are declared as skipped. */
+const CHROMIUM = await findProgram('chromium');
 /** Nothing in these tests is about speed; a loaded machine may take this long (ms) over one step. */
 const PATIENCE_MS = 60_000;
 const FLAGS = [
@@ -17,10 +16,9 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** The Chromium to test with: CHROMIUM_PATH, the usual place, or one on PATH. Undefined when the machine has none. */
+/** The Chromium to test with; undefined where none is to be had. */
 export function findChromium(): string | undefined {
-  const named = process.env.CHROMIUM_PATH;
-  return (named ? [named] : [USUAL_PLACE]).find(isExecutable) ?? (named ? undefined : findProgram(...NAMES));
+  return CHROMIUM;
 }
 
 /** A browser with a fresh profile. `visit` opens a page in a context of its own: no cookie of one test is another's. */
@@ -30,10 +28,14 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** Starts headless Chromium; one per test file. */
+/**
+ * Starts headless Chromium; one per test file.
+ * @throws Error where none is to be had
+ */
 export async function launchBrowser(): Promise<TestBrowser> {
+  if (!CHROMIUM) throw new Error('No Chromium here: install one, or set CHROMIUM_PATH.');
   const browser = await chromium.launch({
-    executablePath: findChromium()!,
+    executablePath: CHROMIUM,
     args: FLAGS,
     headless: true,
     timeout: PATIENCE_MS,
@@ -66,9 +68,8 @@ export async function intercept(page: Page, ...[pattern, handler, options]: Para
 export function browserTests(
   test: TestFn,
 ): (title: string, implementation: (t: ExecutionContext) => Promise<void>) => void {
-  const isMissing = findChromium() === undefined;
   return (title, implementation) => {
-    if (isMissing) {
+    if (!CHROMIUM) {
       test.skip(`${title} (needs Chromium: install it or set CHROMIUM_PATH)`, implementation);
       return;
     }

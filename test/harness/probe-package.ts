@@ -1,0 +1,18 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fromNpm } from '../../local/packages/npm.ts';
+import type { PinnedProgram } from '../../local/packages/fetch.ts';
+
+/** A package of a registry that a test keeps, with a shell script as its program. */
+export function probePackage(sha512: string): PinnedProgram {
+  return fromNpm({
+    label: 'Probe',
+    name: '@heron/probe',
+    version: '1.0.0',
+    program: 'probe',
+    instead: 'Set PROBE to another one.',
+    platforms: [`${process.platform} ${process.arch}`],
+    sha512,
+    make: (source, folder) => copyFile(join(source, 'bin', 'probe'), join(folder, 'probe')),
+  });
+}
