@@ -27,7 +27,16 @@ const COMMON_SETTINGS = {
 };
 
 /** Nothing survives a power cut, and nothing has to: the directory goes when the server stops. */
-const DISPOSABLE_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const DISPOSABLE_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  // Its databases are many, small and soon gone.
+  autovacuum: 'off',
+  jit: 'off',
+};
 
 /** What a real database has, written out so that no environment can lower it. */
 const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
