@@ -6,6 +6,7 @@ import { newId } from '../lib/ids.ts';
 import { searchAttributes } from '../temporal/attributes.ts';
 import { alternate, cpuMs, median, timed } from './measure.ts';
 import { launchCampaign, makeCampaign } from './data.ts';
+import { countWorker, statementFigures, statementTimes } from './statements.ts';
 import type { BenchContext, BenchResult, Helper } from './context.ts';
 import { BARE_QUEUE, type BareArgs } from './workflows/contract.ts';
 
@@ -56,14 +57,13 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   // Not measured: caches, connections, prepared plans.
   await campaignRound(context, sink, Math.min(leads, 50));
   await bareRound(context.assembly.temporal, Math.min(leads, 50), 0);
-  const statements = await statementCounter(context);
+  const times = await statementTimes(context);
   const rates = await alternate(
     rounds,
     {
       heron: async () => {
-        const { campaignId, ms } = await statements.during(emails, () =>
-          heronCpu.during(emails, () => campaignRound(context, sink, leads)),
-        );
+        await times.reset();
+        const { campaignId, ms } = await heronCpu.during(emails, () => campaignRound(context, sink, leads));
         cost = await campaignCost(context, campaignId, leads);
         timerShare = cost.timerStarted;
         return (emails / ms) * 1000;
@@ -75,7 +75,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(1)} email steps/s`),
   );
 
-  const top = await statements.top(emails);
+  const top = await times.top(emails);
 
   const realisticLeads = context.quick ? 10 : 100;
   const realisticCpu = cpuSeries({ worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
@@ -83,6 +83,9 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     campaignRound(context, sink, realisticLeads, REALISTIC),
   );
   const realisticCost = await campaignCost(context, realistic.campaignId, realisticLeads);
+
+  // Another worker, and the last round: those before are of one process.
+  const statements = await countWorker(context, emails, () => campaignRound(context, sink, leads));
 
   const [heron, workflow, nodemailer] = [median(rates.heron), median(rates.workflow), median(rates.nodemailer)];
   const bareCost = await meanCost(bareHandles.splice(0));
@@ -99,7 +102,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       { label: 'share of nodemailer alone', value: `${((heron / nodemailer) * 100).toFixed(0)} %` },
       { label: 'per email step, from histories', value: describeCost(cost) },
       { label: 'the empty workflow, per email step', value: describeCost(bareCost) },
-      { label: 'SQL statements per email step', value: median(statements.perStep).toFixed(1) },
+      ...statementFigures('email step', statements),
       { label: 'the mark before the last line of a message, per email step', value: markAmong(top) },
       { label: 'CPU per email step', value: heronCpu.describe() },
       { label: 'the empty workflow, CPU per email step', value: bareCpu.describe() },
@@ -138,7 +141,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       rates,
       cpuMsPerStep: { heron: heronCpu.values, bare: bareCpu.values },
       realistic: { leads: realisticLeads, ...REALISTIC, cost: realisticCost, cpuMsPerStep: realisticCpu.values },
-      statementsPerStep: statements.perStep,
+      statements,
       topStatements: top,
     },
   };
@@ -316,53 +319,11 @@ export function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
   };
 }
 
-interface StatementCounter {
-  perStep: number[];
-  during<T>(emails: number, work: () => Promise<T>): Promise<T>;
-  /** The statements of the last round that took most of the database's time. */
-  top(emails: number): Promise<{ perStep: number; meanMs: number; query: string }[]>;
-}
-
-const TOP_STATEMENTS = 40;
-
 /** What the mark costs the database per email step, beside all statements together; waiting for a lock is no work. */
-function markAmong(top: readonly { perStep: number; meanMs: number; query: string }[]): string {
+function markAmong(top: readonly { perPiece: number; meanMs: number; query: string }[]): string {
   const ms = (part: RegExp): number =>
-    top.reduce((sum, { perStep, meanMs, query }) => sum + (part.test(query) ? perStep * meanMs : 0), 0);
+    top.reduce((sum, { perPiece, meanMs, query }) => sum + (part.test(query) ? perPiece * meanMs : 0), 0);
   const all = ms(/^(?!.*advisory)/);
   const mark = ms(/set handover = /);
   return `${mark.toFixed(2)} ms of ${all.toFixed(2)} ms of statements (${((mark / all) * 100).toFixed(0)} %)`;
-}
-
-/** Counts what the database is asked while a campaign runs; setting the campaign up is a handful of statements among thousands. */
-export async function statementCounter({
-  assembly: {
-    deps: { db },
-  },
-}: BenchContext): Promise<StatementCounter> {
-  await db.raw('create extension if not exists pg_stat_statements');
-  const perStep: number[] = [];
-  return {
-    perStep,
-    async during(emails, work) {
-      await db.raw('select pg_stat_statements_reset()');
-      const result = await work();
-      const { rows } = (await db.raw('select sum(calls)::int as calls from pg_stat_statements')) as {
-        rows: { calls: number }[];
-      };
-      perStep.push(rows[0]!.calls / emails);
-      return result;
-    },
-    async top(emails) {
-      const { rows } = (await db.raw(
-        'select calls, mean_exec_time as mean, query from pg_stat_statements order by calls desc, total_exec_time desc limit ?',
-        [TOP_STATEMENTS],
-      )) as { rows: { calls: number; mean: number; query: string }[] };
-      return rows.map(({ calls, mean, query }) => ({
-        perStep: calls / emails,
-        meanMs: mean,
-        query: query.replace(/\s+/g, ' ').slice(0, 160),
-      }));
-    },
-  };
 }

@@ -11,7 +11,8 @@ import { runWorkflow } from '../workflows/run/contract.ts';
 import { approverCtx } from '../test/harness/approvals.ts';
 import { createMailbox, createTenant, type Tenant } from '../test/harness/factories.ts';
 import type { TestAssembly } from '../test/harness/database.ts';
-import { cpuSeries, describeCost, meanCost, statementCounter } from './engine.ts';
+import { cpuSeries, describeCost, meanCost } from './engine.ts';
+import { countWorker, statementFigures } from './statements.ts';
 import { alternate, median, percentile, rssMiB, timed, untilAtRest } from './measure.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 import { BARE_QUEUE } from './workflows/contract.ts';
@@ -35,7 +36,6 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const { serve: api, worker, temporal, postgres } = stack.processes;
   const heronCpu = cpuSeries({ api: api.pid, worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
   const bareCpu = cpuSeries({ worker: bareWorker.pid, temporal: temporal?.pid, client: process.pid });
-  const statements = await statementCounter(context);
   // What follows a launch (launchers, counts, reactions) is paid for by neither round, and is in the processor time of its own.
   const rest = () => untilAtRest([api.pid, worker.pid, temporal?.pid, postgres?.pid]);
   /** Runs per second, with the processor time until all has come to rest. */
@@ -56,11 +56,9 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     rounds,
     {
       heron: () =>
-        statements.during(count, () =>
-          rateOf(heronCpu, async () => {
-            launched = await desk.launch(count);
-          }),
-        ),
+        rateOf(heronCpu, async () => {
+          launched = await desk.launch(count);
+        }),
       workflow: () =>
         rateOf(bareCpu, async () => {
           bare = await bareRound(assembly.temporal, count);
@@ -75,7 +73,6 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     );
   const heronCost = await costOf(launched.map((id) => `run/${id}`));
   const bareCost = await costOf(bare);
-  const topStatements = await statements.top(count);
   log(`CPU per run: ${heronCpu.describe()}; the empty workflow: ${bareCpu.describe()}`);
   const decisions = await desk.decide(quick ? 20 : 200);
   log(`decision to active: p50 ${median(decisions).toFixed(0)} ms, p99 ${percentile(decisions, 0.99).toFixed(0)} ms`);
@@ -90,6 +87,11 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     `${waiting} waiting runs: the last ended ${slowest.toFixed(0)} ms after their time; worker ${before.toFixed(0)} -> ${after.toFixed(0)} MiB`,
   );
 
+  const statements = await countWorker(context, count, async () => {
+    await desk.launch(count);
+    await untilAtRest([api.pid, temporal?.pid, postgres?.pid]);
+  });
+
   const share = median(rates.heron) / median(rates.workflow);
   return {
     figures: [
@@ -99,10 +101,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       { label: 'the empty workflow, CPU', value: bareCpu.describe() },
       { label: 'per run, from histories', value: describeCost(heronCost) },
       { label: 'the empty workflow, from histories', value: describeCost(bareCost) },
-      {
-        label: 'SQL statements per run, with all that follows its launch',
-        value: median(statements.perStep).toFixed(1),
-      },
+      ...statementFigures('run, with all that follows its launch', statements),
       {
         label: 'decision to active campaign, p50 and p99',
         value: `${median(decisions).toFixed(0)} ms, ${percentile(decisions, 0.99).toFixed(0)} ms`,
@@ -138,8 +137,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       decisions,
       late,
       cpuMsPerRun: { heron: heronCpu.values, bare: bareCpu.values },
-      statementsPerRun: statements.perStep,
-      topStatements,
+      statements,
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Db } from '../db/connection.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { listen, type Listener } from '../db/listen.ts';
 import type { Logger } from '../lib/log.ts';
+import { onPath } from '../lib/cost-paths.ts';
 import { inSpan } from '../lib/trace.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 import { dispatchIntent } from './client.ts';
@@ -107,7 +108,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       intents.clear();
       let batch: Batch = { taken: 0, parked: 0, away: false, againMs: SWEEP_MS };
       try {
-        batch = await relayBatch(options);
+        batch = await onPath('relay', () => relayBatch(options));
         parkedLately += batch.parked;
         if (batch.taken < BATCH && Date.now() - tidiedAt >= HOUSEKEEPING_MS) {
           options.onParked?.(await putBackBlocked(options.db), parkedLately);
@@ -137,7 +138,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   };
 }
 
-interface Batch {
+export interface Batch {
   /** Workflows whose intents were taken. */
   taken: number;
   parked: number;
@@ -191,8 +192,14 @@ interface Failure {
   error: unknown;
 }
 
-/** Takes one batch: workflows side by side, the intents of one workflow in their order up to the first failure. */
-async function relayBatch({ db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispatched }: RelayOptions): Promise<Batch> {
+/** Takes one batch: workflows side by side, the intents of one workflow in their order up to the first failure. Exported for tests that take one at a time. */
+export async function relayBatch({
+  db,
+  carry,
+  log,
+  backoffMs = BACKOFF_BASE_MS,
+  onDispatched,
+}: RelayOptions): Promise<Batch> {
   return inTransaction(db, async (trx) => {
     const outbox = across(trx, 'engine');
     const rows = await outbox.sql<OutboxRow & { due: boolean }>(TAKE);

@@ -5,6 +5,7 @@ import { EVENTS_CHANNEL } from '../domain/kernel/events.ts';
 import { assignPositions, type FanOutMemory } from '../domain/delivery/fan-out.ts';
 import { forwardPositions } from '../domain/realtime/watch.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { onPath } from '../lib/cost-paths.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 
 /** Events that are committed within this time (ms) share a turn. */
@@ -34,7 +35,7 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
     while (running) {
       events.clear();
       try {
-        const turn = await assignPositions(deps, memory);
+        const turn = await onPath('fan-out', () => assignPositions(deps, memory));
         metrics.eventsPositioned.inc(turn.positioned);
         for (const { reason, dropped } of turn.drops) metrics.webhookDrops.inc({ reason }, dropped);
         if (turn.busy) {

@@ -7,6 +7,7 @@ import { enterEvents, findDueStreams, type DueStream } from '../domain/reactions
 import { CONFIRM_MS, confirmSubscribers, registerSubscribers } from '../domain/reactions/register.ts';
 import { reactionStatus } from '../domain/reactions/status.ts';
 import type { Subscriber } from '../domain/reactions/subscriber.ts';
+import { onPath } from '../lib/cost-paths.ts';
 import { every } from '../lib/every.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createWakeable } from '../lib/wakeable.ts';
@@ -59,12 +60,12 @@ export async function startReactions(
     while (running) {
       placed.clear();
       try {
-        const entered = await enterEvents(deps, subscribers);
+        const entered = await onPath('reactions', () => enterEvents(deps, subscribers));
         work(entered.streams);
         if (performance.now() >= sweepAt) {
           // Set before the rows are read: one that fails meanwhile asks for another sweep.
           sweepAt = performance.now() + SWEEP_MS;
-          const { due, nextAttemptMs } = await findDueStreams(deps, subscribers);
+          const { due, nextAttemptMs } = await onPath('reactions', () => findDueStreams(deps, subscribers));
           work(due);
           if (nextAttemptMs !== null)
             sweepAt = Math.min(sweepAt, performance.now() + Math.max(nextAttemptMs, LEAST_PAUSE_MS));
@@ -142,7 +143,9 @@ class Lanes {
   async #turn(organizationId: string): Promise<void> {
     const { name } = this.#subscriber;
     try {
-      const { outcome, applied, more } = await applyNextEvents(this.#deps, this.#subscriber, organizationId);
+      const { outcome, applied, more } = await onPath('reactions', () =>
+        applyNextEvents(this.#deps, this.#subscriber, organizationId),
+      );
       if (applied > 0) this.#metrics.reactionsApplied.inc({ subscriber: name }, applied);
       if (outcome === 'failed' || outcome === 'parked')
         this.#metrics.reactionFailures.inc({ subscriber: name, outcome });

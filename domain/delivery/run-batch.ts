@@ -1,5 +1,6 @@
 import { across } from '../../db/across.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BY_CLOCK, onPath } from '../../lib/cost-paths.ts';
 import type { BatchReport } from '../../workflows/webhook-batch/contract.ts';
 import { attempt, released } from './attempt.ts';
 import { claim, type Claimed } from './claim.ts';
@@ -43,6 +44,8 @@ export async function runBatch(
   const began = performance.now();
   let failure: unknown;
   let open = true;
+  /** True once nothing was left: from then on it looks again until the batch is closed. */
+  let waits = false;
   let taken = 0;
 
   const begin = (claimed: readonly Claimed[]): void => {
@@ -66,7 +69,8 @@ export async function runBatch(
         break;
       }
       const limit = room - underWay.size;
-      const claimed = limit > 0 ? await claim(db, { batchId, limit, takeOver: false }, clock.now()) : [];
+      const look = () => claim(db, { batchId, limit, takeOver: false }, clock.now());
+      const claimed = limit <= 0 ? [] : waits ? await onPath(BY_CLOCK, look) : await look();
       begin(claimed);
       if (limit <= 0 || claimed.length === limit) {
         // There may be more waiting than there was room for.
@@ -74,6 +78,7 @@ export async function runBatch(
       } else if (lane && underWay.size > 0) {
         await Promise.race([...underWay, sleep(LANE_LOOK_MS)]);
       } else if (open) {
+        waits = true;
         const left = lane || taken >= BATCH_SIZE ? 0 : began + OPEN_MS - performance.now();
         if (left > 0) {
           await watch.more(left);

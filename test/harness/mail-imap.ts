@@ -31,6 +31,8 @@ export interface ImapBox {
   /** Puts a message into a folder (INBOX when not given) and tells the clients that watch it. */
   deliver: (raw: Buffer | string, folder?: Folder) => void;
   messages: (folder: Folder) => StoredMessage[];
+  /** The commands of clients so far, by name. */
+  commands: readonly string[];
   setPassword(password: string): void;
   /** From now on this access token, and no password, is accepted. */
   setToken(token: string): void;
@@ -66,8 +68,10 @@ export async function startImapBox(
     },
   });
   const sockets = new Set<Socket>();
+  const commands: string[] = [];
   imap.server.on('connection', (socket) => {
     sockets.add(socket);
+    socket.on('data', (chunk: Buffer) => commands.push(...commandsIn(chunk.toString('latin1'))));
     socket.once('close', () => sockets.delete(socket));
   });
   const listening = once(imap.server, 'listening');
@@ -82,6 +86,7 @@ export async function startImapBox(
     deliver: (raw, name = 'INBOX') => imap.appendMessage(name, [], now(), Buffer.from(raw).toString('latin1')),
     messages: (name) =>
       folder(name).messages.map(({ uid, flags, raw }) => ({ uid, flags: [...flags], raw: Buffer.from(raw, 'latin1') })),
+    commands,
     setPassword: (changed) => void (users[email]!.password = changed),
     setToken(token) {
       users[email] = Object.assign(users[email]!, { password: newSecret(), xoauth2: { accessToken: token } });
@@ -101,6 +106,11 @@ export async function startImapBox(
       await closed;
     },
   };
+}
+
+/** The names of commands in what a client sends; those that take UIDs with that word. */
+function commandsIn(sent: string): string[] {
+  return [...sent.matchAll(/^[A-Z0-9]+ ((?:UID )?[A-Z]+)\b/gm)].map(([, name]) => name!);
 }
 
 /**

@@ -19,6 +19,8 @@ export interface MailWorldMailbox {
   /** Puts a message into the INBOX, or another folder. */
   deliver: (raw: Buffer | string, folder?: Folder) => void;
   messages: (folder: Folder) => StoredMessage[];
+  /** The IMAP commands of its clients so far, by name. */
+  commands: readonly string[];
   /** From now on only this password is accepted, by SMTP and IMAP. */
   setPassword(password: string): void;
   /** From now on only this access token is accepted, by XOAUTH2. */
@@ -113,6 +115,7 @@ export async function startMailWorld(
         imap: { host: box.host, port: box.port },
         deliver: box.deliver,
         messages: box.messages,
+        commands: box.commands,
         setPassword(changed) {
           user.password = changed;
           box.setPassword(changed);

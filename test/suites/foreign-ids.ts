@@ -350,7 +350,8 @@ export function parametersOf(path: string): { name: string; prefix: string }[] {
   }));
 }
 
-async function insert(
+/** Stores a row of the tenant, with an id of its own and the present as its times. Returns the id. */
+export async function insert(
   { world, tenant }: Place,
   table: string,
   row: Record<string, unknown>,
@@ -367,7 +368,8 @@ async function insert(
   return stamped.id;
 }
 
-function contact({ world, tenant }: Place): Promise<string> {
+/** A contact of the tenant. Returns its id. */
+export function contact({ world, tenant }: Place): Promise<string> {
   return createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
 }
 
@@ -380,7 +382,8 @@ export async function stage(place: Place): Promise<{ pipeline_id: string; stage_
   };
 }
 
-async function lead(place: Place): Promise<{ contactId: string; enrollmentId: string }> {
+/** A lead of the campaign that the path names. */
+export async function lead(place: Place): Promise<{ contactId: string; enrollmentId: string }> {
   const contactId = await contact(place);
   const [enrollmentId] = await enroll(place.world.deps, place.tenant.organizationId, place.parents.id!, [contactId]);
   return { contactId, enrollmentId: enrollmentId! };

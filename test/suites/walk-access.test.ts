@@ -8,8 +8,9 @@ import { newId } from '../../lib/ids.ts';
 import { ALL_PERMISSIONS, maskOf, ORG_PERMISSIONS, type OrgPermission } from '../../lib/permissions.ts';
 import { createApiKey, createMember, type Tenant } from '../harness/factories.ts';
 import { call, createWorld, type Answer, type World } from '../harness/world.ts';
-import { QUERIES, bodySchema, sampleBody, wrongBody } from './bodies.ts';
+import { bodySchema, wrongBody } from './bodies.ts';
 import { makeRows, parametersOf, ROWS, SHARED } from './foreign-ids.ts';
+import { each, send as sendTo, wellFormed, type Request } from './walk.ts';
 
 /** Fields of bodies that take any JSON value, so that none is wrong. */
 const OPEN_FIELDS = new Set<string>([]);
@@ -24,51 +25,10 @@ const guarded = routes.filter((spec) => spec.scope !== 'public');
 const withParameters = guarded.filter((spec) => parametersOf(spec.path).length > 0);
 const withJsonBody = routes.filter((spec) => spec.body && (spec.consumes ?? 'json') === 'json');
 
-interface Request {
-  params?: Record<string, string>;
-  body?: unknown;
-  token?: string;
-  query?: Record<string, string>;
-  headers?: Record<string, string>;
-}
-
-function send(spec: AnyRoute, { params = {}, body, token, query = {}, headers = {} }: Request): Promise<Answer> {
-  const filled = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) => params[name] ?? newId());
-  const asked = new URLSearchParams(query).toString();
-  return call(world, spec.method.toUpperCase(), asked ? `${filled}?${asked}` : filled, {
-    ...(token ? { token } : {}),
-    ...(body === undefined ? {} : { body }),
-    headers,
-  });
-}
-
-/** A request that is well-formed for its route, whatever it then finds. */
-function wellFormed(spec: AnyRoute): Request {
-  const body = spec.body && (spec.consumes ?? 'json') === 'json' ? sampleBody(spec) : undefined;
-  return {
-    body,
-    query: QUERIES[spec.operationId] ?? {},
-    headers: idempotencyOf(spec) === 'required' ? { 'idempotency-key': newId() } : {},
-  };
-}
+const send = (spec: AnyRoute, request: Request): Promise<Answer> => sendTo(world, spec, request);
 
 /** The credential a route is made for. */
 const credential = (spec: AnyRoute, tenant: Tenant) => (spec.scope === 'session' ? tenant.sessionToken : tenant.apiKey);
-
-/** Runs a check for each route and reports every one that fails, not just the first. */
-async function each(
-  t: { deepEqual(a: unknown, b: unknown): void; true(a: boolean): void },
-  list: readonly AnyRoute[],
-  check: (spec: AnyRoute) => Promise<string[]>,
-): Promise<void> {
-  t.true(list.length > 0);
-  const faults: string[] = [];
-  for (const spec of list) {
-    const found = await check(spec).catch((error: unknown) => [String(error)]);
-    for (const fault of found) faults.push(`${spec.operationId} (${spec.method.toUpperCase()} ${spec.path}): ${fault}`);
-  }
-  t.deepEqual(faults, []);
-}
 
 function expect(answer: Answer, status: number, code: string, what: string): string[] {
   return answer.status === status && answer.body?.code === code

@@ -11,6 +11,7 @@ import {
   type InboundKind,
   type MessageLocation,
 } from '../../domain/engine/outcomes/record-inbound.ts';
+import { onPath } from '../../lib/cost-paths.ts';
 import { errorSummary } from '../../lib/error-report.ts';
 import { AppError } from '../../lib/errors.ts';
 import { imapError, ImapError, isHanging, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
@@ -166,7 +167,7 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
     throw known;
   }
   broken.delete(key);
-  await recordMessage(parts, at, message);
+  await onPath('inbound', () => recordMessage(parts, at, message));
 }
 
 /** Looks once more at a message that could not be read: recorded if it can be by now, else later again. */
@@ -180,7 +181,7 @@ async function readAgain(parts: FolderParts, at: At): Promise<void> {
     return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
   }
   if (!message || !message.source) return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
-  await recordMessage(parts, at, message);
+  await onPath('inbound', () => recordMessage(parts, at, message));
   // Nothing is left of one that was recorded.
   await postponeUnreadable(parts.ctx, parts.mailbox.id, at);
 }

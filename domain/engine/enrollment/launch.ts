@@ -1,4 +1,5 @@
 import { MINUTE_MS, utcDay } from '../../../lib/clock.ts';
+import { onPath } from '../../../lib/cost-paths.ts';
 import type { LaunchReport } from '../../../workflows/campaign/contract.ts';
 import { firstStep } from '../campaign/graph.ts';
 import { completeCampaign, pauseCampaign } from '../control/status.ts';
@@ -173,12 +174,14 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   const candidates = fresh.map((lead) =>
     candidateFor({ enrollment: lead, contact: lead.contact, run: null, hasSent: false }, graph, entry.email!),
   );
-  const answers = await allocate(tx, { campaign, settings: situation.settings() }, candidates, {
+  const limits = {
     horizonMs: ctx.config.LAUNCH_HORIZON_MS,
     ...(campaign.prioritize_new_leads
       ? {}
       : { keepBack: await dueFollowUps(tx, campaign, ctx.config.LAUNCH_HORIZON_MS) }),
-  });
+  };
+  const inEffect = { campaign, settings: situation.settings() };
+  const answers = await onPath('allocate', () => allocate(tx, inEffect, candidates, limits));
   const ready = fresh.flatMap((lead, index) => {
     const answer = answers[index]!;
     return answer.kind === 'slot' ? [{ lead, mailboxId: answer.mailboxId }] : [];

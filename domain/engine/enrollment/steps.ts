@@ -1,5 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { createHash } from 'node:crypto';
+import { onPath } from '../../../lib/cost-paths.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { StepAction } from '../campaign/actions.ts';
 import type { Outcome } from '../campaign/graph.ts';
@@ -75,7 +76,7 @@ async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Pro
   const closed = closedDoor(contact, suppressions, { riskyAllowed: campaign.risky_emails });
   if (closed) return closed;
   const settings = snapshot.settings();
-  const [answer] = await allocate(tx, { campaign, settings }, [candidate]);
+  const [answer] = await onPath('allocate', () => allocate(tx, { campaign, settings }, [candidate]));
   switch (answer!.kind) {
     case 'slot':
       if (!enrollment.mailbox_id) snapshot.changes.mailbox_id = answer!.mailboxId;

@@ -1,5 +1,6 @@
 import type { RejectedRecipient, SmtpOutcome, SmtpSender } from '../../../lib/smtp/index.ts';
 import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../../lib/imap/index.ts';
+import { onPath } from '../../../lib/cost-paths.ts';
 import type { Permit, TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../kernel/context.ts';
 import { untilStored } from '../../kernel/until-stored.ts';
@@ -57,7 +58,7 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
   try {
     for (;;) {
       const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
-      const claim = await claimSend(ctx, sendId, acquire);
+      const claim = await onPath('claim', () => claimSend(ctx, sendId, acquire));
       if (claim.kind === 'access_expired') {
         // A mailbox whose consent has ended is held by that, and the next claim finds it so.
         const access = await ensureAccess(ctx, claim.mailboxId);
@@ -103,12 +104,12 @@ async function handOver(
   const pool = `${claim.mailbox.id}/${claim.mailbox.credentials_version}`;
   const outcome = await smtp.send(pool, claim.target, claim.envelope, claim.raw, {
     timeoutMs: Math.max(0, until - performance.now()),
-    beforeEnd: () => markHandover(ctx, claim),
+    beforeEnd: () => onPath('mark', () => markHandover(ctx, claim)),
   });
   const answeredAt = ctx.clock.now();
   permit?.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
   // For as long as the claim may be its own. After that the next attempt settles the send without its answer.
-  const settled = await untilStored(ctx, () => settle(ctx, claim, outcome, answeredAt), {
+  const settled = await untilStored(ctx, () => onPath('settle', () => settle(ctx, claim, outcome, answeredAt)), {
     forMs: ctx.config.SEND_CLAIM_MS,
     after: () => true,
   });

@@ -1,0 +1,75 @@
+import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+
+/** Sums over the histories of a workflow type. */
+export interface HistoryCost {
+  runs: number;
+  /** Workflow tasks that were completed. */
+  tasks: number;
+  events: number;
+  /** Size of the events, with moments, durations and names of processes in a form of fixed length. */
+  bytes: number;
+}
+
+/** A run: workflow id and run id. */
+export type RunKey = `${string} ${string}`;
+
+const WORKFLOW_TASK_COMPLETED = 7;
+const { HistoryEvent } = proto.temporal.api.history.v1;
+
+/** Reads the histories of runs and sums them up, by workflow type. */
+export async function readHistories(client: Client, runs: Iterable<RunKey>): Promise<Record<string, HistoryCost>> {
+  const costs: Record<string, HistoryCost> = {};
+  for (const run of runs) {
+    const [workflowId, runId] = run.split(' ') as [string, string];
+    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const type = events![0]!.workflowExecutionStartedEventAttributes!.workflowType!.name!;
+    const cost = (costs[type] ??= { runs: 0, tasks: 0, events: 0, bytes: 0 });
+    cost.runs += 1;
+    for (const event of events!) {
+      if (event.eventType === WORKFLOW_TASK_COMPLETED) cost.tasks += 1;
+      cost.events += 1;
+      cost.bytes += HistoryEvent.encode(HistoryEvent.fromObject(levelled(event) as object)).finish().length;
+    }
+  }
+  return costs;
+}
+
+/** Fields whose length depends on the machine, the process or what else the server does. */
+const VARYING = new Set([
+  'taskId',
+  'identity',
+  'historySizeBytes',
+  'requestId',
+  'sdkMetadata',
+  'meteringMetadata',
+  'workerVersion',
+  'stickyAttributes',
+  'lastHeartbeatDetails',
+  'completeTime',
+  'originalScheduleTime',
+  'complete_time',
+  'original_schedule_time',
+]);
+
+/** The same message with every moment and duration alike, and without the fields of {@link VARYING}. */
+function levelled(value: unknown, key = ''): unknown {
+  if (value instanceof Uint8Array) return levelledPayload(value);
+  if (Array.isArray(value)) return value.map((item) => levelled(item));
+  if (typeof value !== 'object' || value === null) return value;
+  if ('seconds' in value && 'nanos' in value) return { seconds: 1, nanos: 1 };
+  // A sticky queue is named after the machine.
+  if (key === 'taskQueue' && 'kind' in value && value.kind === STICKY) return {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, item]) => (VARYING.has(name) ? [] : [[name, levelled(item, name)]])),
+  );
+}
+
+const STICKY = 2;
+
+/** A payload; the marker of a local activity holds moments in its own. */
+function levelledPayload(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes).toString('utf8');
+  if (!text.includes('_time"')) return bytes;
+  return Buffer.from(JSON.stringify(levelled(JSON.parse(text))));
+}

@@ -1,0 +1,96 @@
+import { BY_CLOCK } from '../../lib/cost-paths.ts';
+import type { StatementCounts } from '../harness/statement-counter.ts';
+import { readHistories, type HistoryCost } from './histories.ts';
+import { readRows, type RowCounts } from './rows.ts';
+import type { Stage } from './stage.ts';
+import type { ReceivedRequest } from '../harness/receiver.ts';
+import type { Answer } from '../harness/world.ts';
+
+/** The cost of a play: every number is exact. */
+export interface PlayCost {
+  /** Requests to Heron's servers, by name. */
+  requests: Record<string, { statements: Record<string, number>; bytes: number }>;
+  /** Statements of the worker, by path. */
+  statements: StatementCounts;
+  /** Rows written by servers and worker. */
+  rows: RowCounts;
+  workflows: Record<string, HistoryCost>;
+  /** Messages and commands to other servers. */
+  wire: Record<string, number>;
+}
+
+/** The stage as a play uses it. */
+export interface Player {
+  /** Asks one of Heron's servers, and counts the answer under a name. */
+  ask(name: string, work: () => Promise<Answer>): Promise<Answer>;
+  /** Carries out all that was committed. */
+  settle(): Promise<void>;
+  /** Counts what other servers have got. */
+  wire(name: string, count: number): void;
+  /** Counts HTTP requests that Heron made. */
+  received(name: string, requests: readonly ReceivedRequest[]): void;
+}
+
+/** Plays something and measures what it costs. What the caller prepares before is not counted. */
+export async function measure(stage: Stage, play: (player: Player) => Promise<void>): Promise<PlayCost> {
+  const { counters, engine, mail, world } = stage;
+  const { servers } = counters;
+  const requests: PlayCost['requests'] = {};
+  const wire: PlayCost['wire'] = {};
+  const add = (name: string, count: number) => void (wire[name] = (wire[name] ?? 0) + count);
+  const messages = mail.messages.length;
+  const before = { rows: await readRows(world.deps.db), workflows: await readHistories(engine.temporal, stage.runs) };
+  counters.engine.take();
+  await play({
+    async ask(name, work) {
+      servers.take();
+      const answer = await work();
+      requests[name] = { statements: merged(servers.take()), bytes: Buffer.byteLength(answer.text) };
+      // What the servers note of the use of keys is written by a timer.
+      await Promise.all([world.usage.flush(), world.actors.flush()]);
+      return answer;
+    },
+    settle: () => stage.settle(),
+    wire: add,
+    received(name, got) {
+      add(`${name} requests`, got.length);
+      for (const { raw } of got) add(`${name} bytes`, raw.length);
+    },
+  });
+  const { [BY_CLOCK]: _clock, ...statements } = counters.engine.take();
+  for (const { raw, envelope } of mail.messages.slice(messages)) {
+    add('SMTP messages', 1);
+    add('SMTP recipients', envelope.to.length);
+    add('SMTP bytes', raw.length);
+  }
+  const workflows = await readHistories(engine.temporal, stage.runs);
+  return {
+    requests,
+    statements,
+    rows: growth(before.rows, await readRows(world.deps.db)),
+    workflows: Object.fromEntries(
+      Object.entries(workflows)
+        .map(([type, cost]) => [type, growth({ ...before.workflows[type] }, { ...cost })] as const)
+        .filter(([, cost]) => Object.keys(cost).length > 0)
+        .map(([type, cost]) => [type, cost as unknown as HistoryCost]),
+    ),
+    wire,
+  };
+}
+
+/** Statements of one request, whatever the path of their code. */
+function merged(counts: StatementCounts): Record<string, number> {
+  const all: Record<string, number> = {};
+  for (const labels of Object.values(counts))
+    for (const [label, count] of Object.entries(labels)) all[label] = (all[label] ?? 0) + count;
+  return all;
+}
+
+/** Differences of counts; those that stayed as they were are left out. */
+function growth(before: Record<string, number>, after: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after)
+      .map(([name, count]) => [name, count - (before[name] ?? 0)] as const)
+      .filter(([, more]) => more !== 0),
+  );
+}

@@ -1,0 +1,48 @@
+import type { RawDb } from '../harness/database.ts';
+
+/** Rows written so far, by table and kind of write. */
+export type RowCounts = Record<string, number>;
+
+const LOG = 'cost_rows';
+/** Signs of life and leases, which processes renew by the clock. */
+const BY_CLOCK = ['workers', 'sync_workers', 'mailbox_sync'];
+
+/**
+ * Has every table count the rows that statements write, those of triggers and of the schema's own functions included. The counts commit with the rows, so what is rolled
+ * back is not among them, and no statement waits for another.
+ */
+export async function countRows(db: RawDb): Promise<void> {
+  await db.raw(`
+    create unlogged table ${LOG} (name text not null, rows int not null);
+    create function cost_note() returns trigger language plpgsql security definer as $$
+    declare written int;
+    begin
+      select count(*) into written from changed;
+      if written > 0 then insert into ${LOG} values (tg_table_name || ' ' || lower(tg_op), written); end if;
+      return null;
+    end $$;
+    do $$
+    declare
+      table_name text;
+      kind text;
+    begin
+      for table_name in
+        select c.oid::regclass::text from pg_class c
+        where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace and c.relname not in (${[LOG, ...BY_CLOCK].map((name) => `'${name}'`).join()})
+      loop
+        foreach kind in array array['insert', 'update', 'delete'] loop
+          execute format(
+            'create trigger cost_%s after %s on %s referencing %s table as changed for each statement execute function cost_note()',
+            kind, kind, table_name, case kind when 'delete' then 'old' else 'new' end);
+        end loop;
+      end loop;
+    end $$`);
+}
+
+/** The counts so far, of {@link countRows}. */
+export async function readRows(db: RawDb): Promise<RowCounts> {
+  const { rows } = (await db.raw(`select name, sum(rows)::int as rows from ${LOG} group by name order by name`)) as {
+    rows: { name: string; rows: number }[];
+  };
+  return Object.fromEntries(rows.map(({ name, rows: written }) => [name, written]));
+}

@@ -1,0 +1,161 @@
+import pLimit from 'p-limit';
+import { assignPositions, type FanOutMemory } from '../../domain/delivery/fan-out.ts';
+import { applyNextEvents } from '../../domain/reactions/apply-events.ts';
+import { enterEvents } from '../../domain/reactions/enter-events.ts';
+import { registerSubscribers } from '../../domain/reactions/register.ts';
+import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
+import { connectRaw } from '../../db/connection.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { carrier, relayBatch } from '../../temporal/relay.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { eventually } from '../harness/eventually.ts';
+import { startMailWorld, type MailWorld } from '../harness/mail.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import {
+  countStatements,
+  inPath,
+  PATHS_OF_ACTIVITIES,
+  startPaths,
+  type StatementCounter,
+} from '../harness/statement-counter.ts';
+import { call, createWorld, type Answer, type World } from '../harness/world.ts';
+import type { RunKey } from './histories.ts';
+import { countRows } from './rows.ts';
+
+/** So far ahead that no timer ends in a test, and always at the same hour of the same day. */
+const NOON = new Date('2060-03-02T12:00:00Z');
+/** An attempt that is due within this time (ms) is waited for; a later one is a rest. */
+const SOON_MS = 30_000;
+const LOOK_MS = 20;
+const PATIENCE_MS = 60_000;
+
+/** An engine whose loops take a turn only when they are asked to, so that what it does is the same on every machine. */
+export interface Stage {
+  world: World;
+  mail: MailWorld;
+  engine: Engine;
+  clock: ManualClock;
+  /** The parts of the engine's processes, on the pool that is counted. */
+  deps: World['deps'];
+  /** Statements of the engine's pool, and of the servers' pool. */
+  counters: { engine: StatementCounter; servers: StatementCounter };
+  /** Every run that was started or signalled so far. */
+  runs: ReadonlySet<RunKey>;
+  /** Calls the API and waits until what it notes afterwards is written. */
+  call(method: string, path: string, options: Parameters<typeof call>[3]): Promise<Answer>;
+  /** Carries out what was committed, one thing after the other, until nothing is left to do. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Brings everything up: PostgreSQL with counting triggers, API, mail servers, and a worker that serves the task queues alone. */
+export async function openStage(): Promise<Stage> {
+  const clock = new ManualClock(NOON);
+  const [world, mail] = await Promise.all([
+    createWorld({ clock, env: { WORKER_ROLES: 'temporal' } }),
+    startMailWorld({ now: () => clock.now() }),
+  ]);
+  await countRows(world.deps.db);
+  const pool = connectRaw({ url: world.databaseUrl, name: 'heron-worker', prepared: true });
+  const probe = connectRaw({ url: world.databaseUrl, max: 1, name: 'costs' });
+  const deps = { ...world.deps, db: pool };
+  const forget = startPaths();
+  const counters = { engine: countStatements(pool), servers: countStatements(world.deps.db) };
+  await registerSubscribers(deps, SUBSCRIBERS);
+  const engine = await startEngine({ ...world, deps }, { aroundActivity: PATHS_OF_ACTIVITIES });
+  world.deps.workflows = deps.workflows;
+  const runs = new Set<RunKey>();
+  const latest = new Map<string, RunKey>();
+  const { config } = deps;
+
+  /** True when no run has anything to do now. */
+  const isIdle = async (): Promise<boolean> => {
+    for (const workflowId of latest.keys()) {
+      const { raw } = await engine.temporal.workflow.getHandle(workflowId).describe();
+      if (raw.pendingWorkflowTask || raw.pendingActivities?.some((activity) => !isResting(activity))) return false;
+    }
+    return true;
+  };
+  const idle = () => eventually(isIdle, PATIENCE_MS, LOOK_MS);
+
+  // One intent after the other, each with all that its run does then: what runs that move side by side cost depends on which is first.
+  const one = pLimit(1);
+  const carryOut = carrier(engine.temporal, config.TEMPORAL_TASK_QUEUE);
+  const carry: typeof carryOut = (intent) =>
+    one(async () => {
+      await carryOut(intent);
+      const { runId } = await engine.temporal.workflow.getHandle(intent.workflowId).describe();
+      const key: RunKey = `${intent.workflowId} ${runId}`;
+      runs.add(key);
+      latest.set(intent.workflowId, key);
+      await idle();
+    });
+
+  const has = async (condition: string): Promise<boolean> =>
+    (await probe.raw(`select exists (${condition}) as found`)).rows[0].found;
+  const memory: FanOutMemory = { open: undefined };
+  /** One turn of whichever loop has something to do; false where none has. */
+  const turn = async (): Promise<boolean> => {
+    if (await has('select from outbox where parked_at is null and available_at <= now()')) {
+      await inPath('relay', () => relayBatch({ db: pool, databaseUrl: world.databaseUrl, carry, log: silentLogger }));
+      return true;
+    }
+    if (await has('select from domain_events where position is null')) {
+      await inPath('fan-out', () => assignPositions(deps, memory));
+      return true;
+    }
+    if (await has('select from reaction_subscribers r, domain_events e where e.position > r.position')) {
+      await inPath('reactions', react);
+      return true;
+    }
+    return false;
+  };
+  const react = async (): Promise<void> => {
+    const { streams } = await enterEvents(deps, SUBSCRIBERS);
+    const inOrder = streams.toSorted((one, other) => (one.subscriber < other.subscriber ? -1 : 1));
+    for (const { subscriber: name, organization_id: organizationId } of inOrder) {
+      const subscriber = SUBSCRIBERS.find((each) => each.name === name)!;
+      while ((await applyNextEvents(deps, subscriber, organizationId)).more);
+    }
+  };
+
+  return {
+    world,
+    mail,
+    engine,
+    clock,
+    deps,
+    counters,
+    runs,
+    async call(method, path, options) {
+      world.actors.forget();
+      const answer = await call(world, method, path, options);
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+      return answer;
+    },
+    async settle() {
+      await idle();
+      while (await turn());
+    },
+    async close() {
+      await engine.stop();
+      forget();
+      await Promise.all([pool.destroy(), probe.destroy(), mail.stop()]);
+      await world.close();
+    },
+  };
+}
+
+interface PendingActivity {
+  state?: number | null;
+  attempt?: number | null;
+  scheduledTime?: { seconds?: { toNumber(): number } | number | null } | null;
+}
+
+const SCHEDULED = 1;
+
+/** True for an activity whose next attempt is not due for a while: a run rests so without a timer. */
+function isResting({ state, attempt, scheduledTime }: PendingActivity): boolean {
+  const dueMs = Number(scheduledTime?.seconds ?? 0) * 1000;
+  return state === SCHEDULED && (attempt ?? 1) > 1 && dueMs - Date.now() > SOON_MS;
+}

@@ -1,0 +1,64 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Numbers, or tables of them, by name. */
+export interface Table {
+  [name: string]: number | Table;
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The folder in which what was measured last is kept; the same name as the committed table. */
+const MEASURED = '.heron/costs';
+
+/**
+ * Compares what was measured with a committed table, and keeps what was measured beside it.
+ * @param path of the committed table, from the project's folder
+ * @returns a line for each number that differs, and how to change the table; empty where all are the same
+ */
+export function differences(path: string, measured: Table): string[] {
+  const committed = JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as Table;
+  const kept = join(MEASURED, relative('bench', path));
+  mkdirSync(dirname(join(ROOT, kept)), { recursive: true });
+  writeFileSync(join(ROOT, kept), written(measured));
+  const lines = changes(committed, measured);
+  if (lines.length === 0) return [];
+  return [
+    ...lines,
+    `A cost has changed. Where it must: change ${path} by hand (what was measured is in ${kept}) and give the reason in the commit.`,
+  ];
+}
+
+/** Says which numbers differ between two tables, whether they grow, shrink, come or go: path, before and after. */
+export function changes(before: Table, after: Table): string[] {
+  const [from, to] = [flat(before), flat(after)];
+  return [...new Set([...from.keys(), ...to.keys()])]
+    .sort()
+    .filter((name) => from.get(name) !== to.get(name))
+    .map((name) => `${name}: ${from.get(name) ?? 'none'} -> ${to.get(name) ?? 'none'}`);
+}
+
+/** A table as its file: names in order, so that a change of one number is a change of one line. */
+function written(table: Table): string {
+  return `${JSON.stringify(inOrder(table), null, 2)}\n`;
+}
+
+function inOrder(table: Table): Table {
+  return Object.fromEntries(
+    Object.keys(table)
+      .sort()
+      .map((name) => {
+        const value = table[name]!;
+        return [name, typeof value === 'number' ? value : inOrder(value)];
+      }),
+  );
+}
+
+function flat(table: Table, prefix = ''): Map<string, number> {
+  return new Map(
+    Object.entries(table).flatMap(([name, value]) => {
+      const path = prefix ? `${prefix} > ${name}` : name;
+      return typeof value === 'number' ? [[path, value] as const] : [...flat(value, path)];
+    }),
+  );
+}

@@ -1,0 +1,107 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { activityInfo } from '@temporalio/activity';
+import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import { BY_CLOCK, followPaths } from '../../lib/cost-paths.ts';
+import type { RawDb } from './database.ts';
+
+/** Counts of statements, by path and by {@link labelOf}. */
+export type StatementCounts = Record<string, Record<string, number>>;
+
+export interface StatementCounter {
+  /** Counts since the last call. */
+  take(): StatementCounts;
+  stop(): void;
+}
+
+const paths = new AsyncLocalStorage<string>();
+
+/** Does work whose statements count for a path, with all that it calls and starts. A path that is named inside takes its own. */
+export function inPath<T>(path: string, work: () => Promise<T>): Promise<T> {
+  return paths.run(path, work);
+}
+
+/** Has paths of the code followed in this process; returns how to end that. */
+export function startPaths(): () => void {
+  return followPaths(inPath);
+}
+
+/** Names the paths of activities: theirs, but for the one that moves a contact. */
+export const PATHS_OF_ACTIVITIES: ActivityInboundCallsInterceptor = {
+  execute(input, next) {
+    const { activityType } = activityInfo();
+    return inPath(activityType === 'advanceEnrollment' ? 'advance' : activityType, () => next(input));
+  },
+};
+
+/** Statements that open and end transactions; each is a row of its own. */
+const CONTROL = /^(begin|commit|rollback|savepoint|release)\b/;
+
+interface Counted {
+  query(config: string | { text: string }, ...rest: unknown[]): unknown;
+}
+
+/**
+ * Counts each statement on the connections of a pool, when it is sent, for the path that sends it. Statements of other processes and pools are not among them, nor
+ * is what a connection says before it is used.
+ */
+export function countStatements(db: RawDb): StatementCounter {
+  let counts: StatementCounts = {};
+  let isOn = true;
+  const note = (text: string): void => {
+    const path = paths.getStore() ?? BY_CLOCK;
+    const label = labelOf(text);
+    const ofPath = (counts[path] ??= {});
+    ofPath[label] = (ofPath[label] ?? 0) + 1;
+  };
+  const known = new WeakSet<Counted>();
+  const watch = (_event: number, connection: Counted): void => {
+    if (known.has(connection)) return;
+    known.add(connection);
+    const { query } = connection;
+    connection.query = function (config, ...rest) {
+      if (isOn) note(typeof config === 'string' ? config : config.text);
+      return query.call(this, config, ...rest);
+    };
+  };
+  db.client.pool.on('acquireSuccess', watch);
+  return {
+    take() {
+      const taken = counts;
+      counts = {};
+      return taken;
+    },
+    stop() {
+      isOn = false;
+      db.client.pool.removeListener('acquireSuccess', watch);
+    },
+  };
+}
+
+/** Adds up statements, of some paths or of all. */
+export function sumOf(counts: StatementCounts, takes: (path: string) => boolean = () => true): number {
+  return Object.entries(counts)
+    .filter(([path]) => takes(path))
+    .flatMap(([, labels]) => Object.values(labels))
+    .reduce((sum, count) => sum + count, 0);
+}
+
+/** Names a statement by what it does: the tables it writes, or else the first one it reads. A change of its wording changes no label. */
+export function labelOf(text: string): string {
+  const plain = text.toLowerCase().replace(/--.*$/gm, '').replaceAll('"', '').replace(/\s+/g, ' ').trim();
+  const control = CONTROL.exec(plain);
+  if (control) return control[1]!;
+  const writes = plain.matchAll(/(?<!for |for no key |do )\b(insert into|update|delete from) (?:only )?([a-z_]+)/g);
+  const written = new Set([...writes].map(([, verb, table]) => `${verb!.split(' ')[0]} ${table}`));
+  if (written.size > 0) return [...written].join(' + ');
+  const ctes = new Set(
+    [...plain.matchAll(/\b([a-z_]+)(?: \([^)]*\))? as (?:not )?(?:materialized )?\(/g)].map(([, name]) => name),
+  );
+  const read = [...plain.matchAll(/\b(?:from|join) (?:only )?([a-z_]+)\b(?! ?\()/g)].map(([, table]) => table!);
+  const table = read.find((name) => !ctes.has(name) && !NO_TABLES.has(name));
+  if (table) return `select ${table}`;
+  const call = /\b(pg_\w+|set_config)\(/.exec(plain);
+  return call ? `select ${call[1]}()` : (plain.split(' ')[0] ?? '');
+}
+
+/** Words that follow `from` and are no table. */
+const NO_TABLES = new Set(['lateral', 'unnest', 'jsonb_to_recordset', 'now', 'select']);

@@ -1,0 +1,98 @@
+/**
+ * `node bundle/run.mjs test/mutants/costs.ts`: adds a statement to one path of a copy of this source at a time, and runs the test there that must notice it. Prints, as a
+ * Markdown table, what the test said. Exits with 1 when one is not noticed. Not part of `npm test`.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startBacking } from '../../local/backing.ts';
+
+interface Mutant {
+  what: string;
+  /** The source that is changed, with a text of it and what takes its place. */
+  file: string;
+  from: string;
+  to: string;
+  /** The test, and what it has to say. */
+  test: string;
+  says: RegExp;
+}
+
+const PLAYS = 'test/costs/costs.test.ts';
+const ROUTES = 'test/suites/walk-costs.test.ts';
+const ALLOCATE = '  const level = await rampToday(tx, campaign, on);\n';
+const LIST = 'presentPage(await listContacts(ctx, { limit, cursor }, narrow), presentContact)';
+
+const MUTANTS: Mutant[] = [
+  {
+    what: 'the allocator reads the workspace again',
+    file: 'domain/engine/sending/allocate.ts',
+    from: ALLOCATE,
+    to: `${ALLOCATE}  await tx.org.sql('select name from organizations where id = :org');\n`,
+    test: PLAYS,
+    says: /campaign > statements > allocate > select organizations: none -> 2/,
+  },
+  {
+    what: 'the list of contacts reads each of them again',
+    file: 'api/contacts/routes.ts',
+    from: LIST,
+    to: `listContacts(ctx, { limit, cursor }, narrow).then(async (page) => {
+        for (const { id } of page.rows) await getContact(ctx, id);
+        return presentPage(page, presentContact);
+      })`,
+    test: ROUTES,
+    says: /contacts\.list \(GET \/contacts\): \d+ statements for 2 rows, \d+ for 20/,
+  },
+];
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MODULES = ['node_modules', 'client/node_modules', 'web/node_modules'];
+
+const folder = mkdtempSync(join(tmpdir(), 'heron-mutants-'));
+const backing = await startBacking({ persistent: false, inMemory: true, log: () => {} });
+const env = { ...process.env, HERON_TEST_PG: backing.databaseUrl, HERON_TEST_TEMPORAL: backing.temporalAddress };
+let survived = 0;
+process.stdout.write('| edit | what the test says |\n|---|---|\n');
+try {
+  for (const path of execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+    .split('\0')
+    .filter(Boolean))
+    cpSync(join(ROOT, path), join(folder, path));
+  for (const path of MODULES) symlinkSync(join(ROOT, path), join(folder, path));
+  for (const mutant of MUTANTS) {
+    const said = await outcomeOf(mutant);
+    if (said === undefined) survived += 1;
+    process.stdout.write(`| ${mutant.what} | ${said ?? '**nothing**'} |\n`);
+  }
+} finally {
+  await backing.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write(`\n${survived} of ${MUTANTS.length} survived\n`);
+process.exit(survived > 0 ? 1 : 0);
+
+/** Runs the test on the changed copy. Returns the line by which it notices the change, undefined where it does not. */
+async function outcomeOf({ file, from, to, test, says }: Mutant): Promise<string | undefined> {
+  const path = join(folder, file);
+  const source = readFileSync(path, 'utf8');
+  if (!source.includes(from)) throw new Error(`${file} has no such text: ${from}`);
+  writeFileSync(
+    path,
+    source.replace(from, () => to),
+  );
+  try {
+    const output = await new Promise<string>((resolve) => {
+      execFile('npm', ['test', '--', test], { cwd: folder, env, maxBuffer: 2 ** 26 }, (error, stdout) =>
+        resolve(error ? stdout : ''),
+      );
+    });
+    return output
+      .split('\n')
+      .find((line) => says.test(line))
+      ?.trim();
+  } finally {
+    writeFileSync(path, source);
+  }
+}

@@ -1,0 +1,106 @@
+import test from 'ava';
+import { z } from 'zod';
+import type { AnyRoute } from '../../api/http/route.ts';
+import { routes } from '../../api/routes.ts';
+import type { Tenant } from '../harness/factories.ts';
+import { countStatements, sumOf, type StatementCounter } from '../harness/statement-counter.ts';
+import { createWorld, type Answer, type World } from '../harness/world.ts';
+import { differences } from '../costs/table.ts';
+import { makeRows, ROWS, type Place } from './foreign-ids.ts';
+import { LISTS, NOT_ROWS } from './list-rows.ts';
+import { each, send, wellFormed } from './walk.ts';
+
+/** Rows of a short page and of a long one. */
+const FEW = 2;
+const MANY = 20;
+
+let world: World;
+let counter: StatementCounter;
+test.before(async () => {
+  world = await createWorld();
+  counter = countStatements(world.deps.db);
+});
+test.after.always(() => world?.close());
+
+const guarded = routes.filter((spec) => spec.scope !== 'public');
+
+/** Asks a route and counts its statements. */
+async function counted(
+  spec: AnyRoute,
+  tenant: Tenant,
+  params: Record<string, string>,
+): Promise<{ answer: Answer; statements: number; ran: string[] }> {
+  const request = wellFormed(spec);
+  const isPaged = spec.query instanceof z.ZodObject && 'limit' in spec.query.shape;
+  counter.take();
+  const answer = await send(world, spec, {
+    ...request,
+    query: { ...request.query, ...(isPaged ? { limit: String(MANY) } : {}) },
+    token: tenant.sessionToken,
+    params,
+  });
+  const counts = counter.take();
+  const ran = Object.values(counts).flatMap((labels) => Object.entries(labels));
+  return { answer, statements: sumOf(counts), ran: ran.map(([label, count]) => `${count} × ${label}`) };
+}
+
+/** Counts the rows in the answer of a list; undefined where it is no list. */
+function rowsIn({ body }: Answer): number | undefined {
+  if (Array.isArray(body)) return body.length;
+  const lists = Object.values((body ?? {}) as object).filter(Array.isArray);
+  return lists.length === 1 ? lists[0]!.length : undefined;
+}
+
+/** Makes one row that a list answers with; undefined for a route that is no list, or of which nothing is known to make one. */
+function rowOf(spec: AnyRoute): ((place: Place) => Promise<unknown>) | undefined {
+  const ofPath = Object.keys(ROWS).find((path) => path.replace(/\/:[A-Za-z]+$/, '') === spec.path);
+  return LISTS[spec.operationId] ?? (isList(spec) && ofPath ? ROWS[ofPath] : undefined);
+}
+
+/** True for a route that lists rows. Parts of one thing, answered with it, are no list. */
+function isList({ operationId, method, path }: AnyRoute): boolean {
+  return (method === 'get' && !/:[A-Za-z]+$/.test(path) && !NOT_ROWS.has(operationId)) || operationId in LISTS;
+}
+
+interface Walked {
+  /** Undefined where the suites' request is refused, for example because a mailbox or a provider would have to answer it. */
+  statements?: number;
+  fault?: string;
+}
+
+/** Asks a route in a workspace of its own; a list with few rows and with many. */
+async function walk(spec: AnyRoute): Promise<Walked> {
+  const tenant = await world.tenant();
+  const params = await makeRows(spec.path, world, tenant);
+  const make = rowOf(spec);
+  const fill = async (count: number) => {
+    for (let made = 0; made < count; made += 1) await make?.({ world, tenant, parents: { ...params } });
+  };
+  await fill(FEW);
+  const few = await counted(spec, tenant, params);
+  if (few.answer.status >= 300) return {};
+  const { statements } = few;
+  const rows = rowsIn(few.answer);
+  if (rows === undefined || !isList(spec)) return { statements };
+  await fill(MANY - FEW);
+  const many = await counted(spec, tenant, params);
+  const more = rowsIn(many.answer)!;
+  if (more < Math.min(MANY, rows + MANY - FEW))
+    return { statements, fault: `${rows} rows, then ${more}: put what makes one into test/suites/list-rows.ts` };
+  if (many.statements === statements) return { statements };
+  const grown = `${statements} statements for ${rows} rows, ${many.statements} for ${more}`;
+  return { statements, fault: `${grown}: ${many.ran.join(', ')}` };
+}
+
+test('no list asks the database more for a longer page; each route as much as bench/route-costs.json says', async (t) => {
+  t.timeout(180_000);
+  const measured: Record<string, number> = {};
+  await each(t, guarded, async (spec) => {
+    const { statements, fault } = await walk(spec);
+    if (statements !== undefined) measured[spec.operationId] = statements;
+    return fault ? [fault] : [];
+  });
+  const lines = differences('bench/route-costs.json', measured);
+  if (lines.length === 0) t.pass();
+  else t.fail(lines.join('\n'));
+});

@@ -1,0 +1,53 @@
+import { fullPath, idempotencyOf, type AnyRoute } from '../../api/http/route.ts';
+import { newId } from '../../lib/ids.ts';
+import { call, type Answer, type World } from '../harness/world.ts';
+import { QUERIES, sampleBody } from './bodies.ts';
+
+/** A request of a suite that walks over all routes. */
+export interface Request {
+  params?: Record<string, string>;
+  body?: unknown;
+  token?: string;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+/** Calls a route; parameters that are not given are ids of nothing. */
+export function send(
+  world: World,
+  spec: AnyRoute,
+  { params = {}, body, token, query = {}, headers = {} }: Request,
+): Promise<Answer> {
+  const filled = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) => params[name] ?? newId());
+  const asked = new URLSearchParams(query).toString();
+  return call(world, spec.method.toUpperCase(), asked ? `${filled}?${asked}` : filled, {
+    ...(token ? { token } : {}),
+    ...(body === undefined ? {} : { body }),
+    headers,
+  });
+}
+
+/** A request that is well-formed for its route, whatever it then finds. */
+export function wellFormed(spec: AnyRoute): Request {
+  const body = spec.body && (spec.consumes ?? 'json') === 'json' ? sampleBody(spec) : undefined;
+  return {
+    body,
+    query: QUERIES[spec.operationId] ?? {},
+    headers: idempotencyOf(spec) === 'required' ? { 'idempotency-key': newId() } : {},
+  };
+}
+
+/** Runs a check for each route and reports every one that fails, not just the first. */
+export async function each(
+  t: { deepEqual(a: unknown, b: unknown): void; true(a: boolean): void },
+  list: readonly AnyRoute[],
+  check: (spec: AnyRoute) => Promise<string[]>,
+): Promise<void> {
+  t.true(list.length > 0);
+  const faults: string[] = [];
+  for (const spec of list) {
+    const found = await check(spec).catch((error: unknown) => [String(error)]);
+    for (const fault of found) faults.push(`${spec.operationId} (${spec.method.toUpperCase()} ${spec.path}): ${fault}`);
+  }
+  t.deepEqual(faults, []);
+}
