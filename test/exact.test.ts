@@ -100,6 +100,7 @@ const KINDS: Record<string, Kind> = {
       'domain/integrations/providers/providers.test.ts': 'the message is always the same',
       'domain/mail/inbound/parse.test.ts': 'the message is a file of the repository',
       'domain/mail/messages/build.test.ts': 'a list of names of headers',
+      'local/packages/npm.test.ts': 'a list of files',
       'local/temporal/state-file.test.ts': 'a list of files',
       'temporal/codec.test.ts': 'nine letters in a hundred bytes of a cipher',
       'test/dashboard/texts.test.ts': 'the texts are those of the repository',

@@ -134,7 +134,8 @@ function add(isSerial: boolean, isSkipped: boolean) {
 }
 
 function addHook(hook: Hook) {
-  return (run: Implementation): void => void current().hooks[hook].push(run);
+  return (...given: [Implementation] | [title: string, Implementation]): void =>
+    void current().hooks[hook].push(given.at(-1) as Implementation);
 }
 
 /** The part of ava's `test` that Heron's tests use. */

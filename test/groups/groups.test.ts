@@ -55,7 +55,7 @@ const hooks = (name: string): string => `
 test.before(() => say('${name}+'));
 test.after.always(() => say('${name}-'));
 test.beforeEach(() => say('('));
-test.afterEach.always(() => say(')'));
+test.afterEach.always('with a title', () => say(')'));
 `;
 
 test('each file has its own hooks, those that are serial come first, and titles name the file', async (t) => {
