@@ -209,7 +209,7 @@ async function walkOnce(page: Page, part: string): Promise<{ faults: string[]; i
   const found: string[] = [];
   for (let stops = 0; ; stops += 1) {
     if (stops === MOST_STOPS) return { faults: [...found, `${part} has no end`], isLate: false };
-    await page.keyboard.press('Tab');
+    await pressTab(page);
     const faults = (await page.evaluate(`${watched}.look()`)) as string | string[];
     if (faults === 'end') break;
     found.push(...[faults].flat());
@@ -217,6 +217,23 @@ async function walkOnce(page: Page, part: string): Promise<{ faults: string[]; i
   }
   const missed = (await page.evaluate(`${watched}.missed()`)) as { faults: string[]; isLate: boolean };
   return { faults: [...found, ...missed.faults], isLate: missed.isLate };
+}
+
+/** Place of the element that has the focus, in a page or a frame. */
+const PLACE = `[...document.querySelectorAll('*')].indexOf(document.activeElement)`;
+
+/**
+ * Presses Tab, and waits until the focus has moved. A frame of another process gives it back some time after the key, and a second key
+ * pressed by then would skip an element.
+ */
+async function pressTab(page: Page): Promise<void> {
+  const focused = page.frames().length > 1 ? await page.evaluateHandle('document.activeElement') : undefined;
+  const frame = await focused?.asElement()?.contentFrame();
+  if (!frame) return page.keyboard.press('Tab');
+  const places = async () => [await page.evaluate(PLACE), await frame.evaluate(PLACE)].join();
+  const before = await places();
+  await page.keyboard.press('Tab');
+  for (const end = Date.now() + OPENING_MS; Date.now() < end && (await places()) === before;) await sleep(20);
 }
 
 async function openAndClose(page: Page, part: string, { at, kind, name }: Opener): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,11 +20,18 @@ async function dataFolder(t: ExecutionContext): Promise<string> {
   return path;
 }
 
+/** Keeps settings as a start of an hour ago did: times of files are as coarse as the steps of a test. */
+async function keepEarlierSettings(dataDir: string): Promise<void> {
+  await keepLocalSettings(dataDir, { LOG_LEVEL: 'warn' });
+  const earlier = new Date(Date.now() - 3_600_000);
+  await utimes(join(dataDir, 'settings.json'), earlier, earlier);
+}
+
 const NOT_GIVEN = { PRIMARY_DB: '', TEMPORAL_ADDRESS: '', APP_ENV: '' };
 
 test('an installation is stopped, coming up, and running', async (t) => {
   const dataDir = await dataFolder(t);
-  await keepLocalSettings(dataDir, { LOG_LEVEL: 'warn' });
+  await keepEarlierSettings(dataDir);
   t.deepEqual(await localState(dataDir), { state: 'stopped' });
   const release = await lockFolder(dataDir);
   t.teardown(release);
@@ -35,7 +42,7 @@ test('an installation is stopped, coming up, and running', async (t) => {
 
 test('a command waits for an installation that is coming up, and takes the settings of that start', async (t) => {
   const dataDir = await dataFolder(t);
-  await keepLocalSettings(dataDir, { LOG_LEVEL: 'warn' });
+  await keepEarlierSettings(dataDir);
   t.teardown(await lockFolder(dataDir));
   const child = spawn(
     process.execPath,
