@@ -6,7 +6,7 @@ import { shortened, withNotes } from './seen.ts';
  */
 export async function eventually<T>(
   probe: () => Promise<T | undefined | false>,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
   everyMs = 50,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
