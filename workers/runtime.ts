@@ -1,20 +1,24 @@
 import { get } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from '../lib/log.ts';
 
 /** Where the Temporal core of this process serves its metrics, loopback only; undefined before it is installed. */
 let metricsPort: number | undefined;
-let installing: Promise<void> | undefined;
 
 /**
- * Routes the log lines and metrics of the Temporal core into ours. Once per process: its runtime is global. Heron handles
- * signals of the process itself.
+ * Routes the log lines and metrics of the Temporal core into ours, unless that was done: its runtime is global. The SDK ends the runtime with
+ * the last worker of the process; the next worker gets a new one, on another port, as the old one may be taken. Heron handles signals of the process itself.
  */
-export function installRuntime(log: Logger): Promise<void> {
-  installing ??= install(log);
-  return installing;
+export async function installRuntime(log: Logger): Promise<void> {
+  const port = await unusedPort();
+  try {
+    install(log, port);
+    metricsPort = port;
+  } catch (error) {
+    if (metricsPort === undefined || !(error instanceof IllegalStateError)) throw error;
+  }
 }
 
 /**
@@ -40,7 +44,7 @@ export async function coreMetrics(port = metricsPort): Promise<string> {
 /** Buckets (s) of the times that tasks wait and take: from an empty queue to a backlog of minutes. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-async function install(log: Logger): Promise<void> {
+function install(log: Logger, port: number): void {
   const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
     TRACE: 'trace',
     DEBUG: 'debug',
@@ -48,7 +52,6 @@ async function install(log: Logger): Promise<void> {
     WARN: 'warn',
     ERROR: 'error',
   };
-  const port = await unusedPort();
   Runtime.install({
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
       const { taskToken: _token, ...rest } = (meta ?? {}) as Record<string, unknown>;
@@ -81,7 +84,6 @@ async function install(log: Logger): Promise<void> {
       },
     },
   });
-  metricsPort = port;
 }
 
 /**

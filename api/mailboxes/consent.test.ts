@@ -39,7 +39,7 @@ let engine: Engine;
 let google: MailProviderServer;
 let microsoft: MailProviderServer;
 let gmail: MailWorldMailbox;
-/** What Google gave people, in order. */
+/** Consents that Google gave people, in order. */
 const issued: ProviderPerson[] = [];
 
 test.before(async () => {

@@ -24,7 +24,7 @@ export interface EnteredEvents {
  * Moves the subscribers on in the stream of all organizations and records, for each, which organizations have new events
  * for it. Positions become visible in their order, so no event appears before a subscriber's position later. Subscribers
  * that another process is moving are skipped, and so are those that take other types than in this build.
- * Where nothing is new no row is locked: a lock is a write, and this runs every few seconds.
+ * No row is locked while nothing is new: a lock is a write, and this runs every few seconds.
  */
 export async function enterEvents(
   { db }: Pick<Deps, 'db'>,

@@ -24,7 +24,7 @@ export async function cachedProgram(
   );
 }
 
-/** Whether this process may run a file. */
+/** Tells whether this process may run a file. */
 export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

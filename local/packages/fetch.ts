@@ -16,7 +16,7 @@ const HIGHEST_EXIT_CODE = 125;
 
 /** A program in a package of a registry, pinned by the digest of the package's file. */
 export interface PinnedProgram {
-  /** What its log lines begin with. */
+  /** Beginning of its log lines. */
   label: string;
   /** Name of the package in the registry. */
   name: string;
@@ -39,7 +39,7 @@ export interface Registry {
   title: string;
   algorithm: 'sha256' | 'sha512';
   encoding: 'hex' | 'base64';
-  /** How names of its packages' files end. */
+  /** Ending of the names of its packages' files. */
   suffix: string;
   /** Commands that run its client; each is tried until one downloads. */
   clients: readonly (readonly [command: string, ...args: string[]])[];

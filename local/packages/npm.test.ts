@@ -32,7 +32,7 @@ async function registry(t: ExecutionContext, program = '#!/bin/sh\necho "the pro
   const sha512 = createHash('sha512').update(file).digest('base64');
 
   const place = {
-    /** How often the file was asked for. */
+    /** Number of times that the file was asked for. */
     asked: 0,
     deliver: (response: ServerResponse): void => void response.end(file),
     half: (response: ServerResponse): void => {
@@ -160,7 +160,7 @@ test('what a process leaves that is killed while it fetches is removed by the ne
   t.false((await inCache()).includes('1.0.0'));
 
   place.deliver = whole;
-  // Of a lock that is not refreshed its owner is taken for dead after a while.
+  // A lock that is not refreshed for a while counts as that of a dead process.
   await utimes(join(options.cacheDir, 'fetch.lock'), 0, 0);
   await cachedProgram(probePackage(sha512), options);
   t.deepEqual(await inCache(), KEPT);

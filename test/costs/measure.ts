@@ -46,7 +46,7 @@ export async function measure(stage: Stage, play: (player: Player) => Promise<vo
       servers.take();
       const answer = await work();
       requests[name] = { statements: merged(servers.take()), bytes: Buffer.byteLength(answer.text) };
-      // What the servers note of the use of keys is written by a timer.
+      // The use of keys, which the servers note, is written by a timer.
       await Promise.all([world.usage.flush(), world.actors.flush()]);
       return answer;
     },

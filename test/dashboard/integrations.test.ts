@@ -48,6 +48,8 @@ browserTest('a CRM is connected by its key, told which fields and when, and a fa
   await does.getByRole('button', { name: 'Add an action' }).click();
   await dialog.getByRole('combobox', { name: 'When this happens' }).fill('A contact was added');
   await page.getByRole('option', { name: 'A contact was added' }).click();
+  // The list closes over the next field.
+  await page.getByRole('option').first().waitFor({ state: 'hidden' });
   await dialog.getByRole('combobox', { name: 'Do this' }).click();
   await page.getByRole('option', { name: 'write the contact' }).click();
   await dialog.getByRole('button', { name: 'Add an action' }).click();

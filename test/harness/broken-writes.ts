@@ -1,7 +1,7 @@
 import { drawnSecret } from './secrets.ts';
 import type { World } from './world.ts';
 
-/** What the refusals quote, as an error of PostgreSQL may quote a person's data. */
+/** Text that the refusals quote, as an error of PostgreSQL may quote a person's data. */
 export const QUOTED = `${drawnSecret('person')}@example.org`;
 
 /**

@@ -10,7 +10,7 @@ export interface TestProgram {
   names: readonly string[];
   /** An environment variable that names another one. */
   setting?: string;
-  /** Where the program is fetched from. */
+  /** Package that the program is fetched from. */
   pinned: PinnedProgram;
 }
 

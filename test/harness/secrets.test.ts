@@ -1,7 +1,7 @@
 import test from 'ava';
 import { assertNowhere, drawnSecret } from './secrets.ts';
 
-/** Whether a secret is found, by what the assertion is called with. */
+/** Tells whether a secret is found, by what the assertion is called with. */
 function isFound(where: unknown, secret: string): boolean {
   const seen: boolean[] = [];
   assertNowhere({ false: (value: unknown) => seen.push(value === true) > 0 } as never, where, [secret]);

@@ -363,7 +363,7 @@ test.serial('a contact whose mailbox is decided locks no other', async (t) => {
   await db.transaction(async (trx) => {
     await trx('mailboxes').where({ id: other }).forUpdate().first();
     const bound = [{ ...given.candidates[0]!, isFirst: false, stickyMailboxId: own }];
-    // Who waits for that mailbox waits for ever, as its holder waits here.
+    // A wait for that mailbox has no end, as its holder waits here.
     t.not(await Promise.race([ask(given, bound), sleep(60_000, 'waits', { ref: false })]), 'waits');
   });
 });

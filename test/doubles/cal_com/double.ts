@@ -118,7 +118,7 @@ export async function startCalCom(port?: number): Promise<CalComDouble> {
 
   let saidAt = 0;
   const say = (triggerEvent: string, payload: Record<string, any>): void => {
-    // What happens in a row has times in that order, however quick a test is.
+    // Events one after another have times in that order, however quick a test is.
     saidAt = Math.max(saidAt + 1, Date.now());
     outbox.push({ triggerEvent, createdAt: new Date(saidAt).toISOString(), payload: structuredClone(payload) });
   };
