@@ -1,7 +1,9 @@
+import { Runtime } from '@temporalio/worker';
 import test from 'ava';
 import { Gauge } from 'prom-client';
 import { listenHttp } from '../lib/listen.ts';
 import { createMetrics } from '../lib/metrics.ts';
+import { startEngine } from '../test/harness/engine.ts';
 import { createWorld } from '../test/harness/world.ts';
 import { coreMetrics } from './runtime.ts';
 import { startWorker } from './worker.ts';
@@ -52,3 +54,29 @@ test('metrics of the Temporal core that break off, or are not there, are left ou
   await core.close();
   t.is(await coreMetrics(core.port), '');
 });
+
+test.serial(
+  'a worker that follows the last one of its process starts where another process has taken the port of the metrics',
+  async (t) => {
+    const { install } = Runtime;
+    const ports: number[] = [];
+    Runtime.install = (options) => {
+      const runtime = install.call(Runtime, options);
+      const exporter = options.telemetryOptions!.metrics as { prometheus: { bindAddress: string } };
+      ports.push(Number(exporter.prometheus.bindAddress.split(':')[1]));
+      return runtime;
+    };
+    const world = await createWorld({ env: { WORKER_ROLES: 'workflows' } });
+    t.teardown(async () => {
+      Runtime.install = install;
+      await world.close();
+    });
+    await (await startEngine(world)).stop();
+    const taken = await listenHttp((_request, response) => void response.end(), '127.0.0.1', ports[0]!);
+    t.teardown(() => taken.close());
+    const second = await startEngine(world);
+    t.is(ports.length, 2);
+    t.regex(await coreMetrics(), /temporal/);
+    await second.stop();
+  },
+);
