@@ -33,10 +33,10 @@ export async function bundleGroups(
   const urlOf = (file: string): string => JSON.stringify(pathToFileURL(fileOf(join(ROOT, file))).href);
   mkdirSync(CACHE, { recursive: true });
   const folder = mkdtempSync(join(CACHE, 'groups-'));
-  planGroups(files, seconds, processes).forEach((members, index) => {
-    const chosen = members.map(({ file, part, of }) => {
+  planGroups(files, seconds, processes).forEach((group, index) => {
+    const chosen = group.map((file) => {
       const name = JSON.stringify(file.replace(/\.test\.ts$/, ''));
-      return `  { name: ${name}, part: ${part}, of: ${of}, load: () => import(${urlOf(file)}) },`;
+      return `  { name: ${name}, load: () => import(${urlOf(file)}) },`;
     });
     const text = [
       `import module from 'node:module';`,

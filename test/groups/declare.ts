@@ -30,11 +30,9 @@ interface Opened {
   cpuAt: NodeJS.CpuUsage;
 }
 
-/** Test file that a process is to run, or one of `of` equal parts of its tests. */
+/** Test file that a process is to run. */
 export interface Chosen {
   name: string;
-  part: number;
-  of: number;
   /** Imports the file. */
   load(): Promise<unknown>;
 }
@@ -55,7 +53,7 @@ export async function declareFiles(files: readonly Chosen[]): Promise<void> {
   });
 }
 
-async function readSuite({ name, part, of, load }: Chosen): Promise<Suite> {
+async function readSuite({ name, load }: Chosen): Promise<Suite> {
   const suite: Suite = {
     name,
     tests: [],
@@ -71,8 +69,10 @@ async function readSuite({ name, part, of, load }: Chosen): Promise<Suite> {
   } finally {
     declaring = undefined;
   }
-  const ordered = [...suite.tests.filter((test) => test.isSerial), ...suite.tests.filter((test) => !test.isSerial)];
-  return { ...suite, tests: ordered.filter((_, index) => index % of === part) };
+  return {
+    ...suite,
+    tests: [...suite.tests.filter((test) => test.isSerial), ...suite.tests.filter((test) => !test.isSerial)],
+  };
 }
 
 function declareSuite(suite: Suite): void {

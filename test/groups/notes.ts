@@ -9,7 +9,7 @@ export function note(one: Note): void {
   if (path) appendFileSync(path, `${JSON.stringify(one)}\n`);
 }
 
-/** Time (s) that the tests of each file took, the longest first; parts of a file are added up. */
+/** Time (s) that the tests of each file took, the longest first. */
 export interface FileTime {
   file: string;
   seconds: number;
@@ -20,14 +20,11 @@ export interface FileTime {
 export function readNotes(path: string): { titles: string[]; times: FileTime[] } {
   const notes = existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
   const titles: string[] = [];
-  const times = new Map<string, FileTime>();
+  const times: FileTime[] = [];
   for (const line of notes) {
     const one = JSON.parse(line) as Note;
     if ('titles' in one) titles.push(...one.titles.map((title) => `${one.file} › ${title}`));
-    else {
-      const { file, seconds, cpuSeconds } = times.get(one.file) ?? { file: one.file, seconds: 0, cpuSeconds: 0 };
-      times.set(file, { file, seconds: seconds + one.seconds, cpuSeconds: cpuSeconds + one.cpuSeconds });
-    }
+    else times.push(one);
   }
-  return { titles: titles.sort(), times: [...times.values()].sort((a, b) => b.seconds - a.seconds) };
+  return { titles: titles.sort(), times: times.sort((a, b) => b.seconds - a.seconds) };
 }
