@@ -1,5 +1,5 @@
 import { mailApprovers } from '../domain/approvals/mail-approvers.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { ApprovalMailActivities } from '../workflows/approval-mail/contract.ts';
 import { callVerb } from './call-verb.ts';
 

@@ -1,6 +1,6 @@
-import { advanceAutomation } from '../domain/automations/advance.ts';
-import { callAutomationApp } from '../domain/automations/call.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import { advanceAutomation } from '../domain/connect/automations/advance.ts';
+import { callAutomationApp } from '../domain/connect/automations/call.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TargetLimits } from '../lib/target-limits.ts';
 import type { AutomationActivities } from '../workflows/automation/contract.ts';

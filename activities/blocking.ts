@@ -1,7 +1,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { systemCtx, type Deps } from '../domain/kernel/context.ts';
-import { blockRun, isPassing } from '../domain/system/blocked-runs.ts';
+import { systemCtx, type Deps } from '../domain/platform/kernel/context.ts';
+import { blockRun, isPassing } from '../domain/operations/system/blocked-runs.ts';
 import { errorKind } from '../lib/error-report.ts';
 import { BLOCKED } from '../workflows/contract.ts';
 

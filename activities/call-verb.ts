@@ -1,4 +1,4 @@
-import type { Ctx, Deps } from '../domain/kernel/context.ts';
+import type { Ctx, Deps } from '../domain/platform/kernel/context.ts';
 import { orBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { withPulse } from './pulse.ts';

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import { launchTurn, type Turn } from '../domain/engine/enrollment/launch.ts';
-import type { Ctx, Deps } from '../domain/kernel/context.ts';
+import { launchTurn, type Turn } from '../domain/sending/enrollment/launch.ts';
+import type { Ctx, Deps } from '../domain/platform/kernel/context.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { CampaignActivities, FirstLook, LaunchReport } from '../workflows/campaign/contract.ts';
 import { orBlock } from './blocking.ts';

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { failImport, runImport } from '../domain/imports/run.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import { failImport, runImport } from '../domain/audience/imports/run.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import { AppError } from '../lib/errors.ts';
 import type { ContactImportActivities } from '../workflows/contact-import/contract.ts';
 import { orBlock } from './blocking.ts';

@@ -1,5 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
-import { systemCtx, type Ctx, type Deps } from '../domain/kernel/context.ts';
+import { systemCtx, type Ctx, type Deps } from '../domain/platform/kernel/context.ts';
 
 /**
  * The context in which an activity calls its verb: that of one organization. As request id it has the run and the activity, by which audit rows and

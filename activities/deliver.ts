@@ -1,5 +1,5 @@
-import { deliverSend } from '../domain/engine/sending/deliver.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import { deliverSend } from '../domain/sending/deliver.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
 import type { TargetLimits } from '../lib/target-limits.ts';

@@ -1,5 +1,5 @@
-import { advanceDirectSend } from '../domain/direct-sends/advance.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import { advanceDirectSend } from '../domain/inbox/compose/advance.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { DirectSendActivities } from '../workflows/direct-send/contract.ts';
 import { callVerb } from './call-verb.ts';
 

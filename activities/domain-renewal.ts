@@ -1,5 +1,5 @@
-import { renewalTurn } from '../domain/domain-renewals/turn.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import { renewalTurn } from '../domain/billing/domain-renewals/turn.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { DomainRenewalActivities } from '../workflows/domain-renewal/contract.ts';
 import { callVerb } from './call-verb.ts';
 

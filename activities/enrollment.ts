@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { callApp } from '../domain/app-connections/call.ts';
-import { advanceEnrollment } from '../domain/engine/enrollment/advance.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import { callApp } from '../domain/connect/app-connections/call.ts';
+import { advanceEnrollment } from '../domain/sending/enrollment/advance.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TargetLimits } from '../lib/target-limits.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';

@@ -1,6 +1,6 @@
-import { passOverEvents } from '../domain/goals/pass-over.ts';
-import { replayPage } from '../domain/goals/replay-page.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import { passOverEvents } from '../domain/reporting/goals/pass-over.ts';
+import { replayPage } from '../domain/reporting/goals/replay-page.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { GoalReplayActivities } from '../workflows/goal-replay/contract.ts';
 import { block, orGiveUp } from './blocking.ts';
 import { contextOf } from './context.ts';

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import { deliverTurn } from '../domain/integrations/deliver.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import { deliverTurn } from '../domain/connect/integrations/deliver.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { TargetLimits } from '../lib/target-limits.ts';
 import type { IntegrationDeliveryActivities } from '../workflows/integration-delivery/contract.ts';
 import { orBlock } from './blocking.ts';

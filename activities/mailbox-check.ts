@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import { performCheck } from '../domain/mailboxes/perform-check.ts';
 import { AppError } from '../lib/errors.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';

@@ -1,8 +1,8 @@
-import type { Ctx, Deps } from '../domain/kernel/context.ts';
-import { advanceMailboxOrder } from '../domain/mailbox-orders/advance.ts';
-import { closeOrderCheckout, openOrderCheckout } from '../domain/mailbox-orders/checkout.ts';
-import { performOrderStep, type StepOutcome } from '../domain/mailbox-orders/perform.ts';
-import { undoOrderStep } from '../domain/mailbox-orders/undo.ts';
+import type { Ctx, Deps } from '../domain/platform/kernel/context.ts';
+import { advanceMailboxOrder } from '../domain/billing/mailbox-orders/advance.ts';
+import { closeOrderCheckout, openOrderCheckout } from '../domain/billing/mailbox-orders/checkout.ts';
+import { performOrderStep, type StepOutcome } from '../domain/billing/mailbox-orders/perform.ts';
+import { undoOrderStep } from '../domain/billing/mailbox-orders/undo.ts';
 import type { MailboxOrderActivities, OrderStepArgs } from '../workflows/mailbox-order/contract.ts';
 import { callVerb } from './call-verb.ts';
 import { notYet } from './not-yet.ts';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { AppBusy } from '../domain/app-connections/call.ts';
+import type { AppBusy } from '../domain/connect/app-connections/call.ts';
 import type { Metrics } from '../lib/metrics.ts';
 
 /** The shortest retry delay (ms); zero would mean the retry policy's own delay. */

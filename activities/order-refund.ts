@@ -1,5 +1,5 @@
-import type { Deps } from '../domain/kernel/context.ts';
-import { refundTurn } from '../domain/payments/refund.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { refundTurn } from '../domain/billing/payments/refund.ts';
 import type { OrderRefundActivities } from '../workflows/order-refund/contract.ts';
 import { callVerb } from './call-verb.ts';
 

@@ -1,8 +1,8 @@
-import type { Ctx, Deps } from '../domain/kernel/context.ts';
-import { settleRunApproval } from '../domain/runs/approval.ts';
-import { launchRun } from '../domain/runs/launch.ts';
-import { beginRun, preflightRun } from '../domain/runs/preflight.ts';
-import { toReport, type RunRow } from '../domain/runs/states.ts';
+import type { Ctx, Deps } from '../domain/platform/kernel/context.ts';
+import { settleRunApproval } from '../domain/campaigns/runs/approval.ts';
+import { launchRun } from '../domain/campaigns/runs/launch.ts';
+import { beginRun, preflightRun } from '../domain/campaigns/runs/preflight.ts';
+import { toReport, type RunRow } from '../domain/campaigns/runs/states.ts';
 import type { RunActivities, RunArgs } from '../workflows/run/contract.ts';
 import { callVerb } from './call-verb.ts';
 

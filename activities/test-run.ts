@@ -1,6 +1,6 @@
-import { callAppForTest } from '../domain/app-connections/test-call.ts';
-import type { Deps } from '../domain/kernel/context.ts';
-import { advanceTestRun } from '../domain/test-runs/advance.ts';
+import { callAppForTest } from '../domain/connect/app-connections/test-call.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { advanceTestRun } from '../domain/campaigns/test-runs/advance.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TargetLimits } from '../lib/target-limits.ts';
 import type { TestRunActivities } from '../workflows/test-run/contract.ts';

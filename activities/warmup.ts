@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import type { Deps } from '../domain/kernel/context.ts';
-import { warmupTurn } from '../domain/warmup/turn.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { warmupTurn } from '../domain/mailboxes/warmup/turn.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
 import type { WarmupActivities, WarmupArgs } from '../workflows/warmup/contract.ts';
 import { callVerb } from './call-verb.ts';

@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { dissolveBatch } from '../domain/delivery/dissolve-batch.ts';
-import type { DeliveryEngine } from '../domain/delivery/engine.ts';
-import { runBatch } from '../domain/delivery/run-batch.ts';
+import { dissolveBatch } from '../domain/connect/delivery/dissolve-batch.ts';
+import type { DeliveryEngine } from '../domain/connect/delivery/engine.ts';
+import { runBatch } from '../domain/connect/delivery/run-batch.ts';
 import type { WebhookBatchActivities } from '../workflows/webhook-batch/contract.ts';
 import { orGiveUp } from './blocking.ts';
 import { withPulse } from './pulse.ts';

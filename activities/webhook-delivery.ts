@@ -1,5 +1,5 @@
-import type { DeliveryEngine } from '../domain/delivery/engine.ts';
-import { attemptDelivery } from '../domain/delivery/retry.ts';
+import type { DeliveryEngine } from '../domain/connect/delivery/engine.ts';
+import { attemptDelivery } from '../domain/connect/delivery/retry.ts';
 import type { WebhookDeliveryActivities } from '../workflows/webhook-delivery/contract.ts';
 import { orBlock } from './blocking.ts';
 import { notYet } from './not-yet.ts';

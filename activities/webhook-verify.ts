@@ -1,5 +1,5 @@
-import type { Deps } from '../domain/kernel/context.ts';
-import { challengeManagedEndpoint } from '../domain/webhooks/verify.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { challengeManagedEndpoint } from '../domain/connect/webhooks/verify.ts';
 import type { WebhookVerifyActivities } from '../workflows/webhook-verify/contract.ts';
 import { callVerb } from './call-verb.ts';
 

@@ -1,5 +1,5 @@
-import type { Deps } from '../domain/kernel/context.ts';
-import { mailWeeklyReport } from '../domain/weekly-reports/mail-report.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { mailWeeklyReport } from '../domain/reporting/weekly-reports/mail-report.ts';
 import type { WeeklyReportActivities } from '../workflows/weekly-report/contract.ts';
 import { callVerb } from './call-verb.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { json } from '../db/connection.ts';
-import type { EventData } from '../domain/kernel/event-payloads.ts';
-import { systemCtx } from '../domain/kernel/context.ts';
-import { transact } from '../domain/kernel/transact.ts';
-import { sampleData } from '../domain/triggers/vocabulary.ts';
+import type { EventData } from '../domain/platform/kernel/event-payloads.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
+import { transact } from '../domain/platform/kernel/transact.ts';
+import { sampleData } from '../domain/connect/triggers/vocabulary.ts';
 import { newId } from '../lib/ids.ts';
 import { act, ask, createAutomation, draw } from '../test/harness/automations.ts';
 import { createContact, createTenant } from '../test/harness/factories.ts';

@@ -6,12 +6,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { openCatalogue } from '../db/catalogue/reader.ts';
 import { connectRaw } from '../db/connection.ts';
-import { searchCatalogueCompanies } from '../domain/prospect-catalogue/companies.ts';
-import type { CompanyFilters, PeopleFilters } from '../domain/prospect-catalogue/filters.ts';
-import { indexCatalogue, loadCatalogue } from '../domain/prospect-catalogue/load.ts';
-import { searchCataloguePeople } from '../domain/prospect-catalogue/people.ts';
-import { sampleCompany, sampleLines, samplePerson } from '../domain/prospect-catalogue/sample.ts';
-import { systemCtx, type Ctx } from '../domain/kernel/context.ts';
+import { searchCatalogueCompanies } from '../domain/audience/prospect-catalogue/companies.ts';
+import type { CompanyFilters, PeopleFilters } from '../domain/audience/prospect-catalogue/filters.ts';
+import { indexCatalogue, loadCatalogue } from '../domain/audience/prospect-catalogue/load.ts';
+import { searchCataloguePeople } from '../domain/audience/prospect-catalogue/people.ts';
+import { sampleCompany, sampleLines, samplePerson } from '../domain/audience/prospect-catalogue/sample.ts';
+import { systemCtx, type Ctx } from '../domain/platform/kernel/context.ts';
 import { cpuMs, openSeries, percentile, timed } from './measure.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 

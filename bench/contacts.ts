@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
-import { listContacts } from '../domain/contacts/search.ts';
-import { systemCtx } from '../domain/kernel/context.ts';
+import { listContacts } from '../domain/audience/contacts/search.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
 import { createTenant, type Tenant } from '../test/harness/factories.ts';
 import { requestRate } from './load.ts';
 import { alternate, median, percentile } from './measure.ts';

@@ -1,7 +1,7 @@
 import { searchDeals, summarizeDeals, type DealSearch } from '../domain/crm/deal-search.ts';
 import { listPipelines } from '../domain/crm/pipelines.ts';
 import { searchTasks, summarizeTasks, type TaskSearch } from '../domain/crm/task-search.ts';
-import { systemCtx } from '../domain/kernel/context.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
 import { newId } from '../lib/ids.ts';
 import { createCampaign, createMember, createTenant } from '../test/harness/factories.ts';
 import type { TestDeps } from '../test/harness/database.ts';

@@ -1,8 +1,8 @@
 import { type TestAssembly } from '../test/harness/database.ts';
 import { json } from '../db/connection.ts';
-import { systemCtx } from '../domain/kernel/context.ts';
-import { transact } from '../domain/kernel/transact.ts';
-import { signalLauncher } from '../domain/engine/control/signals.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
+import { transact } from '../domain/platform/kernel/transact.ts';
+import { signalLauncher } from '../domain/sending/control/signals.ts';
 import { createCampaign, createMailbox, createTenant, type StepSpec, type Tenant } from '../test/harness/factories.ts';
 
 /** Contacts of a workspace, made inside the database: ids rise with their number, as those of real rows do with time. */

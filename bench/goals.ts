@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Row } from '../db/rows.ts';
-import { pageStatement } from '../domain/goals/compare.ts';
-import type { GoalDefinition } from '../domain/goals/definition.ts';
-import { createGoal, updateGoal, type Goal } from '../domain/goals/goals.ts';
-import { previewReplay, startReplay } from '../domain/goals/replays.ts';
-import { systemCtx } from '../domain/kernel/context.ts';
+import { pageStatement } from '../domain/reporting/goals/compare.ts';
+import type { GoalDefinition } from '../domain/reporting/goals/definition.ts';
+import { createGoal, updateGoal, type Goal } from '../domain/reporting/goals/goals.ts';
+import { previewReplay, startReplay } from '../domain/reporting/goals/replays.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
 import { DAY_MS } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
 import { createTenant } from '../test/harness/factories.ts';

@@ -1,9 +1,9 @@
-import { systemCtx } from '../domain/kernel/context.ts';
-import { transact } from '../domain/kernel/transact.ts';
-import { claimDeliveries } from '../domain/integrations/claim.ts';
-import { settleDelivery } from '../domain/integrations/settle.ts';
-import { createSubscription, followEvents, type Happening } from '../domain/integrations/subscriptions.ts';
-import { sampleData } from '../domain/triggers/vocabulary.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
+import { transact } from '../domain/platform/kernel/transact.ts';
+import { claimDeliveries } from '../domain/connect/integrations/claim.ts';
+import { settleDelivery } from '../domain/connect/integrations/settle.ts';
+import { createSubscription, followEvents, type Happening } from '../domain/connect/integrations/subscriptions.ts';
+import { sampleData } from '../domain/connect/triggers/vocabulary.ts';
 import { createTenant } from '../test/harness/factories.ts';
 import { createConnectionRow } from '../test/harness/integrations.ts';
 import type { BenchContext, BenchResult } from './context.ts';

@@ -1,7 +1,7 @@
 import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAppConnection } from '../domain/app-connections/connections.ts';
-import { systemCtx } from '../domain/kernel/context.ts';
+import { createAppConnection } from '../domain/connect/app-connections/connections.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
 import { createCampaign, createMailbox } from '../test/harness/factories.ts';
 import { createEndpoint } from '../test/harness/webhooks.ts';
 import type { BenchContext, BenchResult, Helper } from './context.ts';

@@ -1,4 +1,4 @@
-import { spentDay } from '../domain/engine/sending/free-seats.ts';
+import { spentDay } from '../domain/sending/free-seats.ts';
 import type { RawDb, TestDeps } from '../test/harness/database.ts';
 import { createCampaign, createLabel, createTenant, type StepSpec } from '../test/harness/factories.ts';
 

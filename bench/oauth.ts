@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { issueTokens } from '../domain/oauth/tokens.ts';
-import { systemCtx } from '../domain/kernel/context.ts';
+import { issueTokens } from '../domain/identity/oauth/tokens.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
 import { createTenant } from '../test/harness/factories.ts';
 import { createAccessToken } from '../test/harness/oauth.ts';
 import type { BenchContext, BenchResult } from './context.ts';

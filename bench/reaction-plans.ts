@@ -1,7 +1,7 @@
 import { across } from '../db/across.ts';
 import type { RawDb } from '../test/harness/database.ts';
-import { ENTER, knownSubscribers } from '../domain/reactions/enter-events.ts';
-import { declareSubscriber } from '../domain/reactions/subscriber.ts';
+import { ENTER, knownSubscribers } from '../domain/platform/events/enter-events.ts';
+import { declareSubscriber } from '../domain/platform/events/subscriber.ts';
 import type { BenchResult } from './context.ts';
 
 interface Plans extends Pick<BenchResult, 'figures' | 'targets'> {

@@ -1,10 +1,10 @@
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemCtx, type Deps } from '../domain/kernel/context.ts';
-import { transact } from '../domain/kernel/transact.ts';
-import { recordSendBounce } from '../domain/engine/outcomes/effects.ts';
-import { watchRates } from '../domain/engine/outcomes/spike.ts';
-import { reactionStatus } from '../domain/reactions/status.ts';
+import { systemCtx, type Deps } from '../domain/platform/kernel/context.ts';
+import { transact } from '../domain/platform/kernel/transact.ts';
+import { recordSendBounce } from '../domain/sending/outcomes/effects.ts';
+import { watchRates } from '../domain/sending/outcomes/spike.ts';
+import { reactionStatus } from '../domain/platform/events/status.ts';
 import {
   COUNTED_EVENT,
   COUNTING_SUBSCRIBERS,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { across } from '../db/across.ts';
-import { reconcile, type FamilyReport } from '../domain/system/reconcile.ts';
-import { FIRST_POSITION, RUN_FAMILIES } from '../domain/system/run-families.ts';
+import { reconcile, type FamilyReport } from '../domain/operations/system/reconcile.ts';
+import { FIRST_POSITION, RUN_FAMILIES } from '../domain/operations/system/run-families.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createWorkflowGateway } from '../temporal/client.ts';
 import type { WorkflowGateway } from '../temporal/dispatch.ts';

@@ -1,6 +1,6 @@
 import { HOUR_MS, DAY_MS } from '../lib/clock.ts';
-import { METRICS } from '../domain/facts/metrics.ts';
-import { ALL_CAMPAIGNS } from '../domain/facts/prospects.ts';
+import { METRICS } from '../domain/reporting/aggregates/metrics.ts';
+import { ALL_CAMPAIGNS } from '../domain/reporting/aggregates/prospects.ts';
 import type { Cell } from './fill.ts';
 import {
   byContact,

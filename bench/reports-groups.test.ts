@@ -1,5 +1,5 @@
 import test from 'ava';
-import { rebuildGroups } from '../domain/facts/groups.ts';
+import { rebuildGroups } from '../domain/reporting/aggregates/groups.ts';
 import { rawDb } from '../test/harness/database.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { copyRows } from './fill.ts';

@@ -1,4 +1,4 @@
-import { GROUP_PLACES } from '../domain/facts/groups.ts';
+import { GROUP_PLACES } from '../domain/reporting/aggregates/groups.ts';
 import { DAY_MS } from '../lib/clock.ts';
 import type { Cell } from './fill.ts';
 import {

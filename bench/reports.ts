@@ -2,30 +2,30 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readAttributionBreakdown, readAttributionSummary } from '../domain/acquisition/attribution.ts';
-import { explainPerson, listAttributions } from '../domain/acquisition/attributions.ts';
-import { readBreakdown, readSummary } from '../domain/acquisition/cohort.ts';
-import { DIMENSIONS } from '../domain/acquisition/dimensions.ts';
-import { readEventTrend } from '../domain/acquisition/event-trends.ts';
-import { explainFigure } from '../domain/acquisition/explain.ts';
-import { readFunnel } from '../domain/acquisition/funnels.ts';
-import { DROP_OFFS, listProspects, PROSPECT_FILTERS } from '../domain/acquisition/prospects.ts';
-import { readTimeline } from '../domain/acquisition/timeline.ts';
-import { listAccounts } from '../domain/analytics/accounts.ts';
+import { readAttributionBreakdown, readAttributionSummary } from '../domain/reporting/acquisition/attribution.ts';
+import { explainPerson, listAttributions } from '../domain/reporting/acquisition/attributions.ts';
+import { readBreakdown, readSummary } from '../domain/reporting/acquisition/cohort.ts';
+import { DIMENSIONS } from '../domain/reporting/acquisition/dimensions.ts';
+import { readEventTrend } from '../domain/reporting/acquisition/event-trends.ts';
+import { explainFigure } from '../domain/reporting/acquisition/explain.ts';
+import { readFunnel } from '../domain/reporting/acquisition/funnels.ts';
+import { DROP_OFFS, listProspects, PROSPECT_FILTERS } from '../domain/reporting/acquisition/prospects.ts';
+import { readTimeline } from '../domain/reporting/acquisition/timeline.ts';
+import { listAccounts } from '../domain/reporting/analytics/accounts.ts';
 import {
   compareCampaigns,
   readCampaignDays,
   readCampaignHours,
   readCampaignReport,
-} from '../domain/analytics/campaigns.ts';
-import { readDashboard } from '../domain/analytics/dashboard.ts';
-import { readDeliverability } from '../domain/analytics/deliverability.ts';
-import { explainAnalytics } from '../domain/analytics/explain.ts';
-import { readUsage } from '../domain/analytics/usage.ts';
-import { readWarmup } from '../domain/analytics/warmup.ts';
-import { ACQUISITION_MEASURES, ACQUISITIONS } from '../domain/facts/acquisitions.ts';
-import { COUNTED_VISITS, VISITS } from '../domain/facts/visits.ts';
-import { systemCtx } from '../domain/kernel/context.ts';
+} from '../domain/reporting/analytics/campaigns.ts';
+import { readDashboard } from '../domain/reporting/analytics/dashboard.ts';
+import { readDeliverability } from '../domain/reporting/analytics/deliverability.ts';
+import { explainAnalytics } from '../domain/reporting/analytics/explain.ts';
+import { readUsage } from '../domain/reporting/analytics/usage.ts';
+import { readWarmup } from '../domain/reporting/analytics/warmup.ts';
+import { ACQUISITION_MEASURES, ACQUISITIONS } from '../domain/reporting/aggregates/acquisitions.ts';
+import { COUNTED_VISITS, VISITS } from '../domain/reporting/aggregates/visits.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
 import { DAY_MS } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
 import { rawDb, type TestDeps } from '../test/harness/database.ts';

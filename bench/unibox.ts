@@ -1,8 +1,8 @@
-import { listSent, type SentFilters } from '../domain/unibox/sent.ts';
-import { listThreads, type ThreadFilters } from '../domain/unibox/threads.ts';
-import { systemCtx, type Ctx } from '../domain/kernel/context.ts';
-import { readOverview } from '../domain/unibox/overview.ts';
-import { countUnseen } from '../domain/unibox/seen.ts';
+import { listSent, type SentFilters } from '../domain/inbox/threads/sent.ts';
+import { listThreads, type ThreadFilters } from '../domain/inbox/threads/threads.ts';
+import { systemCtx, type Ctx } from '../domain/platform/kernel/context.ts';
+import { readOverview } from '../domain/inbox/threads/overview.ts';
+import { countUnseen } from '../domain/inbox/threads/seen.ts';
 import { newId } from '../lib/ids.ts';
 import { createMailbox, createTenant } from '../test/harness/factories.ts';
 import type { TestDeps } from '../test/harness/database.ts';

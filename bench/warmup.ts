@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemCtx, type Ctx } from '../domain/kernel/context.ts';
-import { transact } from '../domain/kernel/transact.ts';
-import { planDay } from '../domain/warmup/plan.ts';
-import { wakeBefore } from '../domain/warmup/record.ts';
-import { startWarmup } from '../domain/warmup/standing.ts';
+import { systemCtx, type Ctx } from '../domain/platform/kernel/context.ts';
+import { transact } from '../domain/platform/kernel/transact.ts';
+import { planDay } from '../domain/mailboxes/warmup/plan.ts';
+import { wakeBefore } from '../domain/mailboxes/warmup/record.ts';
+import { startWarmup } from '../domain/mailboxes/warmup/standing.ts';
 import { DAY_MS } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
 import { createMailbox, createTenant } from '../test/harness/factories.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemCtx } from '../domain/kernel/context.ts';
-import { transact } from '../domain/kernel/transact.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
+import { transact } from '../domain/platform/kernel/transact.ts';
 import { createTenant } from '../test/harness/factories.ts';
 import { createEndpoint } from '../test/harness/webhooks.ts';
 import { cpuMs, median, percentile } from './measure.ts';

@@ -68,7 +68,7 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   },
   'automations.filter': { type: 'AutomationFilter', note: 'Which events of the trigger count.' },
   'automations.graph': { type: 'AutomationGraph' },
-  'automations.trigger_event': { note: 'Of domain/triggers, or automation.called.' },
+  'automations.trigger_event': { note: 'Of domain/connect/triggers, or automation.called.' },
   'automation_runs.cause': { note: 'event/<id>, step/<step run> or node/<run>/<node>.' },
   'automation_runs.data': { note: 'Data of the trigger; empty once its contact was erased.' },
   'automation_runs.error_detail': { note: 'Empty where nothing failed.' },

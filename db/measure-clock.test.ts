@@ -1,9 +1,9 @@
 import pg from 'pg';
 import test from 'ava';
-import { systemCtx } from '../domain/kernel/context.ts';
-import { transact } from '../domain/kernel/transact.ts';
-import { settleRunApproval } from '../domain/runs/approval.ts';
-import { preflightRun } from '../domain/runs/preflight.ts';
+import { systemCtx } from '../domain/platform/kernel/context.ts';
+import { transact } from '../domain/platform/kernel/transact.ts';
+import { settleRunApproval } from '../domain/campaigns/runs/approval.ts';
+import { preflightRun } from '../domain/campaigns/runs/preflight.ts';
 import { HOUR_MS, MeasuredClock } from '../lib/clock.ts';
 import { eventually } from '../test/harness/eventually.ts';
 import { openRunDesk } from '../test/harness/run-desk.ts';

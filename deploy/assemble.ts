@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { openCatalogue } from '../db/catalogue/reader.ts';
 import { connect, type SessionTimeouts } from '../db/connection.ts';
 import { keepMeasured } from '../db/measure-clock.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import { openBlobStores } from '../lib/blobs/index.ts';
 import { MeasuredClock, type Clock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';

@@ -1,7 +1,7 @@
 import { connect } from '../db/connection.ts';
-import { BackupError, makeBackup, type Manifest } from '../domain/system/backup.ts';
-import { holdRestored, type Held } from '../domain/system/after-restore.ts';
-import { restoreRows } from '../domain/system/restore.ts';
+import { BackupError, makeBackup, type Manifest } from '../domain/operations/system/backup.ts';
+import { holdRestored, type Held } from '../domain/operations/system/after-restore.ts';
+import { restoreRows } from '../domain/operations/system/restore.ts';
 import { openBlobStores } from '../lib/blobs/index.ts';
 import type { Config } from '../lib/config/index.ts';
 import { createKeyring } from '../lib/keyring.ts';

@@ -38,7 +38,7 @@ async function step(name: string, work: () => Promise<string>): Promise<void> {
 
 /** The command line, and the modules that it runs in threads. */
 async function bundle(): Promise<string> {
-  const entries = ['deploy/heron.ts', 'domain/imports/inspect-thread.ts'];
+  const entries = ['deploy/heron.ts', 'domain/audience/imports/inspect-thread.ts'];
   await bundleForProduction(
     entries.map((path) => join(ROOT, path)),
     dirname(HERON),
@@ -48,7 +48,7 @@ async function bundle(): Promise<string> {
 
 /** Copies the files that modules read beside their sources. */
 async function copyData(): Promise<string> {
-  const files = ['api/http/examples.json', 'api/system/reference/scalar.js.br'];
+  const files = ['api/http/examples.json', 'api/operations/system/reference/scalar.js.br'];
   for (const file of files) {
     await mkdir(dirname(join(DIST, file)), { recursive: true });
     await copyFile(join(ROOT, file), join(DIST, file));

@@ -7,9 +7,9 @@ import {
   indexCatalogue,
   loadCatalogue,
   type LoadReport,
-} from '../domain/prospect-catalogue/load.ts';
-import { COMPANY_COLUMNS, PERSON_COLUMNS } from '../domain/prospect-catalogue/records.ts';
-import { sampleLines } from '../domain/prospect-catalogue/sample.ts';
+} from '../domain/audience/prospect-catalogue/load.ts';
+import { COMPANY_COLUMNS, PERSON_COLUMNS } from '../domain/audience/prospect-catalogue/records.ts';
+import { sampleLines } from '../domain/audience/prospect-catalogue/sample.ts';
 import type { Config } from '../lib/config/index.ts';
 import { OperatorError } from './waiting.ts';
 

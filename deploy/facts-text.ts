@@ -1,4 +1,4 @@
-import type { FactsReport } from '../domain/facts/verify.ts';
+import type { FactsReport } from '../domain/reporting/aggregates/verify.ts';
 
 /** What {@link FactsReport} found, as lines for a terminal. */
 export function factLines(reports: readonly FactsReport[]): string[] {

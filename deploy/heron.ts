@@ -124,7 +124,7 @@ program
   .requiredOption('--organization <name>', 'the organization they own')
   .option('--password <password>', 'for a new person; without it they sign in by a password reset')
   .action(async (options: { email: string; organization: string; password?: string }) => {
-    const { bootstrap } = await import('../domain/auth/setup.ts');
+    const { bootstrap } = await import('../domain/identity/auth/setup.ts');
     await withAssembly(async ({ deps }) => {
       const { organization, user, session, apiKey } = await bootstrap(deps, options);
       printJson({
@@ -151,7 +151,7 @@ for (const [name, isAdmin, description] of [
     .description(description)
     .argument('<email>', 'of their account', emailAddress)
     .action(async (email: string) => {
-      const { setPlatformAdmin } = await import('../domain/instance/admins.ts');
+      const { setPlatformAdmin } = await import('../domain/operations/instance/admins.ts');
       await withAssembly(async ({ deps }) => printJson({ admins: await setPlatformAdmin(deps, email, { isAdmin }) }));
     });
 }
@@ -214,7 +214,7 @@ program
   .action(async (id: string, options: { json?: boolean }) => {
     await withDatabase(async (db) => {
       await requireCurrentSchema(db);
-      const { enrollmentStory } = await import('../domain/engine/enrollment/story.ts');
+      const { enrollmentStory } = await import('../domain/sending/enrollment/story.ts');
       const story = await enrollmentStory(db, id);
       if (options.json) printJson(story);
       else printLines(storyLines(story));
@@ -227,7 +227,7 @@ program
   .option('--dry-run', 'count only')
   .option('--json', 'as JSON')
   .action(async ({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) => {
-    const { reconcile } = await import('../domain/system/reconcile.ts');
+    const { reconcile } = await import('../domain/operations/system/reconcile.ts');
     await withAssembly(async ({ deps, temporal }) => {
       await waitForTemporal(
         temporal.connection as Connection,
@@ -282,7 +282,7 @@ program
   .action(async (options: { dryRun?: boolean }) => {
     const config = loadConfig();
     const { createKeyring } = await import('../lib/keyring.ts');
-    const { rotateKeys } = await import('../domain/system/rotate-keys.ts');
+    const { rotateKeys } = await import('../domain/operations/system/rotate-keys.ts');
     const keyring = createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS);
     await withCurrentDatabase(async (db) => {
       const columns = await rotateKeys({ db, keyring }, { dryRun: options.dryRun ?? false });
@@ -303,9 +303,9 @@ program
   .option('--from <day or moment>', 'YYYY-MM-DD or RFC 3339, UTC', auditMoment)
   .option('--to <day or moment>', 'included', auditMoment)
   .action(async (options: { organization: string; from?: string; to?: string }) => {
-    const { systemCtx } = await import('../domain/kernel/context.ts');
-    const { exportAuditLogs } = await import('../domain/audit/export.ts');
-    const { beginOf, endOf } = await import('../domain/audit/read.ts');
+    const { systemCtx } = await import('../domain/platform/kernel/context.ts');
+    const { exportAuditLogs } = await import('../domain/platform/audit/export.ts');
+    const { beginOf, endOf } = await import('../domain/platform/audit/read.ts');
     const filter = {
       ...(options.from ? { since: beginOf(options.from) } : {}),
       ...(options.to ? { before: endOf(options.to) } : {}),
@@ -348,7 +348,7 @@ program
       command: Command,
     ) => {
       if (options.schema) {
-        const { runSchema } = await import('../api/runs/file-schema.ts');
+        const { runSchema } = await import('../api/campaigns/runs/file-schema.ts');
         return printJson(runSchema());
       }
       if (file === undefined) return command.error("error: missing required argument 'file'");

@@ -1,8 +1,8 @@
 import type { Connection } from '@temporalio/client';
-import { toFindings } from '../domain/instance/findings.ts';
-import { lookAtSettings } from '../domain/instance/settings.ts';
+import { toFindings } from '../domain/operations/instance/findings.ts';
+import { lookAtSettings } from '../domain/operations/instance/settings.ts';
 import type { Config } from '../lib/config/index.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { Listening } from '../lib/listen.ts';
 import { createMetrics, type Metrics } from '../lib/metrics.ts';
 import { onShutdown } from '../lib/shutdown.ts';
@@ -83,7 +83,7 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
  * @throws OperatorError naming the setting of a port that cannot be used; the servers that had started are stopped first
  */
 export async function startServers(deps: Deps, names: readonly ServerName[]): Promise<Running> {
-  const link = names.includes('api') ? await (await import('../domain/auth/setup.ts')).ensureSetupLink(deps) : null;
+  const link = names.includes('api') ? await (await import('../domain/identity/auth/setup.ts')).ensureSetupLink(deps) : null;
   const metrics = createMetrics();
   const outcomes = await Promise.allSettled(
     names.map(async (name) => {

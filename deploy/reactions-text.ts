@@ -1,5 +1,5 @@
-import type { ParkedEvent } from '../domain/reactions/parked.ts';
-import type { SubscriberStatus } from '../domain/reactions/status.ts';
+import type { ParkedEvent } from '../domain/platform/events/parked.ts';
+import type { SubscriberStatus } from '../domain/platform/events/status.ts';
 
 /** Subscribers and their parked events as lines for a terminal. Times are UTC. */
 export function reactionLines({

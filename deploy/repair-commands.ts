@@ -23,7 +23,7 @@ function outboxCommands(program: Command): void {
     .description('list intents that Temporal did not take, and that wait for an operator; with their reasons')
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => {
-      const { listParked } = await import('../domain/system/outbox.ts');
+      const { listParked } = await import('../domain/operations/system/outbox.ts');
       await withCurrentDatabase(async (db) => {
         const parked = await listParked(db);
         if (options.json) printJson({ parked });
@@ -36,7 +36,7 @@ function outboxCommands(program: Command): void {
     .description('carry parked intents again, and what waits behind them')
     .argument('[id...]', 'which; without any, all of them', outboxId)
     .action(async (ids: string[]) => {
-      const { retryParked } = await import('../domain/system/outbox.ts');
+      const { retryParked } = await import('../domain/operations/system/outbox.ts');
       await withCurrentDatabase(async (db) =>
         printJson({ retried: await retryParked(db, ids.length > 0 ? ids : undefined) }),
       );
@@ -47,7 +47,7 @@ function outboxCommands(program: Command): void {
     .description('give parked intents up, and carry what waits behind them')
     .argument('<id...>', 'which', outboxId)
     .action(async (ids: string[]) => {
-      const { dropParked } = await import('../domain/system/outbox.ts');
+      const { dropParked } = await import('../domain/operations/system/outbox.ts');
       await withCurrentDatabase(async (db) => printJson({ dropped: await dropParked(db, ids) }));
     });
 }
@@ -58,7 +58,7 @@ function uncertainCommands(program: Command): void {
     .command('uncertain')
     .description('list emails that may have left, of which no mail server said so; as JSON')
     .action(async () => {
-      const { listUncertain } = await import('../domain/tasks/uncertain.ts');
+      const { listUncertain } = await import('../domain/operations/dead-letters/uncertain.ts');
       await withCurrentDatabase(async (db) => printJson({ uncertain: await listUncertain(db) }));
     });
 
@@ -71,7 +71,7 @@ function uncertainCommands(program: Command): void {
       .description(what)
       .argument('<id...>', 'ids of uncertain emails')
       .action(async (ids: string[]) => {
-        const { settleUncertain } = await import('../domain/tasks/uncertain.ts');
+        const { settleUncertain } = await import('../domain/operations/dead-letters/uncertain.ts');
         await withAssembly(async ({ deps }) => {
           for (const id of ids) {
             await settleUncertain(deps, id, name);
@@ -90,8 +90,8 @@ function reactionCommands(program: Command): void {
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => {
       await withCurrentDatabase(async (db, clock) => {
-        const { reactionStatus } = await import('../domain/reactions/status.ts');
-        const { listParkedEvents } = await import('../domain/reactions/parked.ts');
+        const { reactionStatus } = await import('../domain/platform/events/status.ts');
+        const { listParkedEvents } = await import('../domain/platform/events/parked.ts');
         const deps = { db, clock };
         const report = { subscribers: await reactionStatus(deps), parked: await listParkedEvents(deps) };
         if (options.json) printJson(report);
@@ -108,8 +108,8 @@ function reactionCommands(program: Command): void {
       .description(what)
       .argument('<id...>', 'ids of parked events')
       .action(async (ids: string[]) => {
-        const { discardParkedEvent, replayParkedEvent } = await import('../domain/reactions/parked.ts');
-        const { SUBSCRIBERS } = await import('../domain/subscribers/index.ts');
+        const { discardParkedEvent, replayParkedEvent } = await import('../domain/platform/events/parked.ts');
+        const { SUBSCRIBERS } = await import('../domain/operations/subscribers/index.ts');
         await withAssembly(async ({ deps }) => {
           for (const id of ids) {
             if (name === 'replay') await replayParkedEvent(deps, SUBSCRIBERS, id);
@@ -131,7 +131,7 @@ function factCommands(program: Command): void {
     .option('--organization <id>', 'only this workspace')
     .option('--json', 'as JSON')
     .action(async (options: { organization?: string; json?: boolean }) => {
-      const { verifyFacts } = await import('../domain/facts/verify.ts');
+      const { verifyFacts } = await import('../domain/reporting/aggregates/verify.ts');
       const reports = await withAssembly(({ deps }) => verifyFacts(deps, options.organization));
       if (options.json) printJson({ organizations: reports });
       else printLines(factLines(reports));
@@ -144,7 +144,7 @@ function factCommands(program: Command): void {
     .description('mend facts and counts from the emails and what was recorded about them, while writes go on')
     .option('--organization <id>', 'only this workspace')
     .action(async (options: { organization?: string }) => {
-      const { rebuildFacts } = await import('../domain/facts/rebuild.ts');
+      const { rebuildFacts } = await import('../domain/reporting/aggregates/rebuild.ts');
       printJson({ organizations: await withAssembly(({ deps }) => rebuildFacts(deps, options.organization)) });
     });
 }
@@ -156,7 +156,7 @@ function runCommands(program: Command): void {
     .description('have a run go on that kept failing and is blocked; the campaign, lead, import or delivery shows why')
     .argument('<workflow id>', 'as in the Temporal UI: enrollment/<campaign>/<contact>, campaign/<id>, …')
     .action(async (workflowId: string) => {
-      const { retryRun } = await import('../domain/system/blocked-runs.ts');
+      const { retryRun } = await import('../domain/operations/system/blocked-runs.ts');
       await withAssembly(async ({ deps }) => {
         if (!(await retryRun(deps, workflowId))) throw new OperatorError(`${workflowId} is not blocked`);
         printJson({ retried: workflowId });
@@ -170,7 +170,7 @@ function runCommands(program: Command): void {
     .description('end a replay after its present page; what it has done stays')
     .argument('<replay id>', 'as in GET /v1/goals/:id/replays')
     .action(async (replayId: string) => {
-      const { cancelReplayById } = await import('../domain/goals/replays.ts');
+      const { cancelReplayById } = await import('../domain/reporting/goals/replays.ts');
       await withAssembly(async ({ deps }) => {
         if (!(await cancelReplayById(deps, replayId))) throw new OperatorError(`${replayId} is no replay under way`);
         printJson({ cancelled: replayId });

@@ -1,6 +1,6 @@
 import { isMap, LineCounter, parseDocument, type Document, type Node, type ParsedNode } from 'yaml';
 import type { z } from 'zod';
-import { createRunSchema } from '../domain/runs/input.ts';
+import { createRunSchema } from '../domain/campaigns/runs/input.ts';
 import type { Problem } from '../lib/errors.ts';
 
 /** A fault of a run file, where an editor finds it: line and column count from 1. */

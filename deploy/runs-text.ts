@@ -1,5 +1,5 @@
-import type { FamilyReport } from '../domain/system/reconcile.ts';
-import type { ParkedIntent } from '../domain/system/outbox.ts';
+import type { FamilyReport } from '../domain/operations/system/reconcile.ts';
+import type { ParkedIntent } from '../domain/operations/system/outbox.ts';
 
 /** Parked intents as lines for a terminal. Times are UTC. */
 export function parkedLines(parked: readonly ParkedIntent[]): string[] {

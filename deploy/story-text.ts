@@ -1,4 +1,4 @@
-import type { Story, StorySend, StoryStep, StoryWait } from '../domain/engine/enrollment/story.ts';
+import type { Story, StorySend, StoryStep, StoryWait } from '../domain/sending/enrollment/story.ts';
 
 /** A contact's story as lines for a terminal. Times are UTC. */
 export function storyLines(story: Story): string[] {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Connection } from '@temporalio/client';
 import { across } from '../db/across.ts';
 import { connect } from '../db/connection.ts';
-import { examineInstance } from '../domain/instance/health.ts';
+import { examineInstance } from '../domain/operations/instance/health.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
 import { settingsSchema, SENSITIVE } from '../lib/config/settings.ts';
 import { sha256 } from '../lib/crypto.ts';

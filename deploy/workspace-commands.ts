@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { emailAddress, moment, wholeNumber } from './arguments.ts';
-import { RUN_STATES, type RunState } from '../domain/runs/states.ts';
+import { RUN_STATES, type RunState } from '../domain/campaigns/runs/states.ts';
 import type { CampaignStatus, GivenEvent, Shown } from './workspace-work.ts';
 
 /** How the commands of a workspace write: the result of a command, and one line. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eachOf, HeronError } from '../client/src/index.ts';
-import type { RunState } from '../domain/runs/states.ts';
+import type { RunState } from '../domain/campaigns/runs/states.ts';
 import { ApiRefusal, createCommandApi, type ApiSettings } from './api-client.ts';
 import { tableLines, type Column } from './table-text.ts';
 import { OperatorError } from './waiting.ts';

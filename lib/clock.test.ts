@@ -93,13 +93,13 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The only places of domain and activities that ask another clock, and why they may. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'domain/mailboxes/leases.ts': 'leases of watchers and their retries, arbitrated by PostgreSQL',
-  'domain/engine/control/access-token.ts': 'the lease of a refresh of tokens',
-  'domain/integrations/account.ts': 'the lease of a refresh of tokens',
-  'domain/instance/fleet.ts': 'signs of life of worker processes',
-  'domain/system/backup.ts': 'signs of life of worker processes',
-  'domain/system/outbox.ts': 'times of the outbox, which the relay keeps',
-  'domain/system/readiness.ts': 'times of the outbox, which the relay keeps',
-  'domain/system/reconcile.ts': 'turns of searches for missing runs, which processes take from each other',
+  'domain/sending/control/access-token.ts': 'the lease of a refresh of tokens',
+  'domain/connect/integrations/account.ts': 'the lease of a refresh of tokens',
+  'domain/operations/instance/fleet.ts': 'signs of life of worker processes',
+  'domain/operations/system/backup.ts': 'signs of life of worker processes',
+  'domain/operations/system/outbox.ts': 'times of the outbox, which the relay keeps',
+  'domain/operations/system/readiness.ts': 'times of the outbox, which the relay keeps',
+  'domain/operations/system/reconcile.ts': 'turns of searches for missing runs, which processes take from each other',
 };
 
 const OTHER_CLOCKS =

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { newId } from '../lib/ids.ts';
+import { newId } from './ids.ts';
 import { lockFolder, lockHolder } from './folder-lock.ts';
 import { forkSource } from '../local/typescript.ts';
 

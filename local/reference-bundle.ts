@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { brotliCompressSync, constants } from 'node:zlib';
 
 const NAME = '@scalar/api-reference';
-const FOLDER = fileURLToPath(new URL('../api/system/reference/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../api/operations/system/reference/', import.meta.url));
 
 const run = promisify(execFile);
 const version = process.argv[2] ?? 'latest';

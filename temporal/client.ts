@@ -113,7 +113,7 @@ const WAITED_FOR: readonly Served[] = ['workflows', 'interactive'];
 /** Runs per page of visibility; the most that a cluster gives. */
 const LIST_PAGE = 1_000;
 
-/** The gateway that verbs get (domain/kernel/context.ts). */
+/** The gateway that verbs get (domain/platform/kernel/context.ts). */
 export function createWorkflowGateway(client: Client, config: Config, log: Logger, db: Db): WorkflowGateway {
   /** Rejects as soon as no worker is alive that could answer; never resolves. */
   const untilUnserved = async (signal: AbortSignal): Promise<never> => {

@@ -1,7 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import test from 'ava';
-import { pauseCampaign } from '../domain/engine/control/status.ts';
-import { transact } from '../domain/kernel/transact.ts';
+import { pauseCampaign } from '../domain/sending/control/status.ts';
+import { transact } from '../domain/platform/kernel/transact.ts';
 import { loadConfig } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
 import { startEngine, type Engine } from '../test/harness/engine.ts';

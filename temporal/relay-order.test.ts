@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { listParked, dropParked, retryParked } from '../domain/system/outbox.ts';
+import { listParked, dropParked, retryParked } from '../domain/operations/system/outbox.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { eventually } from '../test/harness/eventually.ts';

@@ -62,12 +62,12 @@ const KINDS: Record<string, Kind> = {
   'fixed waits': {
     finds: (source) => source.match(/(?<![.\w])(?:setTimeout|setInterval|sleep)\((?!callback)/g) ?? [],
     exact: {
-      'api/realtime/resume.test.ts': DRAWS_ORDERS,
-      'domain/delivery/fan-out.test.ts': DRAWS_ORDERS,
-      'domain/engine/sending/allocate.test.ts': 'a limit for who would wait for ever',
-      'domain/product-events/publish.test.ts': DRAWS_ORDERS,
-      'domain/runs/races.test.ts': DRAWS_ORDERS,
-      'domain/verification/by-probe.test.ts':
+      'api/servers/realtime/resume.test.ts': DRAWS_ORDERS,
+      'domain/connect/delivery/fan-out.test.ts': DRAWS_ORDERS,
+      'domain/sending/allocate.test.ts': 'a limit for who would wait for ever',
+      'domain/audience/product-events/publish.test.ts': DRAWS_ORDERS,
+      'domain/campaigns/runs/races.test.ts': DRAWS_ORDERS,
+      'domain/audience/verification/by-probe.test.ts':
         'gives a third conversation time to begin; with less the test proves less',
       'lib/egress/request.test.ts': SUBJECT,
       'lib/every.test.ts': SUBJECT,
@@ -92,12 +92,12 @@ const KINDS: Record<string, Kind> = {
     finds: shortNeedles,
     exact: {
       'api/approvals/pages/pages.test.ts': 'the page has these words alone',
-      'api/oauth/register.test.ts': 'a list of scopes',
-      'api/runs/routes.test.ts': 'a list of states',
-      'api/unibox/content.test.ts': 'a list of paths',
+      'api/identity/oauth/register.test.ts': 'a list of scopes',
+      'api/campaigns/runs/routes.test.ts': 'a list of states',
+      'api/inbox/threads/content.test.ts': 'a list of paths',
       'db/statement.test.ts': 'the message is always the same',
-      'domain/engine/outcomes/record-inbound.test.ts': 'a character that no text of the database can have',
-      'domain/integrations/providers/providers.test.ts': 'the message is always the same',
+      'domain/sending/outcomes/record-inbound.test.ts': 'a character that no text of the database can have',
+      'domain/connect/integrations/providers/providers.test.ts': 'the message is always the same',
       'domain/mail/inbound/parse.test.ts': 'the message is a file of the repository',
       'domain/mail/messages/build.test.ts': 'a list of names of headers',
       'local/packages/npm.test.ts': 'a list of files',

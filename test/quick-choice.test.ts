@@ -4,30 +4,30 @@ import { chooseTests } from './quick-choice.ts';
 const IMPORTS = new Map<string, string[]>([
   ['lib/ids.ts', []],
   ['lib/ids.test.ts', ['lib/ids.ts']],
-  ['domain/contacts/read.ts', ['lib/ids.ts']],
-  ['domain/contacts/search.test.ts', ['domain/contacts/search.ts']],
-  ['api/contacts/routes.ts', ['domain/contacts/read.ts']],
-  ['api/contacts/routes.test.ts', ['test/harness/world.ts']],
-  ['test/harness/world.ts', ['api/contacts/routes.ts']],
-  ['api/labels/routes.test.ts', ['test/harness/world.ts']],
+  ['domain/audience/contacts/read.ts', ['lib/ids.ts']],
+  ['domain/audience/contacts/search.test.ts', ['domain/audience/contacts/search.ts']],
+  ['api/audience/contacts/routes.ts', ['domain/audience/contacts/read.ts']],
+  ['api/audience/contacts/routes.test.ts', ['test/harness/world.ts']],
+  ['test/harness/world.ts', ['api/audience/contacts/routes.ts']],
+  ['api/audience/labels/routes.test.ts', ['test/harness/world.ts']],
   ['test/engine/sending.test.ts', ['test/harness/world.ts']],
   ['test/house.test.ts', []],
 ]);
 
 test('a change runs its own tests, those of its area and those a few imports away, the nearest first', (t) => {
-  t.deepEqual(chooseTests(['domain/contacts/read.ts'], IMPORTS), [
+  t.deepEqual(chooseTests(['domain/audience/contacts/read.ts'], IMPORTS), [
     'test/house.test.ts',
-    'api/contacts/routes.test.ts',
-    'domain/contacts/search.test.ts',
+    'api/audience/contacts/routes.test.ts',
+    'domain/audience/contacts/search.test.ts',
   ]);
   t.deepEqual(chooseTests(['lib/ids.ts'], IMPORTS), ['test/house.test.ts', 'lib/ids.test.ts']);
-  t.deepEqual(chooseTests(['domain/engine/sending/claim.ts'], IMPORTS), [
+  t.deepEqual(chooseTests(['domain/sending/claim.ts'], IMPORTS), [
     'test/house.test.ts',
     'test/engine/sending.test.ts',
   ]);
 });
 
 test('a changed test runs itself; a change that reaches nothing runs the house', (t) => {
-  t.deepEqual(chooseTests(['api/labels/routes.test.ts'], IMPORTS), ['api/labels/routes.test.ts', 'test/house.test.ts']);
+  t.deepEqual(chooseTests(['api/audience/labels/routes.test.ts'], IMPORTS), ['api/audience/labels/routes.test.ts', 'test/house.test.ts']);
   t.deepEqual(chooseTests(['README.md'], IMPORTS), ['test/house.test.ts']);
 });

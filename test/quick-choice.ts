@@ -5,7 +5,7 @@ const ALWAYS = ['test/house.test.ts'];
 /** Tests that stand for a folder whose own tests are elsewhere. */
 const STANDS_FOR: Record<string, string[]> = {
   'domain/engine/': ['test/engine/'],
-  'domain/delivery/': ['test/engine/webhooks.test.ts'],
+  'domain/connect/delivery/': ['test/engine/webhooks.test.ts'],
   'workflows/': ['test/suites/workflows.test.ts', 'test/engine/'],
   'activities/': ['test/engine/'],
   'temporal/': ['test/engine/'],

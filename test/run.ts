@@ -1,6 +1,6 @@
 /**
  * `npm test`: brings PostgreSQL and Temporal up once, runs ava over them, and takes everything down again
- * whatever happens. Arguments go on to ava: `npm test -- api/contacts/routes.test.ts --match='*import*'`.
+ * whatever happens. Arguments go on to ava: `npm test -- api/audience/contacts/routes.test.ts --match='*import*'`.
  *
  * HERON_TEST_PG and HERON_TEST_TEMPORAL, when both are set, name servers to use instead.
  */

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
-import { systemCtx, type Deps } from '../domain/kernel/context.ts';
-import { findExpiringAccess, refreshAhead } from '../domain/engine/control/access-token.ts';
+import { systemCtx, type Deps } from '../domain/platform/kernel/context.ts';
+import { findExpiringAccess, refreshAhead } from '../domain/sending/control/access-token.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 /** Mailboxes asked for in one look, and at once. */

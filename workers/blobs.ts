@@ -1,5 +1,5 @@
-import type { Deps } from '../domain/kernel/context.ts';
-import { moveBlobs, removeBlobs } from '../domain/system/move-blobs.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { moveBlobs, removeBlobs } from '../domain/operations/system/move-blobs.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 /**

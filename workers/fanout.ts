@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '../db/listen.ts';
-import type { Deps } from '../domain/kernel/context.ts';
-import { EVENTS_CHANNEL } from '../domain/kernel/events.ts';
-import { assignPositions, type FanOutMemory } from '../domain/delivery/fan-out.ts';
-import { forwardPositions } from '../domain/realtime/watch.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { EVENTS_CHANNEL } from '../domain/platform/kernel/events.ts';
+import { assignPositions, type FanOutMemory } from '../domain/connect/delivery/fan-out.ts';
+import { forwardPositions } from '../domain/platform/realtime/watch.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { onPath } from '../lib/cost-paths.ts';
 import { createWakeable } from '../lib/wakeable.ts';

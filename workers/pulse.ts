@@ -1,5 +1,5 @@
-import type { Deps } from '../domain/kernel/context.ts';
-import { lastLooks } from '../domain/system/reconcile.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { lastLooks } from '../domain/operations/system/reconcile.ts';
 import { every } from '../lib/every.ts';
 import { newId } from '../lib/ids.ts';
 import type { Metrics } from '../lib/metrics.ts';

@@ -1,6 +1,6 @@
 import type { Info as ActivityInfo } from '@temporalio/activity';
 import { NativeConnection, Worker, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
-import type { Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
 import type { Metrics } from '../lib/metrics.ts';

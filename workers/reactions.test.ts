@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { TestDeps } from '../test/harness/database.ts';
-import { declareSubscriber, type Subscriber } from '../domain/reactions/subscriber.ts';
+import { declareSubscriber, type Subscriber } from '../domain/platform/events/subscriber.ts';
 import { createMetrics, type Metrics } from '../lib/metrics.ts';
 import { eventually } from '../test/harness/eventually.ts';
 import { createEffects, readEffects, eventsInOrder, recordEffects } from '../test/harness/reactions.ts';

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { listen } from '../db/listen.ts';
-import type { Deps } from '../domain/kernel/context.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
 import { claimLeases, fairShare, leaveWorkers, renewLeases, type SyncLease } from '../domain/mailboxes/leases.ts';
 import { MAILBOXES_CHANNEL } from '../domain/mailboxes/sync-state.ts';
 import { newId } from '../lib/ids.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { Deps } from '../domain/kernel/context.ts';
-import { SUBSCRIBERS } from '../domain/subscribers/index.ts';
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { SUBSCRIBERS } from '../domain/operations/subscribers/index.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { carrier, startRelay } from '../temporal/relay.ts';

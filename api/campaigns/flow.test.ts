@@ -1,7 +1,7 @@
 import test from 'ava';
-import { recountCampaignFlow } from '../../domain/facts/campaign-flow.ts';
-import { verifyFacts } from '../../domain/facts/verify.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import { recountCampaignFlow } from '../../domain/reporting/aggregates/campaign-flow.ts';
+import { verifyFacts } from '../../domain/reporting/aggregates/verify.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
 import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
 import { openDesk } from '../../test/harness/campaign-desk.ts';

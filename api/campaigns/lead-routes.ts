@@ -1,8 +1,8 @@
-import { reader } from '../../domain/kernel/transact.ts';
-import { getLeadHold, holdProblems, pauseLead, removeLead, resumeLead } from '../../domain/leads/hold.ts';
-import { listLeads } from '../../domain/leads/list.ts';
-import { readLeadWay } from '../../domain/leads/way.ts';
-import { addCampaignLeads, audienceProblems } from '../../domain/leads/leads.ts';
+import { reader } from '../../domain/platform/kernel/transact.ts';
+import { getLeadHold, holdProblems, pauseLead, removeLead, resumeLead } from '../../domain/sending/leads/hold.ts';
+import { listLeads } from '../../domain/sending/leads/list.ts';
+import { readLeadWay } from '../../domain/sending/leads/way.ts';
+import { addCampaignLeads, audienceProblems } from '../../domain/audience/leads/add.ts';
 import { route } from '../http/route.ts';
 import { idParams, presentPage } from '../http/schemas.ts';
 import { presentHold, presentLead, presentWay } from './present.ts';

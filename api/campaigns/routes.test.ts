@@ -1,6 +1,6 @@
 import test from 'ava';
-import { effectiveSettings } from '../../domain/records/outreach-settings.ts';
-import { reader } from '../../domain/kernel/transact.ts';
+import { effectiveSettings } from '../../domain/sending/outreach-settings.ts';
+import { reader } from '../../domain/platform/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createMember } from '../../test/harness/factories.ts';

@@ -10,9 +10,9 @@ import { campaignsOverview, getCampaign, listCampaigns } from '../../domain/camp
 import { deleteCampaign } from '../../domain/campaigns/remove.ts';
 import { parkIfUndeliverable, startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
 import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
-import { findCampaign } from '../../domain/engine/campaign/find.ts';
-import { reader } from '../../domain/kernel/transact.ts';
-import { settingProblems } from '../../domain/records/outreach-settings.ts';
+import { findCampaign } from '../../domain/sending/campaign/find.ts';
+import { reader } from '../../domain/platform/kernel/transact.ts';
+import { settingProblems } from '../../domain/sending/outreach-settings.ts';
 import { campaignEditProblems, editCampaign } from '../../domain/campaigns/update.ts';
 import { z } from 'zod';
 import { heldAnswer, presentHeld } from '../approvals/held.ts';
@@ -42,7 +42,7 @@ import {
 } from './schemas.ts';
 import { START_REFUSALS } from './refusals.ts';
 import { campaignStepRoutes } from './step-routes.ts';
-import { testRunRoutes } from './test-run-routes.ts';
+import { testRunRoutes } from './test-runs/routes.ts';
 
 const area = 'campaigns';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;

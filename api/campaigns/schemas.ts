@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { senderInputSchema, updateCampaignSchema } from '../../domain/campaigns/input.ts';
-import { LEAD_STATUSES } from '../../domain/leads/list.ts';
+import { LEAD_STATUSES } from '../../domain/sending/leads/list.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
-import { partialSettingsSchema } from '../../domain/records/outreach-settings.ts';
-import { letterFields } from '../contacts/schemas.ts';
+import { partialSettingsSchema } from '../../domain/sending/outreach-settings.ts';
+import { letterFields } from '../audience/contacts/schemas.ts';
 import { besideFaults, inputTimestamp, paged, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_CONTACT_IDS = 10_000;

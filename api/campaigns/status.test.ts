@@ -1,8 +1,8 @@
 import test from 'ava';
-import { completeCampaign, pauseCampaign } from '../../domain/engine/control/status.ts';
-import { addLeads } from '../../domain/leads/leads.ts';
-import { resolveSenders } from '../../domain/engine/campaign/sender-pool.ts';
-import { reader, transact } from '../../domain/kernel/transact.ts';
+import { completeCampaign, pauseCampaign } from '../../domain/sending/control/status.ts';
+import { addLeads } from '../../domain/audience/leads/add.ts';
+import { resolveSenders } from '../../domain/sending/campaign/sender-pool.ts';
+import { reader, transact } from '../../domain/platform/kernel/transact.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';

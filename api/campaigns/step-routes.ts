@@ -11,7 +11,7 @@ import {
   updateStep,
 } from '../../domain/campaigns/steps.ts';
 import { createVariant, deleteVariant, listVariants, updateVariant } from '../../domain/campaigns/variants.ts';
-import { reader } from '../../domain/kernel/transact.ts';
+import { reader } from '../../domain/platform/kernel/transact.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { asSeen, idParams } from '../http/schemas.ts';

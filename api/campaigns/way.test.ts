@@ -1,5 +1,5 @@
 import test from 'ava';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';

@@ -11,7 +11,7 @@ import {
   updateDeal,
 } from '../../domain/crm/deals.ts';
 import { listActivities } from '../../domain/crm/activities.ts';
-import { reader } from '../../domain/kernel/transact.ts';
+import { reader } from '../../domain/platform/kernel/transact.ts';
 import { route } from '../http/route.ts';
 import { asSeen, idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
 import { presentActivity, presentDeal, presentFoundDeal } from './present.ts';

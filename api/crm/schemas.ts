@@ -5,7 +5,7 @@ import { DEAL_STATUSES } from '../../domain/crm/deals.ts';
 import { MAX_STAGES } from '../../domain/crm/pipelines.ts';
 import { TASK_SORTS } from '../../domain/crm/task-search.ts';
 import { TASK_STATUSES } from '../../domain/crm/tasks.ts';
-import { DEFAULT_CURRENCY, TASK_PRIORITIES } from '../../domain/records/crm-actions.ts';
+import { DEFAULT_CURRENCY, TASK_PRIORITIES } from '../../domain/sending/campaign/crm-actions.ts';
 import { decimalsOf, isCurrency, MAX_MINOR_UNITS, exactMinorUnits } from '../../lib/money.ts';
 import { besideFaults, inputTimestamp, timestamp, uuid } from '../http/schemas.ts';
 

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { ANONYMOUS, MAX_USER_AGENT, type Actor } from '../../domain/kernel/actor.ts';
+import { ANONYMOUS, MAX_USER_AGENT, type Actor } from '../../domain/platform/kernel/actor.ts';
 import { needsCredential, refusedCredential } from './challenge.ts';
 import type { GuardParts } from './guard-parts.ts';
 import { countKeyRequest } from './rate-limit.ts';

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { GuardParts } from './guard-parts.ts';
 import { Awaiting, type AnyRoute, type RouteAnswer, type StreamReply } from './route.ts';
 

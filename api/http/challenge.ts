@@ -1,4 +1,4 @@
-import type { Actor } from '../../domain/kernel/actor.ts';
+import type { Actor } from '../../domain/platform/kernel/actor.ts';
 import { scopesOf } from '../../domain/identity/scopes.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { asUnavailable } from '../../domain/kernel/over-time.ts';
+import { asUnavailable } from '../../domain/platform/kernel/over-time.ts';
 import { AppError, ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/errors.ts';
 import { traceIds } from '../../lib/trace.ts';
 import { oauthBody } from './oauth-errors.ts';

@@ -1,5 +1,5 @@
 import type { ActorResolver } from '../../domain/identity/resolve-actor.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { Deps } from '../../domain/platform/kernel/context.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
 
 /** What the guard needs of its process. */

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
-import { assertMailboxAllowed, type Actor } from '../../domain/kernel/actor.ts';
-import type { Ctx } from '../../domain/kernel/context.ts';
-import { preferredLanguage } from '../page-texts/index.ts';
+import { assertMailboxAllowed, type Actor } from '../../domain/platform/kernel/actor.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { preferredLanguage } from '../pages/texts/index.ts';
 import { admit } from './admit.ts';
 import { answer } from './answer.ts';
 import { assertServed, authorize } from './authorize.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
-import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { MultipartFile } from '../../lib/multipart.ts';

@@ -1,4 +1,4 @@
-import { OAUTH_CODES, OAuthError, type OAuthCode } from '../../domain/oauth/errors.ts';
+import { OAUTH_CODES, OAuthError, type OAuthCode } from '../../domain/identity/oauth/errors.ts';
 import type { AppError } from '../../lib/errors.ts';
 import type { ErrorStyle } from './route.ts';
 

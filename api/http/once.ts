@@ -1,5 +1,5 @@
-import type { Ctx } from '../../domain/kernel/context.ts';
-import { idempotentRequest, performOnce } from '../../domain/kernel/idempotency.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { idempotentRequest, performOnce } from '../../domain/platform/kernel/idempotency.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { idempotencyOf, type AnyRoute, type RouteAnswer, type RouteRequest } from './route.ts';
 

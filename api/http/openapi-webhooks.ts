@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { EVENT_PAYLOADS, TEST_PAYLOAD } from '../../domain/kernel/event-payloads.ts';
-import { EVENT_TYPES, scopeOf, TEST_EVENT, type EventType } from '../../domain/kernel/events.ts';
+import { EVENT_PAYLOADS, TEST_PAYLOAD } from '../../domain/platform/kernel/event-payloads.ts';
+import { EVENT_TYPES, scopeOf, TEST_EVENT, type EventType } from '../../domain/platform/kernel/events.ts';
 
 const HEADERS = [
   {

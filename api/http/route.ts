@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Config } from '../../lib/config/index.ts';
-import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { ErrorCode, Problem } from '../../lib/errors.ts';
 import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 

@@ -1,14 +1,14 @@
 import test from 'ava';
-import { claimSend } from '../../domain/engine/sending/claim.ts';
-import { deliverSend } from '../../domain/engine/sending/deliver.ts';
-import { ensureAccess, expireAccess } from '../../domain/engine/control/access-token.ts';
+import { claimSend } from '../../domain/sending/claim.ts';
+import { deliverSend } from '../../domain/sending/deliver.ts';
+import { ensureAccess, expireAccess } from '../../domain/sending/control/access-token.ts';
 import { revokeConsents } from '../../domain/mailboxes/revoke.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { newId } from '../../lib/ids.ts';
 import { createSmtpSender } from '../../lib/smtp/index.ts';
 import { createWorkflowGateway } from '../../temporal/client.ts';
-import { rotateKeys } from '../../domain/system/rotate-keys.ts';
+import { rotateKeys } from '../../domain/operations/system/rotate-keys.ts';
 import { createKeyring } from '../../lib/keyring.ts';
 import { newSecret } from '../../lib/crypto.ts';
 import { startEngine, type Engine } from '../../test/harness/engine.ts';

@@ -7,11 +7,11 @@ import {
 } from '../../domain/mailboxes/give-consent.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { AnyRoute, StreamReply } from '../http/route.ts';
-import { sentForm, shownPage } from '../oauth/pages/declare.ts';
-import { html } from '../oauth/pages/html.ts';
-import { messagePage, page } from '../oauth/pages/layout.ts';
-import { hiddenFields, problem } from '../oauth/pages/sign-in.ts';
-import type { Visit } from '../oauth/pages/visit.ts';
+import { sentForm, shownPage } from '../pages/declare.ts';
+import { html } from '../pages/html.ts';
+import { messagePage, page } from '../pages/layout.ts';
+import { hiddenFields, problem } from '../pages/sign-in.ts';
+import type { Visit } from '../pages/visit.ts';
 
 const PATH = '/mailboxes/consent';
 const text = z.string().max(4096).default('');

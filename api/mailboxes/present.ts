@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import type { Allowance } from '../../domain/mailboxes/allowance.ts';
 import type { AuthCheck } from '../../domain/mailboxes/auth-check.ts';
 import type { LiveCheck } from '../../domain/mailboxes/live-check.ts';
-import { fixOfHold } from '../../domain/engine/control/hold-codes.ts';
+import { fixOfHold } from '../../domain/sending/control/hold-codes.ts';
 import { holdOf } from '../../domain/mailboxes/read.ts';
 import type { ConsentResult, StartedConsent } from '../../domain/mailboxes/consent.ts';
 import type { MailboxDetail, MailboxError, MailboxView } from '../../domain/mailboxes/read.ts';
-import type { WarmupStanding } from '../../domain/warmup/standing.ts';
+import type { WarmupStanding } from '../../domain/mailboxes/warmup/standing.ts';
 import { iso } from '../http/schemas.ts';
-import { presentStanding } from '../warmup/present.ts';
+import { presentStanding } from './warmup/present.ts';
 import type {
   allowance,
   authCheck,

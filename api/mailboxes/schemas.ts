@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { minuteOfDay } from '../../domain/records/schedule/windows.ts';
-import { standing } from '../warmup/schemas.ts';
+import { minuteOfDay } from '../../domain/platform/scheduling/windows.ts';
+import { standing } from './warmup/schemas.ts';
 import { emailAddress, paged, timestamp, uuid } from '../http/schemas.ts';
 
 /** Text that stands in a header: no line breaks, no control characters. */

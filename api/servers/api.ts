@@ -1,16 +1,16 @@
 import { createActorResolver } from '../../domain/identity/resolve-actor.ts';
-import { createUsageLog } from '../../domain/api-keys/usage-log.ts';
+import { createUsageLog } from '../../domain/identity/api-keys/usage-log.ts';
 import { openRateLimiter } from '../../domain/identity/rate-limiter.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
 import { createApp, type AppOptions } from '../http/app.ts';
 import { openApiDocument } from '../http/openapi.ts';
-import { onlyPost } from '../mcp/methods.ts';
+import { onlyPost } from '../agents/mcp/methods.ts';
 import { routes } from '../routes.ts';
-import { dashboardFallback, dashboardFiles } from '../system/dashboard.ts';
-import { documents, metricsEndpoint } from '../system/documents.ts';
+import { dashboardFallback, dashboardFiles } from '../pages/dashboard.ts';
+import { documents, metricsEndpoint } from '../operations/system/documents.ts';
 import { VERSION } from '../../lib/version.ts';
 
 /** The API's OpenAPI document, without a server running. */

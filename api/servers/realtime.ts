@@ -1,8 +1,8 @@
 import Koa from 'koa';
 import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
-import { watchPositions } from '../../domain/realtime/watch.ts';
+import { watchPositions } from '../../domain/platform/realtime/watch.ts';
 import { openRateLimiter } from '../../domain/identity/rate-limiter.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
@@ -10,9 +10,9 @@ import { inRequest } from '../../lib/request-span.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { sendError } from '../http/errors.ts';
 import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
-import { createGateway } from '../realtime/gateway.ts';
-import { GATEWAY_TIMES, type GatewayTimes } from '../realtime/gateway-parts.ts';
-import { metricsEndpoint } from '../system/documents.ts';
+import { createGateway } from './realtime/gateway.ts';
+import { GATEWAY_TIMES, type GatewayTimes } from './realtime/gateway-parts.ts';
+import { metricsEndpoint } from '../operations/system/documents.ts';
 
 export interface RealtimeOptions extends Partial<GatewayTimes> {
   port?: number;

@@ -1,11 +1,11 @@
-import { announceClicks, untilNextAnnouncement } from '../../domain/tracking/announce-clicks.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import { announceClicks, untilNextAnnouncement } from '../../domain/campaigns/tracking/announce-clicks.ts';
+import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
 import { createWakeable } from '../../lib/wakeable.ts';
-import { createTrackingApp } from '../tracking/app.ts';
+import { createTrackingApp } from '../campaigns/tracking/app.ts';
 
 /**
  * Pause (ms) between two looks for clicks that wait to be announced, when this process has recorded none: those of a process that died. A click of its

@@ -19,7 +19,7 @@ export const impact: MigrationImpact = {
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- The groups of an email, each at its place in next_days: ten that every email has, then its categories. The reports have the same keys
-    -- (domain/acquisition/dimensions.ts).
+    -- (domain/reporting/acquisition/dimensions.ts).
     create function heron_send_groups(
       campaign_id uuid, step_id uuid, variant_id uuid, offer text, angle text, cta text, mailbox_id uuid, audience_source text, segment_id uuid, category_ids uuid[]
     ) returns table (place bigint, dimension text, key text) language sql immutable parallel safe as $$

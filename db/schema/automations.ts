@@ -7,7 +7,7 @@ export interface AutomationsRow {
   organization_id: string;
   name: string;
   enabled: boolean;
-  /** Of domain/triggers, or automation.called. */
+  /** Of domain/connect/triggers, or automation.called. */
   trigger_event: string;
   /** Which events of the trigger count. */
   filter: AutomationFilter;

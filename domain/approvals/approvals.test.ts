@@ -12,7 +12,7 @@ import { createApiKey, createMember } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
-import { reader, transact } from '../kernel/transact.ts';
+import { reader, transact } from '../platform/kernel/transact.ts';
 import { authorizeAction, type Action } from './authorize.ts';
 import { decideApproval, executeApproval } from './decide.ts';
 import { expireApproval, withdrawApproval } from './expire.ts';

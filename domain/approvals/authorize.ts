@@ -2,8 +2,8 @@ import { utcDay } from '../../lib/clock.ts';
 import type { AgentPolicyRow, Capability } from '../../db/models/agent-policy.ts';
 import type { PolicyReason } from '../../db/json-columns.ts';
 import { AppError } from '../../lib/errors.ts';
-import { isCredential, type Actor } from '../kernel/actor.ts';
-import type { Tx } from '../kernel/transact.ts';
+import { isCredential, type Actor } from '../platform/kernel/actor.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
 
 /** The credential that asks for an action, as a request has it or as a row remembers it. */
 export type Requester = Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;

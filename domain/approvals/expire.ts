@@ -1,5 +1,5 @@
 import type { ApprovalRow } from '../../db/models/approval.ts';
-import type { Tx } from '../kernel/transact.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
 import { NO_DECISION } from './link.ts';
 import { signalSubject, type SubjectType } from './subjects.ts';
 import { approvalEvent } from './view.ts';

@@ -6,7 +6,7 @@ import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { start } from '../../temporal/dispatch.ts';
 import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts';
-import type { Tx } from '../kernel/transact.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
 import type { Requester } from './authorize.ts';
 import { endApproval } from './expire.ts';
 import { approvalUrl, NO_DECISION } from './link.ts';

@@ -1,7 +1,7 @@
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
 
 /** A list of approvals, of one state or of all. */
 export interface ApprovalFilter extends PageRequest {

@@ -1,9 +1,9 @@
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import { across } from '../../db/across.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { sendClaimedMail } from '../records/claimed-mail.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
+import { sendClaimedMail } from '../platform/claimed-mail.ts';
 import { approvalMail, type Approver } from './mail.ts';
 import { approvalStatus, findApproval } from './view.ts';
 

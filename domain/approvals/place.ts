@@ -1,6 +1,6 @@
 import { across } from '../../db/across.ts';
 import { isUuid } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
 
 /** The workspace of an approval, if the signed-in person is a member of it: a mailed link names no workspace. Null otherwise. */
 export async function approvalPlace(ctx: Ctx, id: string): Promise<{ id: string; name: string } | null> {

@@ -1,9 +1,9 @@
 import { across } from '../../db/across.ts';
 import type { Bindings } from '../../db/statement.ts';
 import { ZERO_UUID } from '../../lib/ids.ts';
-import { systemCtx, type Deps } from '../kernel/context.ts';
-import { eachByItself } from '../kernel/each-by-itself.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
+import { systemCtx, type Deps } from '../platform/kernel/context.ts';
+import { eachByItself } from '../platform/kernel/each-by-itself.ts';
+import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { expireApproval } from './expire.ts';
 
 const PAGE = 500;

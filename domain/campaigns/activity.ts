@@ -1,8 +1,8 @@
 import type { Columns } from '../../db/rows.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
 
 export type CampaignLogRow = Columns<
   'campaign_logs',

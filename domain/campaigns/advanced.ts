@@ -1,15 +1,15 @@
 import { json } from '../../db/connection.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { signalLauncher } from '../engine/control/signals.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact } from '../kernel/transact.ts';
-import { assertAsSeen } from '../records/as-seen.ts';
-import { checkedSettings, type PartialSettings } from '../records/outreach-settings.ts';
-import { logCampaign } from '../engine/campaign/log.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import { assertMayChangeActive } from '../leads/may-change.ts';
-import { lockCampaign } from '../engine/control/status.ts';
-import { reschedule } from '../engine/control/reschedule.ts';
+import { signalLauncher } from '../sending/control/signals.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact } from '../platform/kernel/transact.ts';
+import { assertAsSeen } from '../platform/as-seen.ts';
+import { checkedSettings, type PartialSettings } from '../sending/outreach-settings.ts';
+import { logCampaign } from '../sending/campaign/log.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
+import { lockCampaign } from '../sending/control/status.ts';
+import { reschedule } from '../sending/control/reschedule.ts';
 
 /** What a campaign overrides of the organization's outreach settings. */
 export interface AdvancedSettings {

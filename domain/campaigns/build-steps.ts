@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { formatMessageError } from '../mail/messages/preview.ts';
 import { inspectSource, type MessageField } from '../mail/messages/render-source.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
-import { defaultConditions, graphProblems, type GraphStep, type StepConditions } from '../engine/campaign/graph.ts';
+import { defaultConditions, graphProblems, type GraphStep, type StepConditions } from '../sending/campaign/graph.ts';
 import type { StepInput } from './input.ts';
 
 /** A step to store, before its campaign and timestamps are known. */

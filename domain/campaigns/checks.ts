@@ -3,10 +3,10 @@ import { DateTime } from 'luxon';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
-import { assertMailboxAllowed, type Actor } from '../kernel/actor.ts';
-import { existingIds, unknownIdProblems } from '../records/references.ts';
-import { scheduleProblems } from '../records/schedule/problems.ts';
-import type { CheckedStep } from '../engine/campaign/step-findings.ts';
+import { assertMailboxAllowed, type Actor } from '../platform/kernel/actor.ts';
+import { existingIds, unknownIdProblems } from '../platform/references.ts';
+import { scheduleProblems } from '../platform/scheduling/problems.ts';
+import type { CheckedStep } from '../sending/campaign/step-findings.ts';
 import type { CampaignSettings, SenderInput } from './input.ts';
 
 /**

@@ -1,16 +1,16 @@
-import { toGraphStep } from '../engine/campaign/step-findings.ts';
+import { toGraphStep } from '../sending/campaign/step-findings.ts';
 import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps } from '../../db/models/campaign-step.ts';
 import { CampaignVariants } from '../../db/models/campaign-variant.ts';
 import { newId } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
-import { assertMayWriteSteps } from '../records/automation-rights.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { transact, type Tx } from '../platform/kernel/transact.ts';
+import { assertMayWriteSteps } from '../approvals/automation-rights.ts';
 import { announceCreated } from './create.ts';
-import { rewire } from '../engine/campaign/graph.ts';
-import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
-import { logCampaign } from '../engine/campaign/log.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
+import { rewire } from '../sending/campaign/graph.ts';
+import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
+import { logCampaign } from '../sending/campaign/log.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
 import { countNewCampaign } from './throttle.ts';
 
 const MAX_NAME = 50;

@@ -1,12 +1,12 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { refuseProblems } from '../../lib/errors.ts';
-import { stepErrors } from '../engine/campaign/step-findings.ts';
-import { stepsWithoutSubject, stepsWithoutText } from '../engine/campaign/subjects.ts';
-import { readWritten } from '../engine/campaign/written.ts';
-import { retryCompositions } from '../engine/sending/composition.ts';
-import type { Tx } from '../kernel/transact.ts';
-import { assertMayChangeActive } from '../leads/may-change.ts';
+import { stepErrors } from '../sending/campaign/step-findings.ts';
+import { stepsWithoutSubject, stepsWithoutText } from '../sending/campaign/subjects.ts';
+import { readWritten } from '../sending/campaign/written.ts';
+import { retryCompositions } from '../sending/composition.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 
 /**
  * Changes steps or variants of a locked campaign. While it is active, an edit must not bring in what a start would refuse;

@@ -1,8 +1,8 @@
 import { ZERO_UUID } from '../../lib/ids.ts';
-import { addUp, SUMMED, type Counts } from '../facts/metrics.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
+import { addUp, SUMMED, type Counts } from '../reporting/aggregates/metrics.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
 
 /** Where the leads of a campaign stand in its graph, which ways they went, and what became of the emails of each wording. */
 export interface CampaignFlow {

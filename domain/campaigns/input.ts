@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MAX_UTM_LENGTH } from '../mail/messages/utm.ts';
-import { partialSettingsSchema } from '../records/outreach-settings.ts';
-import { stepActionSchema } from '../engine/campaign/actions.ts';
-import { conditionsSchema } from '../engine/campaign/graph.ts';
+import { partialSettingsSchema } from '../sending/outreach-settings.ts';
+import { stepActionSchema } from '../sending/campaign/actions.ts';
+import { conditionsSchema } from '../sending/campaign/graph.ts';
 
 const MAX_LIST = 200;
 /** Steps one campaign may have. */

@@ -6,11 +6,11 @@ import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { hashRecipients, MAX_SAMPLES } from '../approvals/payload.ts';
-import { IS_SENDER, POOL_TABLES, poolBindings } from '../engine/campaign/sender-pool.ts';
-import { toGraphStep } from '../engine/campaign/step-findings.ts';
+import { IS_SENDER, POOL_TABLES, poolBindings } from '../sending/campaign/sender-pool.ts';
+import { toGraphStep } from '../sending/campaign/step-findings.ts';
 import { buildMessage } from '../mail/messages/build.ts';
 import type { MessageContact } from '../mail/messages/values.ts';
-import { effectiveSettings } from '../records/outreach-settings.ts';
+import { effectiveSettings } from '../sending/outreach-settings.ts';
 
 /** Addresses are listed one by one up to this number. */
 const FEW = 20;

@@ -9,7 +9,7 @@ import {
   type Branch,
   type GraphStep,
   type StepConditions,
-} from '../engine/campaign/graph.ts';
+} from '../sending/campaign/graph.ts';
 
 /** Where a step is put: behind another one, on its normal way or on one of its branches (by index); null: at the beginning. */
 export interface StepPlace {

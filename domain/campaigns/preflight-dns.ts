@@ -2,11 +2,11 @@ import pLimit from 'p-limit';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { DnsRecords } from '../../lib/dns.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import { IN_POOL, POOL_TABLES, poolBindings } from '../engine/campaign/sender-pool.ts';
-import { readSenderDns, recalledSenderDns, recentSenderDns, type SenderDns } from '../records/sender-dns.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { IN_POOL, POOL_TABLES, poolBindings } from '../sending/campaign/sender-pool.ts';
+import { readSenderDns, recalledSenderDns, recentSenderDns, type SenderDns } from '../sending/sender-dns.ts';
 import {
   errorFinding,
   infoFinding,

@@ -1,9 +1,9 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { scheduleOf } from '../engine/campaign/campaign-view.ts';
-import { estimateSending, type Estimate } from '../records/schedule/estimate.ts';
-import type { ProjectedMailbox } from '../records/schedule/projected-day.ts';
-import { nextOpening } from '../records/schedule/windows.ts';
+import { scheduleOf } from '../sending/campaign/campaign-view.ts';
+import { estimateSending, type Estimate } from '../platform/scheduling/estimate.ts';
+import type { ProjectedMailbox } from '../platform/scheduling/projected-day.ts';
+import { nextOpening } from '../platform/scheduling/windows.ts';
 import { projectedMailboxes, rampOf } from './estimate.ts';
 import { errorFinding, infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 

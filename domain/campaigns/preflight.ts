@@ -2,11 +2,11 @@ import { json } from '../../db/connection.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Row } from '../../db/rows.ts';
 import { newId } from '../../lib/ids.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import { readWritten } from '../engine/campaign/written.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
-import { effectiveSettings } from '../records/outreach-settings.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { readWritten } from '../sending/campaign/written.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { transact, type Tx } from '../platform/kernel/transact.ts';
+import { effectiveSettings } from '../sending/outreach-settings.ts';
 import {
   contentFindings,
   copyOf,

@@ -3,12 +3,12 @@ import { CampaignSteps } from '../../db/models/campaign-step.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { assertMailboxAllowed, may } from '../kernel/actor.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
+import { assertMailboxAllowed, may } from '../platform/kernel/actor.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
 import { previewMessage, type MessagePreview } from '../mail/messages/preview.ts';
 import { mergeValues, SAMPLE_CONTACT, type MessageContact } from '../mail/messages/values.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
 
 export interface PreviewRequest {
   subject?: string | undefined;

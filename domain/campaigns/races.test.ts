@@ -1,11 +1,11 @@
 import test from 'ava';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
-import { transact } from '../kernel/transact.ts';
-import { addLeads } from '../leads/leads.ts';
+import { transact } from '../platform/kernel/transact.ts';
+import { addLeads } from '../audience/leads/add.ts';
 import { deleteCampaign } from './remove.ts';
 import { startCampaign, stopCampaign } from './start.ts';
-import { completeCampaign } from '../engine/control/status.ts';
+import { completeCampaign } from '../sending/control/status.ts';
 
 const ROUNDS = 12;
 

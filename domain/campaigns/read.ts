@@ -2,11 +2,11 @@ import type { Columns } from '../../db/rows.ts';
 import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { badCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { likeLiteral } from '../records/conditions.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import { PAUSED_STATUSES } from '../engine/control/status.ts';
+import { likeLiteral } from '../platform/conditions.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { PAUSED_STATUSES } from '../sending/control/status.ts';
 
 export { CAMPAIGN_STATUSES } from '../../db/models/campaign.ts';
 export type { CampaignRow } from '../../db/models/campaign.ts';

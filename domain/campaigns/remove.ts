@@ -5,10 +5,10 @@ import { cancel, writeIntents } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { withdrawApproval } from '../approvals/expire.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
-import { releaseReservedSends } from '../engine/control/release.ts';
-import { lockCampaign } from '../engine/control/status.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { transact, type Tx } from '../platform/kernel/transact.ts';
+import { releaseReservedSends } from '../sending/control/release.ts';
+import { lockCampaign } from '../sending/control/status.ts';
 
 const REASON = 'the campaign was deleted';
 /** Runs that are cancelled with one statement. */

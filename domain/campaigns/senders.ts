@@ -1,18 +1,18 @@
 import type { Columns } from '../../db/rows.ts';
 import { refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact } from '../kernel/transact.ts';
-import { assertAsSeen } from '../records/as-seen.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact } from '../platform/kernel/transact.ts';
+import { assertAsSeen } from '../platform/as-seen.ts';
 import { senderProblems } from './checks.ts';
 import type { SenderInput } from './input.ts';
-import { logCampaign } from '../engine/campaign/log.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
-import { assertMayChangeActive } from '../leads/may-change.ts';
-import { lockCampaign } from '../engine/control/status.ts';
+import { logCampaign } from '../sending/campaign/log.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
+import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
+import { lockCampaign } from '../sending/control/status.ts';
 import { storeSenders } from './sender-rows.ts';
-import { poolChanged } from '../engine/control/reschedule.ts';
+import { poolChanged } from '../sending/control/reschedule.ts';
 
 /** A mailbox of an explicit pool. */
 export type CampaignSenderRow = Columns<'campaign_senders', 'mailbox_id' | 'weight' | 'enabled' | 'last_sent_at'>;

@@ -5,14 +5,14 @@ import { decideApproval, executeApproval, type Decision } from '../approvals/dec
 import { withdrawApproval } from '../approvals/expire.ts';
 import { holdForApproval } from '../approvals/hold.ts';
 import { findApproval, type ApprovalRow } from '../approvals/view.ts';
-import { isCredential, may, type Actor } from '../kernel/actor.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
-import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
-import { logCampaign } from '../engine/campaign/log.ts';
-import { launchRefusal } from '../engine/campaign/launch-checks.ts';
+import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { transact, type Tx } from '../platform/kernel/transact.ts';
+import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
+import { logCampaign } from '../sending/campaign/log.ts';
+import { launchRefusal } from '../sending/campaign/launch-checks.ts';
 import { launchContent } from './launch-content.ts';
-import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../engine/control/status.ts';
+import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
 
 export interface StartOptions {
   /** Start although the projected bounce rate is high. */

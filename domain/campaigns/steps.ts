@@ -3,24 +3,24 @@ import { CampaignSteps, type CampaignStepRow } from '../../db/models/campaign-st
 import type { OrgScope } from '../../db/tenancy.ts';
 import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { signalLauncher } from '../engine/control/signals.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { signalLauncher } from '../sending/control/signals.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
-import { assertAsSeen } from '../records/as-seen.ts';
+import { assertAsSeen } from '../platform/as-seen.ts';
 import { copyWarnings, defaultWaitAfter, kindOf } from './build-steps.ts';
 import { oneTimeProblems } from './checks.ts';
 import { editSteps } from './edit-check.ts';
-import { stepProblems, toGraphStep } from '../engine/campaign/step-findings.ts';
-import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from '../engine/campaign/graph.ts';
+import { stepProblems, toGraphStep } from '../sending/campaign/step-findings.ts';
+import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from '../sending/campaign/graph.ts';
 import { MAX_STEPS, type StepUpdate } from './input.ts';
 import { placeProblems, placeStep, type StepPlace } from './place-step.ts';
-import { logCampaign } from '../engine/campaign/log.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import { lockCampaign } from '../engine/control/status.ts';
-import { assertMayWriteSteps } from '../records/automation-rights.ts';
-import { assertNotFull } from '../records/full-list.ts';
-import { moveWaits } from '../engine/control/waits.ts';
+import { logCampaign } from '../sending/campaign/log.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { lockCampaign } from '../sending/control/status.ts';
+import { assertMayWriteSteps } from '../approvals/automation-rights.ts';
+import { assertNotFull } from '../platform/full-list.ts';
+import { moveWaits } from '../sending/control/waits.ts';
 
 export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
 

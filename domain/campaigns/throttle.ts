@@ -1,9 +1,9 @@
 import { utcDay } from '../../lib/clock.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
-import type { Ctx } from '../kernel/context.ts';
-import type { Tx } from '../kernel/transact.ts';
-import { countDaily, readCounters } from '../engine/campaign/counters.ts';
-import { startOfNextDay } from '../records/schedule/windows.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { countDaily, readCounters } from '../sending/campaign/counters.ts';
+import { startOfNextDay } from '../platform/scheduling/windows.ts';
 
 /**
  * Counts one new campaign against the organization's UTC day (create and duplicate share the throttle).

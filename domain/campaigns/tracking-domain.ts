@@ -3,11 +3,11 @@ import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { DnsRecords } from '../../lib/dns.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import { logCampaign } from '../engine/campaign/log.ts';
-import { lockCampaign } from '../engine/control/status.ts';
-import { organizationOf, type Ctx } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { logCampaign } from '../sending/campaign/log.ts';
+import { lockCampaign } from '../sending/control/status.ts';
+import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 
 /** What DNS says of a tracking domain that points here. */
 export interface CheckedDomain {

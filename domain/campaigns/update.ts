@@ -2,19 +2,19 @@ import type { CampaignRow } from '../../db/models/campaign.ts';
 import { Campaigns } from '../../db/models/campaign.ts';
 import { type Problem, refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { signalLauncher } from '../engine/control/signals.ts';
+import { signalLauncher } from '../sending/control/signals.ts';
 import type { ApprovalRow } from '../approvals/view.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
-import { poolChanged, reschedule } from '../engine/control/reschedule.ts';
-import { assertAsSeen } from '../records/as-seen.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { transact, type Tx } from '../platform/kernel/transact.ts';
+import { poolChanged, reschedule } from '../sending/control/reschedule.ts';
+import { assertAsSeen } from '../platform/as-seen.ts';
 import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
-import { logCampaign } from '../engine/campaign/log.ts';
-import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
+import { logCampaign } from '../sending/campaign/log.ts';
+import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
 import { assertMaySend, startOrHold, stopLocked } from './start.ts';
-import { assertMayChangeActive } from '../leads/may-change.ts';
-import { lockCampaign } from '../engine/control/status.ts';
+import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
+import { lockCampaign } from '../sending/control/status.ts';
 
 /** Fields whose change reschedules an active campaign at once. */
 const SCHEDULE = [

@@ -1,14 +1,14 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { AppError } from '../../lib/errors.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
-import { launchRefusals } from '../engine/campaign/launch-checks.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import { readWritten, type Written } from '../engine/campaign/written.ts';
-import { stepFindings, type CampaignProblem } from '../engine/campaign/step-findings.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
+import { launchRefusals } from '../sending/campaign/launch-checks.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { readWritten, type Written } from '../sending/campaign/written.ts';
+import { stepFindings, type CampaignProblem } from '../sending/campaign/step-findings.ts';
 
-export type { CampaignProblem } from '../engine/campaign/step-findings.ts';
+export type { CampaignProblem } from '../sending/campaign/step-findings.ts';
 
 export interface CampaignValidation {
   campaignId: string;

@@ -3,17 +3,17 @@ import { CampaignVariants, type CampaignVariantRow } from '../../db/models/campa
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { assertAsSeen } from '../records/as-seen.ts';
-import { assertRoomFor } from '../records/full-list.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
+import { assertAsSeen } from '../platform/as-seen.ts';
+import { assertRoomFor } from '../platform/full-list.ts';
 import { copyWarnings } from './build-steps.ts';
 import { insertVariant } from './create.ts';
 import type { VariantInput, VariantUpdate } from './input.ts';
-import { logCampaign } from '../engine/campaign/log.ts';
+import { logCampaign } from '../sending/campaign/log.ts';
 import { editSteps } from './edit-check.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
-import { lockCampaign } from '../engine/control/status.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { lockCampaign } from '../sending/control/status.ts';
 
 export type { CampaignVariantRow } from '../../db/models/campaign-variant.ts';
 

@@ -3,8 +3,8 @@ import type { Columns } from '../../db/rows.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, type Tx } from '../kernel/transact.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, type Tx } from '../platform/kernel/transact.ts';
 
 export const ACTIVITY_TYPES = [
   'deal_created',

@@ -1,10 +1,10 @@
 import type { Columns } from '../../db/rows.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { fromMinorUnits, scaledBound } from '../../lib/money.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
-import { Conditions, likeLiteral } from '../records/conditions.ts';
-import { DEFAULT_CURRENCY } from '../records/crm-actions.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
+import { Conditions, likeLiteral } from '../platform/conditions.ts';
+import { DEFAULT_CURRENCY } from '../sending/campaign/crm-actions.ts';
 import type { DealRow, DealStatus } from './deals.ts';
 import { searchPage, type SortKey } from './search-page.ts';
 

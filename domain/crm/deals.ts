@@ -3,11 +3,11 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { fromMinorUnits, scaledOf, exactMinorUnits } from '../../lib/money.ts';
 import { AppError, notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
-import type { EventData } from '../kernel/event-payloads.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { assertAsSeen } from '../records/as-seen.ts';
-import { DEFAULT_CURRENCY } from '../records/crm-actions.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import type { EventData } from '../platform/kernel/event-payloads.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
+import { assertAsSeen } from '../platform/as-seen.ts';
+import { DEFAULT_CURRENCY } from '../sending/campaign/crm-actions.ts';
 import { recordActivities, type Activity } from './activities.ts';
 import { referenceProblems } from './references.ts';
 

@@ -1,10 +1,10 @@
 import type { Row } from '../../db/rows.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { assertNotFull } from '../records/full-list.ts';
-import { storePositions } from '../records/positions.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
+import { assertNotFull } from '../platform/full-list.ts';
+import { storePositions } from '../platform/positions.ts';
 
 export type PipelineRow = Row<'crm_pipelines'>;
 /** A stage; `deal_count` where a pipeline is read. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createPipeline as createPipelineOverHttp } from '../../test/harness/crm.ts';
 import { rawDb } from '../../test/harness/database.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
-import type { Ctx } from '../kernel/context.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { deleteTasks, updateTasks } from './bulk-tasks.ts';

@@ -1,8 +1,8 @@
 import type { Columns } from '../../db/rows.ts';
 import { sha256 } from '../../lib/crypto.ts';
-import type { Tx } from '../kernel/transact.ts';
-import { readTaskTypes } from '../records/crm-actions.ts';
-import { effectiveSettings } from '../records/outreach-settings.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { readTaskTypes } from '../sending/campaign/crm-actions.ts';
+import { effectiveSettings } from '../sending/outreach-settings.ts';
 import { insertTask, type TaskPriority } from './tasks.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 

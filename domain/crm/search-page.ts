@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { isUuid } from '../../lib/ids.ts';
-import type { Conditions } from '../records/conditions.ts';
+import type { Conditions } from '../platform/conditions.ts';
 
 /** What a search can be ordered by: an expression that is never null and has an index with the id, and its type. */
 export interface SortKey {

@@ -1,9 +1,9 @@
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
-import { assertNotFull } from '../records/full-list.ts';
-import { movedTo, storePositions } from '../records/positions.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { transact, type Tx } from '../platform/kernel/transact.ts';
+import { assertNotFull } from '../platform/full-list.ts';
+import { movedTo, storePositions } from '../platform/positions.ts';
 import { inUseError, lockStages, MAX_STAGES, type NewStage, type StageRow } from './pipelines.ts';
 
 /** What of a stage can be changed; a position is counted from 1. */

@@ -1,6 +1,6 @@
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { Conditions, likeLiteral } from '../records/conditions.ts';
+import { Conditions, likeLiteral } from '../platform/conditions.ts';
 import type { TaskPriority, TaskStatus } from './tasks.ts';
 
 /** Which tasks; an empty list is no condition. Bounds are inclusive. */

@@ -1,7 +1,7 @@
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
-import { Conditions } from '../records/conditions.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
+import { Conditions } from '../platform/conditions.ts';
 import { searchPage, type SortKey } from './search-page.ts';
 import {
   assertIds,

@@ -2,11 +2,11 @@ import type { Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { FIRST_TASK_TYPES, isTaskTypeNamed } from '../records/crm-actions.ts';
-import { assertNotFull } from '../records/full-list.ts';
-import { movedTo, storePositions } from '../records/positions.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
+import { FIRST_TASK_TYPES, isTaskTypeNamed } from '../sending/campaign/crm-actions.ts';
+import { assertNotFull } from '../platform/full-list.ts';
+import { movedTo, storePositions } from '../platform/positions.ts';
 
 export type TaskTypeRow = Row<'crm_task_types'>;
 

@@ -1,12 +1,12 @@
 import type { Changes, Row } from '../../db/rows.ts';
 import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
-import type { EventData } from '../kernel/event-payloads.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { assertAsSeen } from '../records/as-seen.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import type { EventData } from '../platform/kernel/event-payloads.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
+import { assertAsSeen } from '../platform/as-seen.ts';
 import { recordActivities, type Activity } from './activities.ts';
-import { readTaskTypes, taskTypeProblems, unknownTaskTypes, type TASK_PRIORITIES } from '../records/crm-actions.ts';
+import { readTaskTypes, taskTypeProblems, unknownTaskTypes, type TASK_PRIORITIES } from '../sending/campaign/crm-actions.ts';
 import { referenceProblems, type References } from './references.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 

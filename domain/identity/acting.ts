@@ -2,8 +2,8 @@ import { ApiKeys } from '../../db/models/api-key.ts';
 import { grantableWith } from '../../lib/grantable.ts';
 import { AppError } from '../../lib/errors.ts';
 import { ALL_PERMISSIONS, namesOf } from '../../lib/permissions.ts';
-import type { Actor } from '../kernel/actor.ts';
-import type { Tx } from '../kernel/transact.ts';
+import type { Actor } from '../platform/kernel/actor.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
 
 /**
  * Refuses to give a key or an application permissions that the actor lacks: a key or token no scope that is not in

@@ -1,8 +1,8 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
 import { hmac } from '../../lib/crypto.ts';
-import type { Actor } from '../kernel/actor.ts';
-import type { Ctx, Deps } from '../kernel/context.ts';
+import type { Actor } from '../platform/kernel/actor.ts';
+import type { Ctx, Deps } from '../platform/kernel/context.ts';
 import { newRenewalToken } from './renewal-token.ts';
 import { sessionCaller, type Origin } from './resolve-actor.ts';
 import { refreshSession, SESSION_MS, type TokenPair } from './sessions.ts';

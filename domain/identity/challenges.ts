@@ -6,7 +6,7 @@ import { translateDbError } from '../../db/errors.ts';
 import { hmac, newCode, newSecret, safeEqual, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { Ctx } from '../kernel/context.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
 
 /** How long a mailed code is valid, in minutes. */
 export const CODE_MINUTES = 10;

@@ -1,6 +1,6 @@
 import { across } from '../../db/across.ts';
 import { grantableWith } from '../../lib/grantable.ts';
-import type { Deps } from '../kernel/context.ts';
+import type { Deps } from '../platform/kernel/context.ts';
 import type { Caller } from './resolve-actor.ts';
 
 /** The credential of an open connection: an API key or session by its id, an OAuth token by its hash. */

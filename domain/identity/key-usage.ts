@@ -1,5 +1,5 @@
 import { across } from '../../db/across.ts';
-import type { Deps } from '../kernel/context.ts';
+import type { Deps } from '../platform/kernel/context.ts';
 
 /** A credential's last use is written at most this often (ms). */
 export const USAGE_EVERY_MS = 60_000;

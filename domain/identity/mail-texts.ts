@@ -1,4 +1,4 @@
-import type { Language } from '../kernel/context.ts';
+import type { Language } from '../platform/kernel/context.ts';
 
 const en = {
   ignore: 'If this was not you, ignore this email: nothing has changed.',

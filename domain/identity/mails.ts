@@ -1,5 +1,5 @@
 import type { SystemMessage } from '../../lib/mail/index.ts';
-import type { Ctx } from '../kernel/context.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
 import { CODE_MINUTES, RESET_MINUTES } from './challenges.ts';
 import { MAIL_TEXTS, type MailTexts } from './mail-texts.ts';
 

@@ -1,7 +1,7 @@
 import { OrgScope } from '../../db/tenancy.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { Actor } from '../kernel/actor.ts';
-import type { Deps } from '../kernel/context.ts';
+import type { Actor } from '../platform/kernel/actor.ts';
+import type { Deps } from '../platform/kernel/context.ts';
 
 /**
  * Refuses a workspace on the free plan what is sold. Only an installation with REQUIRE_PAID_PLAN sells anything: elsewhere every workspace counts as one that pays.

@@ -2,7 +2,7 @@ import { across } from '../../db/across.ts';
 import type { Db } from '../../db/connection.ts';
 import { createRateLimiter, memoryCounters, postgresCounters, redisCounters } from '../../lib/rate-limit.ts';
 import type { PgQuery, RateLimiter } from '../../lib/rate-limit.ts';
-import type { Deps } from '../kernel/context.ts';
+import type { Deps } from '../platform/kernel/context.ts';
 
 /** The limiter that RATE_LIMIT_STORE asks for. Close it with the server it serves. */
 export function openRateLimiter({

@@ -6,8 +6,8 @@ import { SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { grantableWith } from '../../lib/grantable.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { OrgPermission } from '../../lib/permissions.ts';
-import type { Actor } from '../kernel/actor.ts';
-import type { Deps } from '../kernel/context.ts';
+import type { Actor } from '../platform/kernel/actor.ts';
+import type { Deps } from '../platform/kernel/context.ts';
 import { createKeyUsage } from './key-usage.ts';
 import { verifySessionToken } from './session-token.ts';
 

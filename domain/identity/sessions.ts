@@ -5,9 +5,9 @@ import type { Trx } from '../../db/connection.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import type { Actor } from '../kernel/actor.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { transact, type AuditEntry } from '../kernel/transact.ts';
+import type { Actor } from '../platform/kernel/actor.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { transact, type AuditEntry } from '../platform/kernel/transact.ts';
 import { newRenewalToken, sessionOfToken, type TokenKeeper } from './renewal-token.ts';
 import { signSessionToken } from './session-token.ts';
 

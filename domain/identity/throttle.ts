@@ -1,7 +1,7 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
-import type { Deps } from '../kernel/context.ts';
+import type { Deps } from '../platform/kernel/context.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
 

@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError } from '../../lib/errors.ts';
-import { organizationOf, type Ctx } from '../kernel/context.ts';
-import { reader, type Tx } from '../kernel/transact.ts';
+import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
+import { reader, type Tx } from '../platform/kernel/transact.ts';
 
 /** Mailboxes of a free workspace. A paid one is not limited here. */
 const FREE_MAILBOXES = 10;

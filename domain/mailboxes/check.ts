@@ -8,8 +8,8 @@ import {
   type MailboxCheckResult,
   type SideResult,
 } from '../../workflows/mailbox-check/contract.ts';
-import { organizationOf, type Ctx } from '../kernel/context.ts';
-import { transact } from '../kernel/transact.ts';
+import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
+import { transact } from '../platform/kernel/transact.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 
 /** Which servers to dial, with the passwords. It is stored sealed, and only during the check. */

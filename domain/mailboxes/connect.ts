@@ -2,21 +2,21 @@ import { json } from '../../db/connection.ts';
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { assertMailboxAllowed } from '../kernel/actor.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { assertMailboxAllowed } from '../platform/kernel/actor.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import {
   openPasswords,
   sealConsent,
   sealTokens,
   type MailboxTokens,
   type MailService,
-} from '../records/mailbox-credentials.ts';
-import type { ConsentProvider } from '../records/mail-providers.ts';
+} from '../sending/mailbox-credentials.ts';
+import type { ConsentProvider } from '../sending/mail-providers.ts';
 import type { SendAsAddress } from '../../db/json-columns.ts';
 import { assertRoom, lockAllowance } from './allowance.ts';
 import { assertServersWork } from './check.ts';
-import { clearHold } from '../engine/control/mailbox-hold.ts';
+import { clearHold } from '../sending/control/mailbox-hold.ts';
 import { view, type MailboxView } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';

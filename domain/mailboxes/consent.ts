@@ -6,10 +6,10 @@ import { codeChallenge, newSecret, sha256 } from '../../lib/crypto.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
-import type { Actor } from '../kernel/actor.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact } from '../kernel/transact.ts';
-import { requireProvider, type ConsentProvider } from '../records/mail-providers.ts';
+import type { Actor } from '../platform/kernel/actor.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact } from '../platform/kernel/transact.ts';
+import { requireProvider, type ConsentProvider } from '../sending/mail-providers.ts';
 import { assertReconnectable } from './allowance.ts';
 import { getMailbox, type MailboxDetail } from './read.ts';
 

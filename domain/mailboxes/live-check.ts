@@ -1,12 +1,12 @@
 import type { MailboxRow } from '../../db/models/mailbox.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { readSignIn } from './sign-in.ts';
 import { dialServers } from './check.ts';
-import { fixOfHold } from '../engine/control/hold-codes.ts';
-import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
+import { fixOfHold } from '../sending/control/hold-codes.ts';
+import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
 import {
   findSendingCampaigns,
   findMailboxErrors,

@@ -4,11 +4,11 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { likeLiteral } from '../records/conditions.ts';
-import { cleanText } from '../records/contact-fields.ts';
-import { isSender } from '../engine/campaign/sender-pool.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
+import { likeLiteral } from '../platform/conditions.ts';
+import { cleanText } from '../directory/contact-fields.ts';
+import { isSender } from '../sending/campaign/sender-pool.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
 
 /** A mailbox in answers: the row, its tags, how far it has been read. */
 export interface MailboxView {

@@ -2,10 +2,10 @@ import { across } from '../../db/across.ts';
 import type { MailboxRow } from '../../db/models/mailbox.ts';
 import type { Row } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
-import type { Deps } from '../kernel/context.ts';
-import type { Tx } from '../kernel/transact.ts';
-import { configuredProvider } from '../records/mail-providers.ts';
-import { openTokens } from '../records/mailbox-credentials.ts';
+import type { Deps } from '../platform/kernel/context.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { configuredProvider } from '../sending/mail-providers.ts';
+import { openTokens } from '../sending/mailbox-credentials.ts';
 
 type Revocation = Row<'mailbox_revocations'>;
 

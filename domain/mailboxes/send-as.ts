@@ -4,11 +4,11 @@ import type { MailboxRow } from '../../db/models/mailbox.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Egress } from '../../lib/egress/index.ts';
-import { ensureAccess } from '../engine/control/access-token.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { atOnce, reader } from '../kernel/transact.ts';
-import { configuredProvider, type MailProvider } from '../records/mail-providers.ts';
-import { openTokens } from '../records/mailbox-credentials.ts';
+import { ensureAccess } from '../sending/control/access-token.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { atOnce, reader } from '../platform/kernel/transact.ts';
+import { configuredProvider, type MailProvider } from '../sending/mail-providers.ts';
+import { openTokens } from '../sending/mailbox-credentials.ts';
 
 const REQUEST_MS = 10_000;
 const MAX_ANSWER_BYTES = 512 * 1024;

@@ -1,10 +1,10 @@
 import type { MailboxRow } from '../../db/models/mailbox.ts';
 import type { ImapTarget } from '../../lib/imap/index.ts';
 import type { SmtpTarget } from '../../lib/smtp/index.ts';
-import { ensureAccess, type Access } from '../engine/control/access-token.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
-import { imapTargetOf, smtpTargetOf } from '../records/mailbox-credentials.ts';
+import { ensureAccess, type Access } from '../sending/control/access-token.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
+import { imapTargetOf, smtpTargetOf } from '../sending/mailbox-credentials.ts';
 
 /** How to sign in to a mailbox's servers now; or why that cannot be, for one that was connected by consent. */
 export type SignIn =

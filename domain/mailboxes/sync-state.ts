@@ -1,7 +1,7 @@
 import { across } from '../../db/across.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
+import { clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
 
 /** Channel on which sync workers are notified of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';

@@ -1,6 +1,6 @@
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact } from '../kernel/transact.ts';
-import { unreadableWaitMs } from '../engine/outcomes/record-inbound.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, transact } from '../platform/kernel/transact.ts';
+import { unreadableWaitMs } from '../sending/outcomes/record-inbound.ts';
 
 /** Times a message that could not be read is looked at again: some five days. */
 const MAX_TRIES = 10;

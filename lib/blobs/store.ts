@@ -1,7 +1,7 @@
 /** Where the bytes of a file can be: in PostgreSQL, in a folder, or in a bucket. */
 export type BlobStoreName = 'postgres' | 'disk' | 's3';
 
-/** A place for bytes outside of PostgreSQL. Keys are made by domain/system/move-blobs.ts, are never used twice, and hold no names of people. */
+/** A place for bytes outside of PostgreSQL. Keys are made by domain/operations/system/move-blobs.ts, are never used twice, and hold no names of people. */
 export interface BlobStore {
   /** Stores all bytes under a key, or throws; may be repeated. */
   put(key: string, bytes: Buffer): Promise<void>;

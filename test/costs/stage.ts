@@ -1,9 +1,9 @@
 import pLimit from 'p-limit';
-import { assignPositions, type FanOutMemory } from '../../domain/delivery/fan-out.ts';
-import { applyNextEvents } from '../../domain/reactions/apply-events.ts';
-import { enterEvents } from '../../domain/reactions/enter-events.ts';
-import { registerSubscribers } from '../../domain/reactions/register.ts';
-import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
+import { assignPositions, type FanOutMemory } from '../../domain/connect/delivery/fan-out.ts';
+import { applyNextEvents } from '../../domain/platform/events/apply-events.ts';
+import { enterEvents } from '../../domain/platform/events/enter-events.ts';
+import { registerSubscribers } from '../../domain/platform/events/register.ts';
+import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { connectRaw } from '../../db/connection.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { carrier, relayBatch } from '../../temporal/relay.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { AUTH_HOLD_MS, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import { AUTH_HOLD_MS, holdMailbox } from '../../domain/sending/control/mailbox-hold.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createWorkflowGateway } from '../../temporal/client.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { TRIGGER_NAMES } from '../../domain/triggers/vocabulary.ts';
+import { TRIGGER_NAMES } from '../../domain/connect/triggers/vocabulary.ts';
 import { TRIGGERS } from '../../web/src/parts/triggers.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createPipeline } from '../harness/crm.ts';

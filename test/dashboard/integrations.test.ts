@@ -1,6 +1,6 @@
 import test from 'ava';
-import { registerSubscribers } from '../../domain/reactions/register.ts';
-import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
+import { registerSubscribers } from '../../domain/platform/events/register.ts';
+import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { startDoubles } from '../doubles/all.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';

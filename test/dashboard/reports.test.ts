@@ -5,7 +5,7 @@ import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
 import { newId } from '../../lib/ids.ts';
-import { replayPage } from '../../domain/goals/replay-page.ts';
+import { replayPage } from '../../domain/reporting/goals/replay-page.ts';
 import { call } from '../harness/world.ts';
 
 const browserTest = browserTests(test);

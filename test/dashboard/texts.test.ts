@@ -2,15 +2,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { FINDINGS, type FindingCode } from '../../domain/instance/findings.ts';
+import { FINDINGS, type FindingCode } from '../../domain/operations/instance/findings.ts';
 import { z } from 'zod';
 import { PLACE, valuesIn, wordsFor } from '../../web/src/text/values.ts';
 import { words as inGerman } from '../../web/src/text/words-de.ts';
-import { de } from '../../api/page-texts/de.ts';
-import { en, type PageTexts } from '../../api/page-texts/en.ts';
-import { textsFor } from '../../api/page-texts/index.ts';
-import { pageWords } from '../../api/page-texts/said-de.ts';
-import { Html } from '../../api/oauth/pages/html.ts';
+import { de } from '../../api/pages/texts/de.ts';
+import { en, type PageTexts } from '../../api/pages/texts/en.ts';
+import { textsFor } from '../../api/pages/texts/index.ts';
+import { pageWords } from '../../api/pages/texts/said-de.ts';
+import { Html } from '../../api/pages/html.ts';
 import { ACTIONS, THINGS } from '../../web/src/rooms/operator/audit-names.ts';
 
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));
@@ -332,16 +332,16 @@ for (const [header, texts] of LANGUAGES) {
 
 test('what the pages refuse is known in German', async (t) => {
   const domain = ['auth', 'identity', 'mailboxes', 'approvals'].map((area) => `domain/${area}`);
-  const places = [...domain, 'api/auth/pages', 'api/oauth/pages', 'api/approvals/pages', 'api/mailboxes'];
+  const places = [...domain, 'api/identity/auth/pages', 'api/identity/oauth/pages', 'api/approvals/pages', 'api/mailboxes'];
   const listed = places.map(async (place) => {
     const names = await readdir(join(ROOT, place), { recursive: true });
     return names.filter((name) => /(?<!\.test)\.ts$/.test(name)).map((name) => join(place, name));
   });
   const names = [
     ...(await Promise.all(listed)).flat(),
-    'domain/oauth/authorize.ts',
-    'domain/organizations/invitations.ts',
-    'domain/integrations/oauth.ts',
+    'domain/identity/oauth/authorize.ts',
+    'domain/identity/organizations/invitations.ts',
+    'domain/connect/integrations/oauth.ts',
   ];
   const sources = await Promise.all(names.map((name) => readFile(join(ROOT, name), 'utf8')));
   const patterns = [

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { retryRun } from '../../domain/system/blocked-runs.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
+import { retryRun } from '../../domain/operations/system/blocked-runs.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { MailFailure, type SystemMessage } from '../../lib/mail/index.ts';
 import { createApproval } from '../harness/approvals.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';

@@ -1,11 +1,11 @@
 import test from 'ava';
-import { createAppConnection } from '../../domain/app-connections/connections.ts';
-import type { EventData } from '../../domain/kernel/event-payloads.ts';
-import { transact } from '../../domain/kernel/transact.ts';
-import { deleteAutomation } from '../../domain/automations/automations.ts';
-import { addLeads } from '../../domain/leads/leads.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
-import { sampleData } from '../../domain/triggers/vocabulary.ts';
+import { createAppConnection } from '../../domain/connect/app-connections/connections.ts';
+import type { EventData } from '../../domain/platform/kernel/event-payloads.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { deleteAutomation } from '../../domain/connect/automations/automations.ts';
+import { addLeads } from '../../domain/audience/leads/add.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
+import { sampleData } from '../../domain/connect/triggers/vocabulary.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { act, chain, createAutomation } from '../harness/automations.ts';
 import { breakWrites } from '../harness/broken-writes.ts';

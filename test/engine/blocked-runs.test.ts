@@ -2,7 +2,7 @@ import test from 'ava';
 import { connectRaw, json } from '../../db/connection.ts';
 import { isDatabaseAway } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
-import { retryDueRuns, retryRun } from '../../domain/system/blocked-runs.ts';
+import { retryDueRuns, retryRun } from '../../domain/operations/system/blocked-runs.ts';
 import { newId } from '../../lib/ids.ts';
 import { breakWrites } from '../harness/broken-writes.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';

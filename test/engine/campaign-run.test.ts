@@ -3,9 +3,9 @@ import { createCampaign, createContact, createMailbox, enroll, type Tenant } fro
 import { HEARTBEAT_MS } from '../../activities/pulse.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';
-import { transact } from '../../domain/kernel/transact.ts';
-import { removeLead } from '../../domain/leads/hold.ts';
-import { addLeads } from '../../domain/leads/leads.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { removeLead } from '../../domain/sending/leads/hold.ts';
+import { addLeads } from '../../domain/audience/leads/add.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { plainRun } from '../harness/plain-history.ts';
 import { createWorld, type World } from '../harness/world.ts';

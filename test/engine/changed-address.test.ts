@@ -1,5 +1,5 @@
 import test from 'ava';
-import { addSuppressions } from '../../domain/suppressions/entries.ts';
+import { addSuppressions } from '../../domain/audience/suppressions/entries.ts';
 import { createLead, createMondayWorld } from '../harness/lead.ts';
 
 const stage = await createMondayWorld(test);

@@ -3,10 +3,10 @@ import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
 import { appendStep, deleteStep, updateStep } from '../../domain/campaigns/steps.ts';
 import { createVariant } from '../../domain/campaigns/variants.ts';
 import { validateCampaign } from '../../domain/campaigns/validate.ts';
-import { transact } from '../../domain/kernel/transact.ts';
-import { addLeads } from '../../domain/leads/leads.ts';
-import { addSuppressions } from '../../domain/suppressions/entries.ts';
-import { listBlockedRuns } from '../../domain/step-runs/step-runs.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { addLeads } from '../../domain/audience/leads/add.ts';
+import { addSuppressions } from '../../domain/audience/suppressions/entries.ts';
+import { listBlockedRuns } from '../../domain/campaigns/step-runs/step-runs.ts';
 import { createContact } from '../harness/factories.ts';
 import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 

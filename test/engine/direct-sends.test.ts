@@ -1,6 +1,6 @@
 import test from 'ava';
 import { simpleParser } from 'mailparser';
-import { settleUncertain } from '../../domain/tasks/uncertain.ts';
+import { settleUncertain } from '../../domain/operations/dead-letters/uncertain.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createWritingDesk } from '../harness/direct-sends.ts';

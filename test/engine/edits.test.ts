@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { StepSpec } from '../harness/factories.ts';
 import { updateStep } from '../../domain/campaigns/steps.ts';
-import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
+import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
 import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
-import { publishEvent } from '../../domain/product-events/publish.ts';
+import { publishEvent } from '../../domain/audience/product-events/publish.ts';
 
 const MINUTE = 60_000;
 const stage = await createMondayWorld(test);

@@ -1,11 +1,11 @@
 import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
-import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
-import { removeLead } from '../../domain/leads/hold.ts';
-import { addCampaignLeads } from '../../domain/leads/leads.ts';
+import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
+import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { removeLead } from '../../domain/sending/leads/hold.ts';
+import { addCampaignLeads } from '../../domain/audience/leads/add.ts';
 import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
-import { RUN_FAMILIES } from '../../domain/system/run-families.ts';
+import { RUN_FAMILIES } from '../../domain/operations/system/run-families.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

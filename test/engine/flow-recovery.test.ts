@@ -1,7 +1,7 @@
 import { utcDay } from '../../lib/clock.ts';
 import test from 'ava';
-import { retryRun } from '../../domain/system/blocked-runs.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
+import { retryRun } from '../../domain/operations/system/blocked-runs.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
 
 import { newId } from '../../lib/ids.ts';
 import { breakWrites } from '../harness/broken-writes.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { cancelReplay } from '../../domain/goals/replays.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
+import { cancelReplay } from '../../domain/reporting/goals/replays.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { breakWrites, QUOTED } from '../harness/broken-writes.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';

@@ -1,6 +1,6 @@
 /** What happens at providers while workers come and go: each action once, and a booked meeting that stops a sequence. */
 import test from 'ava';
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { startDoubles } from '../doubles/all.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createAppConnection } from '../../domain/app-connections/connections.ts';
+import { createAppConnection } from '../../domain/connect/app-connections/connections.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';

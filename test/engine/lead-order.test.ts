@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { UpdateCampaign } from '../../domain/campaigns/input.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
-import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
-import type { Ctx } from '../../domain/kernel/context.ts';
-import { addCampaignLeads } from '../../domain/leads/leads.ts';
+import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { addCampaignLeads } from '../../domain/audience/leads/add.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { createContact, enroll } from '../harness/factories.ts';
 import { createLead, createMondayWorld } from '../harness/lead.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { reconcile } from '../../domain/system/reconcile.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { breakWrites, QUOTED } from '../harness/broken-writes.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -8,7 +8,7 @@ import { assertNowhere } from '../harness/secrets.ts';
 
 /*
  * Orders of mailboxes on a real Temporal, with a real worker: paid by the webhook of a double of Stripe, done by the sandbox of a provider.
- * What each step does in each fault is in domain/mailbox-orders/saga.test.ts, where it needs no clock of Temporal.
+ * What each step does in each fault is in domain/billing/mailbox-orders/saga.test.ts, where it needs no clock of Temporal.
  */
 
 let orders: OrderWorld;

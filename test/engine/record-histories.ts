@@ -7,13 +7,13 @@ import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { signalControl } from '../../domain/engine/control/signals.ts';
-import { startImport } from '../../domain/imports/start.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import { signalControl } from '../../domain/sending/control/signals.ts';
+import { startImport } from '../../domain/audience/imports/start.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import { dialServers } from '../../domain/mailboxes/check.ts';
-import { pauseWarmup, resumeWarmup, startWarmup, stopWarmup } from '../../domain/warmup/standing.ts';
-import { enqueueRedelivery } from '../../domain/webhooks/enqueue-redelivery.ts';
-import { syncApplicationEndpoints } from '../../domain/webhooks/managed.ts';
+import { pauseWarmup, resumeWarmup, startWarmup, stopWarmup } from '../../domain/mailboxes/warmup/standing.ts';
+import { enqueueRedelivery } from '../../domain/connect/webhooks/enqueue-redelivery.ts';
+import { syncApplicationEndpoints } from '../../domain/connect/webhooks/managed.ts';
 import { newId } from '../../lib/ids.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
@@ -91,7 +91,7 @@ async function recordEngine(): Promise<void> {
   await db('waits').where({ enrollment_id: resumed }).update({ state: 'resumed', settled_at: now });
   await nudge(contacts[0]!);
   await waiting(replied!);
-  const { finishEnrollment } = await import('../../domain/engine/control/finish.ts');
+  const { finishEnrollment } = await import('../../domain/sending/control/finish.ts');
   await transact(ctx, (tx) => finishEnrollment(tx, replied!, 'replied'));
   await eventually(() => db('campaigns').where({ id: campaignId, status: 'completed' }).first());
   const over = (id: string) =>

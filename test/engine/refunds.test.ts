@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
 import test from 'ava';
-import { requestRefund } from '../../domain/payments/request-refund.ts';
-import { refundTurn } from '../../domain/payments/refund.ts';
-import { transact } from '../../domain/kernel/transact.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
+import { requestRefund } from '../../domain/billing/payments/request-refund.ts';
+import { refundTurn } from '../../domain/billing/payments/refund.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';

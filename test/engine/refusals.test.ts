@@ -1,6 +1,6 @@
 import test from 'ava';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
-import { deliverSend } from '../../domain/engine/sending/deliver.ts';
+import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
+import { deliverSend } from '../../domain/sending/deliver.ts';
 import { createSmtpSender } from '../../lib/smtp/index.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { createMondayWorld } from '../harness/lead.ts';

@@ -1,11 +1,11 @@
 import test from 'ava';
-import { chargeCycle } from '../../domain/domain-renewals/charge.ts';
-import { renewalTurn } from '../../domain/domain-renewals/turn.ts';
-import { priceOf } from '../../domain/domain-renewals/states.ts';
-import { isBalanced, readBooks } from '../../domain/mailbox-orders/books.ts';
-import { mailboxProvider } from '../../domain/mailbox-orders/http-provider.ts';
-import { refundTurn } from '../../domain/payments/refund.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
+import { chargeCycle } from '../../domain/billing/domain-renewals/charge.ts';
+import { renewalTurn } from '../../domain/billing/domain-renewals/turn.ts';
+import { priceOf } from '../../domain/billing/domain-renewals/states.ts';
+import { isBalanced, readBooks } from '../../domain/billing/mailbox-orders/books.ts';
+import { mailboxProvider } from '../../domain/billing/mailbox-orders/http-provider.ts';
+import { refundTurn } from '../../domain/billing/payments/refund.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { startProvisioning, type ProvisioningSandbox } from '../../local/provisioning.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { startImport } from '../../domain/imports/start.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
+import { startImport } from '../../domain/audience/imports/start.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import type { TemporalServer } from '../../local/temporal/index.ts';
 import { createWorkflowGateway } from '../../temporal/client.ts';
 import { prepareNamespace } from '../../temporal/prepare.ts';

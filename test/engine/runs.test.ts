@@ -1,6 +1,6 @@
 import test from 'ava';
-import { reconcile } from '../../domain/system/reconcile.ts';
-import { retryRun } from '../../domain/system/blocked-runs.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
+import { retryRun } from '../../domain/operations/system/blocked-runs.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';

@@ -2,10 +2,10 @@ import test from 'ava';
 import { createContact, enroll } from '../harness/factories.ts';
 import { createLead, createMondayWorld, MONDAY, type Lead } from '../harness/lead.ts';
 import { deleteStep } from '../../domain/campaigns/steps.ts';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
-import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
-import { finishEnrollment } from '../../domain/engine/control/finish.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
+import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { finishEnrollment } from '../../domain/sending/control/finish.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
 import { assertStatus, call } from '../harness/world.ts';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { json } from '../../db/connection.ts';
-import { createAppConnection } from '../../domain/app-connections/connections.ts';
+import { createAppConnection } from '../../domain/connect/app-connections/connections.ts';
 import { newId } from '../../lib/ids.ts';
 import {
   createCampaign,
@@ -212,7 +212,7 @@ test.serial('a follow-up replies in the conversation, and the link of the footer
   const id = /^Message-ID: (.+)$/im.exec(letters[0]!)![1]!.trim();
   t.true(letters[1]!.includes(`In-Reply-To: ${id}`));
   const link = /^List-Unsubscribe: <([^>]+)>/im.exec(letters[0]!.replace(/\r\n\s/g, ''))![1]!;
-  const { optOut, findOptOut } = await import('../../domain/tracking/opt-out.ts');
+  const { optOut, findOptOut } = await import('../../domain/campaigns/tracking/opt-out.ts');
   const found = await findOptOut(world.deps, link.split('/').at(-1)!);
   await optOut(world.deps, found!, 'one_click', newId());
   const org = given.tenant.organizationId;

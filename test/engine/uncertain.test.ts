@@ -1,9 +1,9 @@
 import test from 'ava';
 import { stopCampaign, startCampaign } from '../../domain/campaigns/start.ts';
-import { finishEnrollment } from '../../domain/engine/control/finish.ts';
-import { transact } from '../../domain/kernel/transact.ts';
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
-import { listUncertain, settleUncertain } from '../../domain/tasks/uncertain.ts';
+import { finishEnrollment } from '../../domain/sending/control/finish.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
+import { listUncertain, settleUncertain } from '../../domain/operations/dead-letters/uncertain.ts';
 import { breakWrites } from '../harness/broken-writes.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { StepSpec } from '../harness/factories.ts';

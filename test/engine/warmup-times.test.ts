@@ -1,7 +1,7 @@
 import test from 'ava';
-import { transact } from '../../domain/kernel/transact.ts';
-import { evaluateHealth } from '../../domain/warmup/health.ts';
-import { planDay } from '../../domain/warmup/plan.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { evaluateHealth } from '../../domain/mailboxes/warmup/health.ts';
+import { planDay } from '../../domain/mailboxes/warmup/plan.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMailbox } from '../harness/factories.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { transact } from '../../domain/kernel/transact.ts';
-import { enqueueRedelivery } from '../../domain/webhooks/enqueue-redelivery.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { enqueueRedelivery } from '../../domain/connect/webhooks/enqueue-redelivery.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { retryRun } from '../../domain/system/blocked-runs.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
-import { planWeeklyReports } from '../../domain/weekly-reports/plan.ts';
+import { retryRun } from '../../domain/operations/system/blocked-runs.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
+import { planWeeklyReports } from '../../domain/reporting/weekly-reports/plan.ts';
 import { MailFailure, type SystemMessage } from '../../lib/mail/index.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';

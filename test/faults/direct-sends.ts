@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acceptDirectSend } from '../../domain/direct-sends/create.ts';
-import { systemCtx } from '../../domain/kernel/context.ts';
+import { acceptDirectSend } from '../../domain/inbox/compose/create.ts';
+import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { RawDb, TestDeps } from '../harness/database.ts';
 import { createMailbox, createTenant } from '../harness/factories.ts';

@@ -1,5 +1,5 @@
-import { createAppConnection } from '../../domain/app-connections/connections.ts';
-import { systemCtx } from '../../domain/kernel/context.ts';
+import { createAppConnection } from '../../domain/connect/app-connections/connections.ts';
+import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import { newId } from '../../lib/ids.ts';
 import type { startDoubles } from '../doubles/all.ts';
 import { act, chain, createAutomation } from '../harness/automations.ts';

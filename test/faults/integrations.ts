@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventData } from '../../domain/kernel/event-payloads.ts';
-import { systemCtx } from '../../domain/kernel/context.ts';
-import { transact } from '../../domain/kernel/transact.ts';
-import { sampleData } from '../../domain/triggers/vocabulary.ts';
+import type { EventData } from '../../domain/platform/kernel/event-payloads.ts';
+import { systemCtx } from '../../domain/platform/kernel/context.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { sampleData } from '../../domain/connect/triggers/vocabulary.ts';
 import { startDoubles } from '../doubles/all.ts';
 import type { Fault } from '../doubles/index.ts';
 import { startReceiver } from '../harness/receiver.ts';

@@ -1,4 +1,4 @@
-import { isBalanced, readBooks, type Books } from '../../domain/mailbox-orders/books.ts';
+import { isBalanced, readBooks, type Books } from '../../domain/billing/mailbox-orders/books.ts';
 import type { ProvisioningSandbox } from '../../local/provisioning.ts';
 import type { RawDb } from '../harness/database.ts';
 import type { StripeDouble } from '../harness/stripe.ts';

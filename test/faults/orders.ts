@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
-import { advanceMailboxOrder } from '../../domain/mailbox-orders/advance.ts';
-import { closeOrderCheckout, openOrderCheckout } from '../../domain/mailbox-orders/checkout.ts';
-import { cancelOrder } from '../../domain/mailbox-orders/end.ts';
-import { performOrderStep } from '../../domain/mailbox-orders/perform.ts';
-import { undoOrderStep } from '../../domain/mailbox-orders/undo.ts';
-import { refundTurn } from '../../domain/payments/refund.ts';
-import { replayTask } from '../../domain/tasks/dead-letters.ts';
+import { advanceMailboxOrder } from '../../domain/billing/mailbox-orders/advance.ts';
+import { closeOrderCheckout, openOrderCheckout } from '../../domain/billing/mailbox-orders/checkout.ts';
+import { cancelOrder } from '../../domain/billing/mailbox-orders/end.ts';
+import { performOrderStep } from '../../domain/billing/mailbox-orders/perform.ts';
+import { undoOrderStep } from '../../domain/billing/mailbox-orders/undo.ts';
+import { refundTurn } from '../../domain/billing/payments/refund.ts';
+import { replayTask } from '../../domain/operations/dead-letters/dead-letters.ts';
 import type { Behaviour } from '../../local/provisioning.ts';
 import {
   createOrderWorld,

@@ -1,14 +1,14 @@
 import type { TestAssembly } from '../harness/database.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemCtx } from '../../domain/kernel/context.ts';
+import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
-import { verifyFacts } from '../../domain/facts/verify.ts';
+import { verifyFacts } from '../../domain/reporting/aggregates/verify.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { CAMPAIGN_SETTINGS, onInstallation, type Kept } from './installation.ts';
 import { startOutside, type Outside } from './outside.ts';
 import type { Part, Parts } from './parts.ts';
 import { seeded, type Random } from './random.ts';
-import { reconcile as reconcileRuns } from '../../domain/system/reconcile.ts';
+import { reconcile as reconcileRuns } from '../../domain/operations/system/reconcile.ts';
 import { reconcile, type Check, type Reconciliation } from './reconcile.ts';
 import { launch, prepare, type Scenario } from './scenario.ts';
 

@@ -1,8 +1,8 @@
-import { createAppConnection } from '../../domain/app-connections/connections.ts';
-import { signalLauncher } from '../../domain/engine/control/signals.ts';
-import { systemCtx } from '../../domain/kernel/context.ts';
+import { createAppConnection } from '../../domain/connect/app-connections/connections.ts';
+import { signalLauncher } from '../../domain/sending/control/signals.ts';
+import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import { type TestAssembly, type TestDeps } from '../harness/database.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import { json } from '../../db/connection.ts';
 import {
   createCampaign,

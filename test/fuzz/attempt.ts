@@ -1,4 +1,4 @@
-import { setPlatformAdmin } from '../../domain/instance/admins.ts';
+import { setPlatformAdmin } from '../../domain/operations/instance/admins.ts';
 import type { AnyRoute } from '../../api/http/route.ts';
 import { newSecret } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { newSigningSecret, sealFor } from '../../domain/integrations/account.ts';
+import { newSigningSecret, sealFor } from '../../domain/connect/integrations/account.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { startClose } from '../doubles/index.ts';
 import { createConnectionRow } from '../harness/integrations.ts';

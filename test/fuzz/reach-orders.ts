@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
-import { priceOrder, storeQuote } from '../../domain/mailbox-orders/quote.ts';
-import { orderMailboxes } from '../../domain/mailbox-orders/order.ts';
+import { priceOrder, storeQuote } from '../../domain/billing/mailbox-orders/quote.ts';
+import { orderMailboxes } from '../../domain/billing/mailbox-orders/order.ts';
 import { freshDomain } from '../harness/mailbox-orders.ts';
 import type { Ground, Make } from './ground.ts';
 

@@ -1,5 +1,5 @@
 import { json } from '../../db/connection.ts';
-import { ensureSetupLink } from '../../domain/auth/setup.ts';
+import { ensureSetupLink } from '../../domain/identity/auth/setup.ts';
 import { trackingToken } from '../../domain/mail/messages/tracking-token.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';

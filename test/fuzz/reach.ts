@@ -1,5 +1,5 @@
 import type { AnyRoute } from '../../api/http/route.ts';
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { hashPassword } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, enroll } from '../harness/factories.ts';

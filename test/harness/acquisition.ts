@@ -1,6 +1,6 @@
 import { json } from '../../db/connection.ts';
-import { recordPeople } from '../../domain/facts/record-people.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import { recordPeople } from '../../domain/reporting/aggregates/record-people.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
 import type { World } from './world.ts';
 

@@ -4,17 +4,17 @@ import {
   readCampaignDays,
   readCampaignHours,
   readCampaignReport,
-} from '../../domain/analytics/campaigns.ts';
-import { readDashboard } from '../../domain/analytics/dashboard.ts';
-import { INTENTS, readDeliverability } from '../../domain/analytics/deliverability.ts';
-import { explainAnalytics, type AnalyticsFigure } from '../../domain/analytics/explain.ts';
-import type { FigurePart } from '../../domain/analytics/figure-part.ts';
-import { hoursOf, lastDays } from '../../domain/analytics/period.ts';
-import type { TrendPoint } from '../../domain/analytics/rates.ts';
-import { readUsage } from '../../domain/analytics/usage.ts';
-import { readWarmup } from '../../domain/analytics/warmup.ts';
-import type { Ctx } from '../../domain/kernel/context.ts';
-import { presentCampaignReport, presentDashboard, presentDeliverability } from '../../api/analytics/present.ts';
+} from '../../domain/reporting/analytics/campaigns.ts';
+import { readDashboard } from '../../domain/reporting/analytics/dashboard.ts';
+import { INTENTS, readDeliverability } from '../../domain/reporting/analytics/deliverability.ts';
+import { explainAnalytics, type AnalyticsFigure } from '../../domain/reporting/analytics/explain.ts';
+import type { FigurePart } from '../../domain/reporting/analytics/figure-part.ts';
+import { hoursOf, lastDays } from '../../domain/reporting/analytics/period.ts';
+import type { TrendPoint } from '../../domain/reporting/analytics/rates.ts';
+import { readUsage } from '../../domain/reporting/analytics/usage.ts';
+import { readWarmup } from '../../domain/reporting/analytics/warmup.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { presentCampaignReport, presentDashboard, presentDeliverability } from '../../api/reporting/analytics/present.ts';
 import { DAY_MS, HOUR_MS, utcDay } from '../../lib/clock.ts';
 import type { World } from './world.ts';
 

@@ -1,11 +1,11 @@
 import { json } from '../../db/connection.ts';
 import type { AutomationFilter, AutomationGraph, AutomationNode } from '../../db/json-columns.ts';
-import type { EventData } from '../../domain/kernel/event-payloads.ts';
-import { systemActor } from '../../domain/kernel/actor.ts';
-import { transact } from '../../domain/kernel/transact.ts';
-import { authorRights, type AutomationRight } from '../../domain/records/automation-rights.ts';
-import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
-import { sampleData } from '../../domain/triggers/vocabulary.ts';
+import type { EventData } from '../../domain/platform/kernel/event-payloads.ts';
+import { systemActor } from '../../domain/platform/kernel/actor.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { authorRights, type AutomationRight } from '../../domain/approvals/automation-rights.ts';
+import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
+import { sampleData } from '../../domain/connect/triggers/vocabulary.ts';
 import { newId } from '../../lib/ids.ts';
 import { createContact } from './factories.ts';
 import { react } from './reactions.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openCatalogue, type CatalogueReader } from '../../db/catalogue/reader.ts';
-import { loadCatalogue, type LoadReport } from '../../domain/prospect-catalogue/load.ts';
+import { loadCatalogue, type LoadReport } from '../../domain/audience/prospect-catalogue/load.ts';
 import { createEmptyDatabase } from './database.ts';
 
 /** A prospect catalogue of one test file. */

@@ -1,5 +1,5 @@
 import { newId } from '../../lib/ids.ts';
-import { declareSubscriber, type Subscriber } from '../../domain/reactions/subscriber.ts';
+import { declareSubscriber, type Subscriber } from '../../domain/platform/events/subscriber.ts';
 import { rawDb, type RawDb } from './database.ts';
 import { createEffects, recordEffects } from './reactions.ts';
 

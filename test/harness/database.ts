@@ -5,7 +5,7 @@ import { migrate } from '../../db/migrations/index.ts';
 import { knexOf } from '../../db/raw.ts';
 import { prepareTenantRole } from '../../db/row-security.ts';
 import type { Assembly } from '../../deploy/assemble.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { noteSeen } from './seen.ts';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);

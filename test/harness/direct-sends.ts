@@ -1,6 +1,6 @@
-import { advanceDirectSend } from '../../domain/direct-sends/advance.ts';
-import { recordInbound, type InboundKind } from '../../domain/engine/outcomes/record-inbound.ts';
-import { deliverSend } from '../../domain/engine/sending/deliver.ts';
+import { advanceDirectSend } from '../../domain/inbox/compose/advance.ts';
+import { recordInbound, type InboundKind } from '../../domain/sending/outcomes/record-inbound.ts';
+import { deliverSend } from '../../domain/sending/deliver.ts';
 import { newId } from '../../lib/ids.ts';
 import type { DirectDecision } from '../../workflows/direct-send/contract.ts';
 import { createMailbox, createSession, type Tenant } from './factories.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { signalLauncher } from '../../domain/engine/control/signals.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import { signalLauncher } from '../../domain/sending/control/signals.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { createTemporalClient, createWorkflowGateway } from '../../temporal/client.ts';
 import { startWorker, type RunningWorker, type WorkerParts } from '../../workers/worker.ts';

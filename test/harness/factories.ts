@@ -1,6 +1,6 @@
 import type { RawDb } from './database.ts';
 import { json } from '../../db/connection.ts';
-import { cookieNames } from '../../api/oauth/pages/cookies.ts';
+import { cookieNames } from '../../api/pages/cookies.ts';
 import { browserSession } from '../../domain/identity/browser-session.ts';
 import { signSessionToken } from '../../domain/identity/session-token.ts';
 import type { TestDeps } from './database.ts';

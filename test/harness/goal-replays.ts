@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { GoalDefinition } from '../../db/json-columns.ts';
-import { createGoal } from '../../domain/goals/goals.ts';
-import { startReplay } from '../../domain/goals/replays.ts';
+import { createGoal } from '../../domain/reporting/goals/goals.ts';
+import { startReplay } from '../../domain/reporting/goals/replays.ts';
 import { newId } from '../../lib/ids.ts';
 import { eventually } from './eventually.ts';
 import { createContact, type Tenant } from './factories.ts';

@@ -1,4 +1,4 @@
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createMailbox, type Tenant } from './factories.ts';
 import { createSentLead, type SentLead } from './standing-leads.ts';

@@ -1,7 +1,7 @@
 import type { TestFn } from 'ava';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
-import { deliverSend } from '../../domain/engine/sending/deliver.ts';
-import type { Ctx } from '../../domain/kernel/context.ts';
+import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
+import { deliverSend } from '../../domain/sending/deliver.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { RawDb, TestDeps } from './database.ts';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec, type Tenant } from './factories.ts';
 import { createFakeSmtp, type FakeSmtp } from './fake-smtp.ts';

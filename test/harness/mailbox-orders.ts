@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ctx } from '../../domain/kernel/context.ts';
-import { advanceMailboxOrder } from '../../domain/mailbox-orders/advance.ts';
-import { closeOrderCheckout, openOrderCheckout } from '../../domain/mailbox-orders/checkout.ts';
-import { performOrderStep } from '../../domain/mailbox-orders/perform.ts';
-import { undoOrderStep } from '../../domain/mailbox-orders/undo.ts';
-import { createCheckout } from '../../domain/payments/checkout.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { advanceMailboxOrder } from '../../domain/billing/mailbox-orders/advance.ts';
+import { closeOrderCheckout, openOrderCheckout } from '../../domain/billing/mailbox-orders/checkout.ts';
+import { performOrderStep } from '../../domain/billing/mailbox-orders/perform.ts';
+import { undoOrderStep } from '../../domain/billing/mailbox-orders/undo.ts';
+import { createCheckout } from '../../domain/billing/payments/checkout.ts';
 import { newId } from '../../lib/ids.ts';
 import { startProvisioning, type ProvisioningSandbox } from '../../local/provisioning.ts';
 import type { OrderDecision } from '../../workflows/mailbox-order/contract.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { approveAuthorization, readAuthorizationRequest } from '../../domain/oauth/authorize.ts';
+import { approveAuthorization, readAuthorizationRequest } from '../../domain/identity/oauth/authorize.ts';
 import { SELF_REGISTERED_MAX } from '../../domain/identity/scopes.ts';
 import type { TestDeps } from './database.ts';
-import type { Ctx, Deps } from '../../domain/kernel/context.ts';
+import type { Ctx, Deps } from '../../domain/platform/kernel/context.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { ALL_PERMISSIONS, type Permission } from '../../lib/permissions.ts';

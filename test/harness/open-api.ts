@@ -1,8 +1,8 @@
-import { contactRoutes } from '../../api/contacts/routes.ts';
+import { contactRoutes } from '../../api/audience/contacts/routes.ts';
 import { createApp } from '../../api/http/app.ts';
-import { createUsageLog } from '../../domain/api-keys/usage-log.ts';
-import { systemActor } from '../../domain/kernel/actor.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import { createUsageLog } from '../../domain/identity/api-keys/usage-log.ts';
+import { systemActor } from '../../domain/platform/kernel/actor.ts';
+import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { createRateLimiter } from '../../lib/rate-limit.ts';

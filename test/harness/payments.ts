@@ -1,7 +1,7 @@
-import { openPayment } from '../../domain/payments/open.ts';
-import type { PaymentRow } from '../../domain/payments/states.ts';
-import { createCheckout } from '../../domain/payments/checkout.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import { openPayment } from '../../domain/billing/payments/open.ts';
+import type { PaymentRow } from '../../domain/billing/payments/states.ts';
+import { createCheckout } from '../../domain/billing/payments/checkout.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { startStripe, type StripeDouble } from './stripe.ts';

@@ -3,7 +3,7 @@
  * (`createReactionTables`). It says so over IPC once it works, and works until it is stopped or killed.
  */
 import { connect } from '../../db/connection.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { openBlobStores } from '../../lib/blobs/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { loadConfig } from '../../lib/config/index.ts';

@@ -1,9 +1,9 @@
 import { rawDb, type RawDb, type TestDeps } from './database.ts';
-import type { StoredEventType } from '../../domain/kernel/events.ts';
-import type { Tx } from '../../domain/kernel/transact.ts';
-import { applyNextEvents } from '../../domain/reactions/apply-events.ts';
-import { enterEvents, findDueStreams } from '../../domain/reactions/enter-events.ts';
-import type { ReactionEvent, Subscriber } from '../../domain/reactions/subscriber.ts';
+import type { StoredEventType } from '../../domain/platform/kernel/events.ts';
+import type { Tx } from '../../domain/platform/kernel/transact.ts';
+import { applyNextEvents } from '../../domain/platform/events/apply-events.ts';
+import { enterEvents, findDueStreams } from '../../domain/platform/events/enter-events.ts';
+import type { ReactionEvent, Subscriber } from '../../domain/platform/events/subscriber.ts';
 import { fanOut } from './webhooks.ts';
 
 /** Gives events their positions and applies all that is due, in this process; what has failed waits for its time. */

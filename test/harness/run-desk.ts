@@ -1,9 +1,9 @@
 import { decideApproval } from '../../domain/approvals/decide.ts';
-import type { Ctx } from '../../domain/kernel/context.ts';
-import { settleRunApproval } from '../../domain/runs/approval.ts';
-import { launchRun } from '../../domain/runs/launch.ts';
-import { preflightRun } from '../../domain/runs/preflight.ts';
-import type { RunRow } from '../../domain/runs/states.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { settleRunApproval } from '../../domain/campaigns/runs/approval.ts';
+import { launchRun } from '../../domain/campaigns/runs/launch.ts';
+import { preflightRun } from '../../domain/campaigns/runs/preflight.ts';
+import type { RunRow } from '../../domain/campaigns/runs/states.ts';
 import { newId } from '../../lib/ids.ts';
 import { approverCtx } from './approvals.ts';
 import { createApiKey, createMailbox, NO_SERVER, type KeyOptions, type Tenant } from './factories.ts';

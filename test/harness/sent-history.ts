@@ -1,10 +1,10 @@
-import { recordSendBounce } from '../../domain/engine/outcomes/effects.ts';
-import { recordReply } from '../../domain/engine/outcomes/reply.ts';
-import { lockSubject } from '../../domain/engine/outcomes/subject.ts';
-import { transact } from '../../domain/kernel/transact.ts';
-import { registerSubscribers } from '../../domain/reactions/register.ts';
-import { keepFacts } from '../../domain/subscribers/keep-facts.ts';
-import { recordOpen } from '../../domain/tracking/opens.ts';
+import { recordSendBounce } from '../../domain/sending/outcomes/effects.ts';
+import { recordReply } from '../../domain/sending/outcomes/reply.ts';
+import { lockSubject } from '../../domain/sending/outcomes/subject.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { registerSubscribers } from '../../domain/platform/events/register.ts';
+import { keepFacts } from '../../domain/reporting/aggregates/keep-facts.ts';
+import { recordOpen } from '../../domain/campaigns/tracking/opens.ts';
 import { createCampaign } from './factories.ts';
 import { ManualClock } from './manual-clock.ts';
 import { react } from './reactions.ts';

@@ -1,6 +1,6 @@
 import { json } from '../../db/connection.ts';
 import type { TestDeps } from './database.ts';
-import { POSITIONS_CHANNEL, type EventType } from '../../domain/kernel/events.ts';
+import { POSITIONS_CHANNEL, type EventType } from '../../domain/platform/kernel/events.ts';
 import { newId } from '../../lib/ids.ts';
 import type { World } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { json } from '../../db/connection.ts';
 import type { TestDeps } from './database.ts';
-import { EVENTS_CHANNEL } from '../../domain/kernel/events.ts';
-import { assignPositions, type FanOutMemory } from '../../domain/delivery/fan-out.ts';
-import { issueSecret } from '../../domain/delivery/secrets.ts';
+import { EVENTS_CHANNEL } from '../../domain/platform/kernel/events.ts';
+import { assignPositions, type FanOutMemory } from '../../domain/connect/delivery/fan-out.ts';
+import { issueSecret } from '../../domain/connect/delivery/secrets.ts';
 import { newId } from '../../lib/ids.ts';
 
 /** A verified endpoint of a workspace with its secret, straight in the database; the verbs have suites of their own. */

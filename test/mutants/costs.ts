@@ -28,7 +28,7 @@ const LIST = 'presentPage(await listContacts(ctx, { limit, cursor }, narrow), pr
 const MUTANTS: Mutant[] = [
   {
     what: 'the allocator reads the workspace again',
-    file: 'domain/engine/sending/allocate.ts',
+    file: 'domain/sending/allocate.ts',
     from: ALLOCATE,
     to: `${ALLOCATE}  await tx.org.sql('select name from organizations where id = :org');\n`,
     test: PLAYS,
@@ -36,7 +36,7 @@ const MUTANTS: Mutant[] = [
   },
   {
     what: 'the list of contacts reads each of them again',
-    file: 'api/contacts/routes.ts',
+    file: 'api/audience/contacts/routes.ts',
     from: LIST,
     to: `listContacts(ctx, { limit, cursor }, narrow).then(async (page) => {
         for (const { id } of page.rows) await getContact(ctx, id);

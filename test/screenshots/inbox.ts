@@ -1,4 +1,4 @@
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createMailbox } from '../harness/factories.ts';
 import { awayFrom, replyTo, type Original } from '../harness/inbound.ts';

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runImport } from '../../domain/imports/run.ts';
-import { startImport } from '../../domain/imports/start.ts';
+import { runImport } from '../../domain/audience/imports/run.ts';
+import { startImport } from '../../domain/audience/imports/start.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 /** The room of leads: the messy list of the examples imported, tags, a segment, suppressions, and names as they arrive. */

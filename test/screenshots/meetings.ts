@@ -1,5 +1,5 @@
-import { transact } from '../../domain/kernel/transact.ts';
-import { recordMeeting, type MeetingNews } from '../../domain/meetings/record.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { recordMeeting, type MeetingNews } from '../../domain/crm/meetings/record.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
-import { transact } from '../../domain/kernel/transact.ts';
-import { addDeadLetter } from '../../domain/records/dead-letters.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { addDeadLetter } from '../../domain/platform/dead-letters.ts';
 import { newId } from '../../lib/ids.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';

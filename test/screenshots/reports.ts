@@ -1,5 +1,5 @@
-import { transact } from '../../domain/kernel/transact.ts';
-import { addDeadLetter, REPLAY_EVENT } from '../../domain/records/dead-letters.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { addDeadLetter, REPLAY_EVENT } from '../../domain/platform/dead-letters.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMailbox } from '../harness/factories.ts';
 import { createSentHistory } from '../harness/sent-history.ts';

@@ -1,7 +1,7 @@
 import { replaceSenders } from '../../domain/campaigns/senders.ts';
 import { updateStep } from '../../domain/campaigns/steps.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
-import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
 import type { Built } from './build.ts';
 import type { Happening } from './draw.ts';

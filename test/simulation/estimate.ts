@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon';
 import { projectedMailboxes } from '../../domain/campaigns/estimate.ts';
-import { scheduleOf, type CampaignView } from '../../domain/engine/campaign/campaign-view.ts';
-import { reader } from '../../domain/kernel/transact.ts';
-import { estimateSending, type Estimate } from '../../domain/records/schedule/estimate.ts';
+import { scheduleOf, type CampaignView } from '../../domain/sending/campaign/campaign-view.ts';
+import { reader } from '../../domain/platform/kernel/transact.ts';
+import { estimateSending, type Estimate } from '../../domain/platform/scheduling/estimate.ts';
 import type { TestDeps } from '../harness/database.ts';
 import type { WorldSpec } from './draw.ts';
 import { dayOf, isOpenAt, type Letter } from './ledger.ts';

@@ -1,6 +1,6 @@
-import { listLeads, LEAD_STATUSES } from '../../domain/leads/list.ts';
+import { listLeads, LEAD_STATUSES } from '../../domain/sending/leads/list.ts';
 import { runStatement } from '../../db/statement.ts';
-import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { RawDb } from '../harness/database.ts';
 import { dayOf, isOpenAt, isPreferred, matches, type Ledger } from './ledger.ts';
 

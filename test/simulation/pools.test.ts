@@ -1,8 +1,8 @@
 import test from 'ava';
-import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
-import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
+import { clearHold, holdMailbox } from '../../domain/sending/control/mailbox-hold.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { createCampaign, createContact, createLabel, createMailbox, enroll } from '../harness/factories.ts';

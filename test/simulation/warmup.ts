@@ -1,7 +1,7 @@
-import type { Ctx } from '../../domain/kernel/context.ts';
-import { recordWarmup } from '../../domain/warmup/record.ts';
-import { startWarmup } from '../../domain/warmup/standing.ts';
-import { warmupTurn } from '../../domain/warmup/turn.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { recordWarmup } from '../../domain/mailboxes/warmup/record.ts';
+import { startWarmup } from '../../domain/mailboxes/warmup/standing.ts';
+import { warmupTurn } from '../../domain/mailboxes/warmup/turn.ts';
 import { AppError } from '../../lib/errors.ts';
 import { seeded, type Random } from '../faults/random.ts';
 import type { Company, Surroundings } from './run.ts';

@@ -7,18 +7,18 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ctx } from '../../domain/kernel/context.ts';
-import { transact } from '../../domain/kernel/transact.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 import {
   chargeSaved,
   createCheckout,
   expireCheckout,
   readPayment,
   savedMethod,
-} from '../../domain/payments/checkout.ts';
-import { openPayment } from '../../domain/payments/open.ts';
-import { refundTurn } from '../../domain/payments/refund.ts';
-import { requestRefund } from '../../domain/payments/request-refund.ts';
+} from '../../domain/billing/payments/checkout.ts';
+import { openPayment } from '../../domain/billing/payments/open.ts';
+import { refundTurn } from '../../domain/billing/payments/refund.ts';
+import { requestRefund } from '../../domain/billing/payments/request-refund.ts';
 import { newId } from '../../lib/ids.ts';
 import { startBacking } from '../../local/backing.ts';
 import { createWorld } from '../harness/world.ts';
@@ -124,7 +124,7 @@ async function callEverything(ctx: Ctx): Promise<void> {
     await refundTurn(ctx, { paymentId: id });
   }
   // What the adapter asks only after a refusal that the mock never makes.
-  const { stripeOf } = await import('../../domain/payments/stripe.ts');
+  const { stripeOf } = await import('../../domain/billing/payments/stripe.ts');
   await stripeOf(ctx).checkout.sessions.retrieve('cs_1');
 }
 

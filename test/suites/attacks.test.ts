@@ -2,7 +2,7 @@ import test from 'ava';
 import { isPermitted } from '../../api/http/authorize.ts';
 import { fullPath } from '../../api/http/route.ts';
 import { routes } from '../../api/routes.ts';
-import { ANONYMOUS, may } from '../../domain/kernel/actor.ts';
+import { ANONYMOUS, may } from '../../domain/platform/kernel/actor.ts';
 import { classifyInbound } from '../../domain/mail/inbound/classify.ts';
 import { parseInbound } from '../../domain/mail/inbound/parse.ts';
 import type { DnsRecords } from '../../lib/dns.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { migrate, migrateTo, MIGRATIONS } from '../../db/migrations/index.ts';
 import { backup, restore, type RestoreReport } from '../../deploy/backup-command.ts';
-import { makeBackup, type Manifest } from '../../domain/system/backup.ts';
+import { makeBackup, type Manifest } from '../../domain/operations/system/backup.ts';
 import { openBlobStores } from '../../lib/blobs/index.ts';
 import { loadConfig, type Config } from '../../lib/config/index.ts';
 import { newId } from '../../lib/ids.ts';

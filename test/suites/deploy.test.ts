@@ -10,7 +10,7 @@ import type { RawDb } from '../harness/database.ts';
 import { startChild } from '../../local/child.ts';
 import { startLocalStack } from '../../local/stack.ts';
 import { waitForDatabase } from '../../deploy/waiting.ts';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { newId } from '../../lib/ids.ts';
 import { localSecrets } from '../../local/secrets.ts';
 import { createTestDatabase, testPostgresUrl, type TestDatabase } from '../harness/database.ts';

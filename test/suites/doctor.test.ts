@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { connectRaw } from '../../db/connection.ts';
-import { cancelOrder } from '../../domain/mailbox-orders/end.ts';
+import { cancelOrder } from '../../domain/billing/mailbox-orders/end.ts';
 import { newId } from '../../lib/ids.ts';
 import { createTestDatabase, testPostgresUrl } from '../harness/database.ts';
 import { heron } from '../harness/heron.ts';

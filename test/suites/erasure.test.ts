@@ -1,8 +1,8 @@
 import test from 'ava';
-import { deleteContacts } from '../../domain/contacts/remove.ts';
-import { addDeadLetter, FAILED_EMAIL } from '../../domain/records/dead-letters.ts';
-import { transact } from '../../domain/kernel/transact.ts';
-import { recordSendBounce } from '../../domain/engine/outcomes/effects.ts';
+import { deleteContacts } from '../../domain/audience/contacts/remove.ts';
+import { addDeadLetter, FAILED_EMAIL } from '../../domain/platform/dead-letters.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
+import { recordSendBounce } from '../../domain/sending/outcomes/effects.ts';
 import { newId } from '../../lib/ids.ts';
 import { createGoal } from '../harness/acquisition.ts';
 import { createWritingDesk, type WritingDesk } from '../harness/direct-sends.ts';

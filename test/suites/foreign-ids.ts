@@ -1,6 +1,6 @@
 import type { ImportOptions } from '../../db/json-columns.ts';
 import { json } from '../../db/connection.ts';
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { MAX_AUTOMATIONS } from '../../domain/automations/automations.ts';
+import { MAX_AUTOMATIONS } from '../../domain/connect/automations/automations.ts';
 import { MAX_STEPS } from '../../domain/campaigns/input.ts';
 import { MAX_PIPELINES, MAX_STAGES } from '../../domain/crm/pipelines.ts';
 import type { RawDb } from '../harness/database.ts';

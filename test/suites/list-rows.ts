@@ -1,6 +1,6 @@
 import { json } from '../../db/connection.ts';
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
-import { ALL_CAMPAIGNS } from '../../domain/facts/prospects.ts';
+import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
+import { ALL_CAMPAIGNS } from '../../domain/reporting/aggregates/prospects.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createPolicy } from '../harness/approvals.ts';

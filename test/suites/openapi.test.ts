@@ -7,7 +7,7 @@ import test from 'ava';
 import { routes } from '../../api/routes.ts';
 import { fullPath } from '../../api/http/route.ts';
 import { apiDocument } from '../../api/servers/api.ts';
-import { EVENT_TYPES, TEST_EVENT } from '../../domain/kernel/events.ts';
+import { EVENT_TYPES, TEST_EVENT } from '../../domain/platform/kernel/events.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

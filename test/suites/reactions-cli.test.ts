@@ -1,6 +1,6 @@
 import test from 'ava';
-import { registerSubscribers } from '../../domain/reactions/register.ts';
-import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
+import { registerSubscribers } from '../../domain/platform/events/register.ts';
+import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { heron } from '../harness/heron.ts';
 import { emitEvents, fanOut } from '../harness/webhooks.ts';

@@ -2,7 +2,7 @@ import test from 'ava';
 import { fullPath, idempotencyOf, isWrite, type AnyRoute } from '../../api/http/route.ts';
 import { routes } from '../../api/routes.ts';
 import { json } from '../../db/connection.ts';
-import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { newId } from '../../lib/ids.ts';
 import {
   createApiKey,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import Stripe from 'stripe';
-import { SEALED_COLUMNS } from '../../domain/system/rotate-keys.ts';
+import { SEALED_COLUMNS } from '../../domain/operations/system/rotate-keys.ts';
 import { createKeyring } from '../../lib/keyring.ts';
 import { newId } from '../../lib/ids.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';

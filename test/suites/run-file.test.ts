@@ -8,7 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
 import { parse } from 'yaml';
-import { runSchema } from '../../api/runs/file-schema.ts';
+import { runSchema } from '../../api/campaigns/runs/file-schema.ts';
 import { faultLines, readRunFile } from '../../deploy/run-file.ts';
 import { newId } from '../../lib/ids.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';

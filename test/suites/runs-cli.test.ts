@@ -1,6 +1,6 @@
 import test from 'ava';
-import { blockRun } from '../../domain/system/blocked-runs.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
+import { blockRun } from '../../domain/operations/system/blocked-runs.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { silentLogger } from '../../lib/log.ts';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import test from 'ava';
-import { NOT_RECONCILED, RUN_FAMILIES } from '../../domain/system/run-families.ts';
+import { NOT_RECONCILED, RUN_FAMILIES } from '../../domain/operations/system/run-families.ts';
 import * as barrel from '../../workflows/index.ts';
 import { loadConfig } from '../../lib/config/index.ts';
 import { silentLogger } from '../../lib/log.ts';
@@ -55,7 +55,7 @@ test('every family is reconciled with PostgreSQL, or says why it need not be', a
     for (const { type, kind } of contracts)
       t.true(
         reconciled.includes(type) !== kind in NOT_RECONCILED,
-        `${type} needs an entry in domain/system/run-families.ts: how its missing runs are found, or why it has none`,
+        `${type} needs an entry in domain/operations/system/run-families.ts: how its missing runs are found, or why it has none`,
       );
   }
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createAppConnection } from '../../domain/app-connections/connections.ts';
+import { createAppConnection } from '../../domain/connect/app-connections/connections.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startReceiver } from '../harness/receiver.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isBalanced, readBooks } from '../../domain/mailbox-orders/books.ts';
+import { isBalanced, readBooks } from '../../domain/billing/mailbox-orders/books.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createOrderWorld, openOrderDesk } from '../harness/mailbox-orders.ts';

@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
-import { makeBackup } from '../../domain/system/backup.ts';
+import { makeBackup } from '../../domain/operations/system/backup.ts';
 import { startOwnTemporal } from '../harness/temporal.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { startEngine } from '../harness/engine.ts';

@@ -4,7 +4,7 @@ import test from 'ava';
 import { json } from '../../db/connection.ts';
 import { pendingMigrations } from '../../db/migrations/index.ts';
 import { restore } from '../../deploy/backup-command.ts';
-import { reconcile } from '../../domain/system/reconcile.ts';
+import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { loadConfig } from '../../lib/config/index.ts';
 import { prepareNamespace } from '../../temporal/prepare.ts';
 import { createEmptyDatabase } from '../harness/database.ts';

@@ -1,16 +1,16 @@
 import { DAY_MS } from '../../lib/clock.ts';
 import type { ImapFlow, SearchObject } from 'imapflow';
-import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { startFolderAt, recordFolderRead, readFolderProgress } from '../../domain/mailboxes/sync-state.ts';
-import { recordWarmup } from '../../domain/warmup/record.ts';
-import { recordWarmupReport } from '../../domain/warmup/report.ts';
+import { recordWarmup } from '../../domain/mailboxes/warmup/record.ts';
+import { recordWarmupReport } from '../../domain/mailboxes/warmup/report.ts';
 import { postponeUnreadable, unreadableDue } from '../../domain/mailboxes/unreadable.ts';
 import {
   recordInbound,
   recordUnreadable,
   type InboundKind,
   type MessageLocation,
-} from '../../domain/engine/outcomes/record-inbound.ts';
+} from '../../domain/sending/outcomes/record-inbound.ts';
 import { onPath } from '../../lib/cost-paths.ts';
 import { errorSummary } from '../../lib/error-report.ts';
 import { AppError } from '../../lib/errors.ts';

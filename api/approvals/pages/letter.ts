@@ -1,5 +1,5 @@
 import type { StreamReply } from '../../http/route.ts';
-import { PAGE_HEADERS } from '../../oauth/pages/layout.ts';
+import { PAGE_HEADERS } from '../../pages/layout.ts';
 
 /**
  * What an email in a frame may do: show itself, with its own styles and the pictures that it carries inside. No script runs, nothing is

@@ -6,14 +6,14 @@ import { assertBothLanguagesIn } from '../../../test/harness/both-languages.ts';
 import { signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
-import { orderContent } from '../../../domain/mailbox-orders/content.ts';
-import type { QuoteRow } from '../../../domain/mailbox-orders/states.ts';
+import { orderContent } from '../../../domain/billing/mailbox-orders/content.ts';
+import type { QuoteRow } from '../../../domain/billing/mailbox-orders/states.ts';
 import { hashPassword } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { PASSWORD } from '../../../test/harness/people.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
-import { de } from '../../page-texts/de.ts';
-import { en } from '../../page-texts/en.ts';
+import { de } from '../../pages/texts/de.ts';
+import { en } from '../../pages/texts/en.ts';
 import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { wakeRenewal } from '../../../domain/domain-renewals/move.ts';
-import { systemCtx } from '../../../domain/kernel/context.ts';
-import { transact } from '../../../domain/kernel/transact.ts';
-import { refundArgs } from '../../../domain/payments/request-refund.ts';
+import { wakeRenewal } from '../../../domain/billing/domain-renewals/move.ts';
+import { systemCtx } from '../../../domain/platform/kernel/context.ts';
+import { transact } from '../../../domain/platform/kernel/transact.ts';
+import { refundArgs } from '../../../domain/billing/payments/request-refund.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { signalOpen } from '../../../temporal/dispatch.ts';
 import { mailboxOrderWorkflow } from '../../../workflows/mailbox-order/contract.ts';

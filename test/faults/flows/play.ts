@@ -1,10 +1,10 @@
 import { utcDay } from '../../../lib/clock.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countDaily } from '../../../domain/engine/campaign/counters.ts';
+import { countDaily } from '../../../domain/sending/campaign/counters.ts';
 
-import { systemCtx } from '../../../domain/kernel/context.ts';
-import { transact } from '../../../domain/kernel/transact.ts';
-import { insertMails } from '../../../domain/warmup/plan.ts';
+import { systemCtx } from '../../../domain/platform/kernel/context.ts';
+import { transact } from '../../../domain/platform/kernel/transact.ts';
+import { insertMails } from '../../../domain/mailboxes/warmup/plan.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Said } from './client.ts';
 import type { Flow } from './plan.ts';

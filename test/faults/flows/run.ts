@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reconcile } from '../../../domain/system/reconcile.ts';
+import { reconcile } from '../../../domain/operations/system/reconcile.ts';
 import type { TestAssembly } from '../../harness/database.ts';
 import { startMailWorld, type MailWorld } from '../../harness/mail.ts';
 import { CAMPAIGN_SETTINGS, onInstallation, type Kept } from '../installation.ts';

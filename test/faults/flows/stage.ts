@@ -1,5 +1,5 @@
-import { createAppConnection } from '../../../domain/app-connections/connections.ts';
-import { systemCtx } from '../../../domain/kernel/context.ts';
+import { createAppConnection } from '../../../domain/connect/app-connections/connections.ts';
+import { systemCtx } from '../../../domain/platform/kernel/context.ts';
 import { listenHttp, type Listening } from '../../../lib/listen.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPolicy } from '../../harness/approvals.ts';

@@ -1,0 +1,18 @@
+import type { Middleware } from 'koa';
+import { MCP_PATHS } from '../../../domain/identity/oauth/urls.ts';
+
+/**
+ * Answers 405 to everything but POST: the endpoint keeps no sessions to end (DELETE) and sends no messages of its own
+ * (GET), which is how the MCP transport lets a server decline both.
+ */
+export const onlyPost: Middleware = (koa, next) => {
+  if (koa.method === 'POST' || !(MCP_PATHS as readonly string[]).includes(koa.path.replace(/\/$/, ''))) return next();
+  koa.status = 405;
+  koa.set('Allow', 'POST');
+  koa.body = {
+    jsonrpc: '2.0',
+    error: { code: -32000, message: 'Only POST: this server keeps no sessions and opens no streams' },
+    id: null,
+  };
+  return undefined;
+};

@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { CALL_LIMIT } from '../tools/routes.ts';
+import { route, type AnyRoute, type StreamReply } from '../../http/route.ts';
+import { answerMessage } from './server.ts';
+
+/** Error codes of the MCP transport, in the range JSON-RPC leaves to implementations. */
+const REFUSED = -32000;
+const INVALID_REQUEST = -32600;
+
+/** A JSON-RPC 2.0 answer, in the OpenAPI document. */
+const rpcAnswer = {
+  type: 'object',
+  required: ['jsonrpc'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: { type: ['string', 'integer', 'null'] },
+    result: { type: 'object' },
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { type: 'integer' }, message: { type: 'string' } },
+    },
+  },
+};
+
+/** The Model Context Protocol over streamable HTTP. */
+export const mcpRoutes: readonly AnyRoute[] = [
+  endpoint('mcp.message', 'from the root', { atRoot: true }),
+  endpoint('mcp.messageV1', 'below /v1', {}),
+];
+
+function endpoint(operationId: string, where: string, at: { atRoot?: true }): AnyRoute {
+  return route({
+    ...at,
+    operationId,
+    method: 'post',
+    path: '/mcp',
+    area: 'operations',
+    scope: 'any',
+    permission: null,
+    // The endpoint behind the tool applies its own limits.
+    readOnly: true,
+    resourceMetadata: `/.well-known/oauth-protected-resource${at.atRoot ? '/mcp' : '/v1/mcp'}`,
+    summary: `Model Context Protocol, ${where}`,
+    description:
+      'Streamable HTTP without sessions: each POST carries one JSON-RPC message and is answered with JSON; GET and DELETE are 405. ' +
+      'Without a credential, WWW-Authenticate leads to the authorization server. Tools are those of GET /v1/ai/tools.',
+    consumes: 'raw',
+    body: z.instanceof(Readable).meta({ description: 'A JSON-RPC 2.0 message' }),
+    success: {
+      status: 200,
+      body: 'stream',
+      contentType: 'application/json',
+      description: 'The JSON-RPC answer',
+      schema: rpcAnswer,
+    },
+    otherAnswers: {
+      202: { description: 'A notification, or an answer of the client: taken, no body' },
+      ...Object.fromEntries(
+        [400, 404, 406, 413, 415].map((status) => [
+          status,
+          {
+            description: 'The message or its headers do not fit the protocol',
+            contentType: 'application/json',
+            schema: rpcAnswer,
+          },
+        ]),
+      ),
+    },
+    handler: async (ctx, { body, headers, invoke }) => {
+      refuseForeignOrigin(ctx, headers.origin);
+      const text = await readText(body);
+      if (text === undefined) return rpcError(413, REFUSED, `The message is larger than ${CALL_LIMIT} bytes`);
+      if (text.trimStart().startsWith('['))
+        return rpcError(400, INVALID_REQUEST, 'Batches are not taken: one message per request');
+      return answerMessage(ctx, invoke, text, headers);
+    },
+  });
+}
+
+/**
+ * A browser names the page that asks. A page of another site, or one whose name was pointed at this server (DNS
+ * rebinding), is refused even with a valid credential.
+ */
+function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
+  if (origin === undefined) return;
+  const { API_PUBLIC_URL, APP_URL, CORS_ALLOW_ORIGINS } = ctx.config;
+  if ([new URL(API_PUBLIC_URL).origin, new URL(APP_URL).origin, ...CORS_ALLOW_ORIGINS].includes(origin)) return;
+  throw new AppError('forbidden', 'Pages of this origin may not use the MCP endpoint', {
+    fix: 'The operator can list the origin in CORS_ALLOW_ORIGINS.',
+  });
+}
+
+/**
+ * The text of a body; undefined when it is too large. The rest is then read and dropped: left in the socket, it would
+ * block the connection's next request.
+ */
+async function readText(body: Readable): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > CALL_LIMIT) break;
+    chunks.push(chunk);
+  }
+  if (size <= CALL_LIMIT) return Buffer.concat(chunks).toString('utf8');
+  body.resume();
+  return undefined;
+}
+
+function rpcError(status: number, code: number, message: string): StreamReply {
+  return {
+    status,
+    contentType: 'application/json',
+    stream: JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }),
+  };
+}

@@ -1,0 +1,109 @@
+import type { Actor } from '../../../domain/platform/kernel/actor.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { AppError, notFound, type Problem } from '../../../lib/errors.ts';
+import { isPermitted } from '../../http/authorize.ts';
+import { requestProblems } from '../../http/input.ts';
+import type { Invoke, RouteAnswer } from '../../http/route.ts';
+import { AGENT_TOOLS } from './catalogue.ts';
+import { asArgumentError, asArgumentProblem, IDEMPOTENCY_KEY, ownProblems, toRequest, type AgentTool } from './tool.ts';
+
+/** In every answer of a route that waits for a person. */
+const AWAITING = '"awaiting_approval"';
+
+const BY_NAME = new Map(AGENT_TOOLS.map((tool) => [tool.name, tool]));
+
+/** The tools a caller may call, in the catalogue's order. */
+export function toolsFor(actor: Actor): AgentTool[] {
+  return AGENT_TOOLS.filter((tool) => isPermitted(tool.route, actor));
+}
+
+/**
+ * A tool by its name.
+ * @throws AppError not_found
+ */
+export function findTool(name: string): AgentTool {
+  const tool = BY_NAME.get(name);
+  if (!tool) throw notFound('Tool');
+  return tool;
+}
+
+/** What a tool answered: the status and the text of its route's answer, which is JSON or empty. */
+export interface ToolAnswer {
+  status: number;
+  text: string;
+  /** What it was asked for waits for a person. */
+  waits: boolean;
+}
+
+/**
+ * Calls a tool: runs its route for the same caller, under all the rules of that route.
+ * @param prefix what stands before an argument's name in the paths of problems
+ * @throws AppError the route's error, with the paths of its problems as argument names
+ */
+export async function callTool(
+  ctx: Ctx,
+  invoke: Invoke,
+  tool: AgentTool,
+  args: Record<string, unknown>,
+  prefix: string,
+): Promise<ToolAnswer> {
+  const request = toRequest(tool, args);
+  if (isPermitted(tool.route, ctx.actor) && ownProblems(tool, args).length > 0) {
+    const problems = await callProblems(ctx, tool, args, prefix);
+    throw new AppError('bad_request', `The call has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
+      problems,
+    });
+  }
+  const logged = { tool: tool.name, operation: tool.route.operationId };
+  try {
+    const answer = read(await invoke(tool.route, request), tool.omits);
+    ctx.log.info({ ...logged, status: answer.status }, 'tool called');
+    return answer;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    ctx.log.info({ ...logged, status: error.status, code: error.code }, 'tool refused');
+    throw asArgumentError(tool, error, prefix);
+  }
+}
+
+/** Faults of a call's arguments, those that the tool finds and those of its route; none for a caller who may not use it. */
+export async function callProblems(
+  ctx: Ctx,
+  tool: AgentTool,
+  args: Record<string, unknown>,
+  prefix: string,
+): Promise<Problem[]> {
+  if (!isPermitted(tool.route, ctx.actor)) return [];
+  const own = ownProblems(tool, args).map((problem) => ({ ...problem, path: `${prefix}${problem.path}` }));
+  const named = new Set(own.map(({ path }) => path));
+  const found = await requestProblems(tool.route, ctx, toRequest(tool, args));
+  return [
+    ...own,
+    ...found.map((problem) => asArgumentProblem(tool, problem, prefix)).filter(({ path }) => !named.has(path)),
+  ];
+}
+
+function read({ status, body }: RouteAnswer, omitted: string | undefined): ToolAnswer {
+  if (!Buffer.isBuffer(body)) throw new Error('the route of a tool answers with a stream');
+  const whole = body.toString('utf8');
+  const text =
+    omitted === undefined
+      ? whole
+      : JSON.stringify(JSON.parse(whole, (field, value: unknown) => (field === omitted ? undefined : value)));
+  return { status, text, waits: text.includes(AWAITING) && waitsForPerson(JSON.parse(text)) };
+}
+
+/** Whether an answer says that a person decides: of an action that was held, or of a run that waits. */
+function waitsForPerson({ result, state }: { result?: unknown; state?: unknown }): boolean {
+  return result === 'awaiting_approval' || state === 'awaiting_approval';
+}
+
+/** Arguments with the Idempotency-Key of the request around the call, unless they bring their own. */
+export function withKey(
+  tool: AgentTool,
+  args: Record<string, unknown>,
+  header: string | undefined,
+): Record<string, unknown> {
+  const wanted = header && Object.hasOwn(tool.arguments, IDEMPOTENCY_KEY) && args[IDEMPOTENCY_KEY] === undefined;
+  return wanted ? { ...args, [IDEMPOTENCY_KEY]: header } : args;
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { effectivePolicy } from '../../../domain/approvals/agent-policies/effective.ts';
+import { listHolders } from '../../../domain/approvals/agent-policies/holders.ts';
+import {
+  createPolicy,
+  deletePolicy,
+  listPolicies,
+  policyProblems,
+  replacePolicy,
+  type AgentPolicyRow,
+} from '../../../domain/approvals/agent-policies/policies.ts';
+import { reader } from '../../../domain/platform/kernel/transact.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { asSeen, idParams, iso, paged, pageQuery, presentPage } from '../../http/schemas.ts';
+import * as schemas from './schemas.ts';
+
+const people = {
+  area: 'agent-policies',
+  scope: 'session',
+  permission: { anyOf: ['owner', 'manage_settings'] },
+} as const;
+
+/** What API keys and applications may do without a person. Only people make and change these rules. */
+export const agentPolicyRoutes: readonly AnyRoute[] = [
+  route({
+    area: 'agent-policies',
+    scope: 'any',
+    permission: null,
+    operationId: 'agent-policies.effective',
+    method: 'get',
+    path: '/agent-policies/effective',
+    summary: 'What the caller may do without another person',
+    description:
+      'Of a policy only what the scopes and mailboxes of the calling credential let it use. A credential without a policy gets an empty one: ' +
+      'a person decides on each of its actions. A signed-in person is limited by their role alone.',
+    success: { status: 200, body: schemas.effectivePolicy },
+    handler: async (ctx) => {
+      const { id, source, autonomous, used_today, expires_at, ...policy } = await effectivePolicy(ctx);
+      return { id, source, autonomous, ...shown(policy), expires_at: iso(expires_at), used_today };
+    },
+  }),
+  route({
+    ...people,
+    operationId: 'agent-policies.list',
+    method: 'get',
+    path: '/agent-policies',
+    summary: 'Policies, newest first',
+    query: z.object(pageQuery(200, 100)),
+    success: { status: 200, body: paged(schemas.policy) },
+    handler: async (ctx, { query }) => presentPage(await listPolicies(ctx, query), present),
+  }),
+  route({
+    ...people,
+    operationId: 'agent-policies.holders',
+    method: 'get',
+    path: '/agent-policies/holders',
+    summary: 'Whom a policy can be for',
+    description:
+      'Usable API keys and standing OAuth grants of the workspace, the latest 500 of each, newest first, with the policy that each has.',
+    success: { status: 200, body: schemas.holders },
+    handler: async (ctx) => ({
+      data: (await listHolders(ctx)).map((one) => ({
+        ...one,
+        last_used_at: iso(one.last_used_at),
+        created_at: iso(one.created_at),
+      })),
+    }),
+  }),
+  route({
+    ...people,
+    operationId: 'agent-policies.create',
+    method: 'post',
+    path: '/agent-policies',
+    summary: 'Give an API key or an application a policy',
+    description:
+      'Within it the credential launches campaigns, writes emails, replies and orders mailboxes by itself; everything else waits for a person. Suppressions, holds, ' +
+      "caps, health and the workspace's limits rule whatever it says. A credential has at most one.",
+    body: schemas.policyBody,
+    furtherProblems: (ctx, body) => policyProblems(reader(ctx), body, ctx.clock.now()),
+    success: { status: 201, body: schemas.policy },
+    errors: ['conflict'],
+    handler: async (ctx, { body }) => present(await createPolicy(ctx, body)),
+  }),
+  route({
+    ...people,
+    operationId: 'agent-policies.replace',
+    method: 'put',
+    path: '/agent-policies/:id',
+    summary: 'Replace a policy',
+    description:
+      'What is not sent is not kept: `enabled` becomes true, the spend none. It takes effect at once; what the credential has done today stays counted. With `expected_updated_at` nobody else’s change is overwritten.',
+    params: idParams,
+    body: schemas.policyBody.safeExtend(asSeen),
+    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) =>
+      policyProblems(reader(ctx), body, ctx.clock.now()),
+    success: { status: 200, body: schemas.policy },
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) =>
+      present(await replacePolicy(ctx, params.id, body, { expectedUpdatedAt })),
+  }),
+  route({
+    ...people,
+    operationId: 'agent-policies.delete',
+    method: 'delete',
+    path: '/agent-policies/:id',
+    summary: 'Delete a policy; its credential then waits for a person with every action',
+    params: idParams,
+    success: { status: 204 },
+    handler: async (ctx, { params }) => deletePolicy(ctx, params.id),
+  }),
+];
+
+function present(policy: AgentPolicyRow): z.input<typeof schemas.policy> {
+  return {
+    id: policy.id,
+    organization_id: policy.organization_id,
+    ...shown(policy),
+    expires_at: iso(policy.expires_at),
+    created_at: iso(policy.created_at),
+    updated_at: iso(policy.updated_at),
+  };
+}
+
+type Shown = Pick<
+  z.input<typeof schemas.policy>,
+  'api_key_id' | 'oauth_grant_id' | 'name' | 'enabled' | 'max_monthly_mailbox_spend_cents'
+>;
+
+/** The fields that a policy and an effective one have in common. */
+function shown<
+  P extends {
+    capabilities: readonly string[];
+    mailbox_ids: string[] | null;
+    max_recipients_per_run: number | null;
+    max_recipients_per_day: number | null;
+    max_actions_per_day: number | null;
+  },
+>(policy: Shown & P) {
+  return {
+    api_key_id: policy.api_key_id,
+    oauth_grant_id: policy.oauth_grant_id,
+    name: policy.name,
+    enabled: policy.enabled,
+    capabilities: policy.capabilities as z.input<typeof schemas.policy>['capabilities'],
+    mailbox_ids: policy.mailbox_ids as P['mailbox_ids'],
+    max_recipients_per_run: policy.max_recipients_per_run as P['max_recipients_per_run'],
+    max_recipients_per_day: policy.max_recipients_per_day as P['max_recipients_per_day'],
+    max_actions_per_day: policy.max_actions_per_day as P['max_actions_per_day'],
+    max_monthly_mailbox_spend_cents: policy.max_monthly_mailbox_spend_cents,
+  };
+}

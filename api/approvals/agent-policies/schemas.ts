@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { besideFaults, inputTimestamp, timestamp, uuid } from '../../http/schemas.ts';
+
+/** The largest number that PostgreSQL's integer holds. */
+const MAX_INT = 2_147_483_647;
+/** Mailboxes that one policy can name. */
+const MAX_MAILBOXES = 1000;
+
+const capability = z
+  .enum(['campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision'])
+  .meta({ description: 'An action that the credential may do without a person; each stands for itself' });
+const limit = z.int().min(1).max(MAX_INT);
+const cents = z.int().min(0).max(MAX_INT);
+
+const limits = {
+  max_recipients_per_run: 'People that one action may write to',
+  max_recipients_per_day: 'People that all actions of a UTC day may write to',
+  max_actions_per_day: 'Actions of a UTC day',
+  max_monthly_mailbox_spend_cents:
+    "The most that one order's monthly total may be; without it a person approves every order",
+} as const;
+
+/** A whole policy: what POST makes, and PUT replaces a policy with. */
+export const policyBody = z
+  .strictObject({
+    api_key_id: uuid.nullish(),
+    oauth_grant_id: uuid.nullish(),
+    name: z.string().trim().min(1).max(255),
+    enabled: z.boolean().default(true),
+    capabilities: z.array(capability),
+    mailbox_ids: z.array(uuid).min(1).max(MAX_MAILBOXES),
+    max_recipients_per_run: limit.meta({ description: limits.max_recipients_per_run }),
+    max_recipients_per_day: limit.meta({ description: limits.max_recipients_per_day }),
+    max_actions_per_day: limit.meta({ description: limits.max_actions_per_day }),
+    max_monthly_mailbox_spend_cents: cents.nullish().meta({ description: limits.max_monthly_mailbox_spend_cents }),
+    expires_at: inputTimestamp,
+  })
+  .refine(({ api_key_id: key, oauth_grant_id: grant }) => (key ?? null) === null || (grant ?? null) === null, {
+    path: ['oauth_grant_id'],
+    message: 'A policy is for a key or for a grant, not for both',
+    ...besideFaults,
+  })
+  .refine(({ api_key_id: key, oauth_grant_id: grant }) => (key ?? null) !== null || (grant ?? null) !== null, {
+    path: ['api_key_id'],
+    message: 'Exactly one of api_key_id and oauth_grant_id must be given',
+    ...besideFaults,
+  });
+
+const shared = {
+  api_key_id: uuid.nullable(),
+  oauth_grant_id: uuid.nullable(),
+  name: z.string(),
+  enabled: z.boolean(),
+  capabilities: z.array(capability),
+};
+
+export const policy = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  ...shared,
+  mailbox_ids: z.array(uuid),
+  max_recipients_per_run: z.int(),
+  max_recipients_per_day: z.int(),
+  max_actions_per_day: z.int(),
+  max_monthly_mailbox_spend_cents: z.int().nullable(),
+  expires_at: timestamp,
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const holders = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      kind: z.enum(['api_key', 'oauth_grant']),
+      id: uuid.meta({ description: 'The `api_key_id` or `oauth_grant_id` of its policy' }),
+      name: z.string().meta({ description: 'Of the key, or of the application' }),
+      granted_by: z
+        .string()
+        .nullable()
+        .meta({ description: 'Address of the person who let the application in; null for a key' }),
+      last_used_at: timestamp.nullable(),
+      created_at: timestamp,
+      policy_id: uuid.nullable().meta({ description: 'Its policy; a credential has at most one' }),
+    }),
+  ),
+});
+
+export const effectivePolicy = z.strictObject({
+  id: uuid.nullable(),
+  source: z.enum(['policy', 'none', 'session']).meta({
+    description:
+      '`policy`: that of the calling credential; `none`: it has none, and a person decides on every action; `session`: a person, limited by their role alone',
+  }),
+  autonomous: z.boolean().meta({ description: 'Whether any action happens without a person' }),
+  ...shared,
+  mailbox_ids: z.array(uuid).nullable().meta({ description: 'Null: any' }),
+  max_recipients_per_run: z.int().nullable().meta({ description: 'Null, here and below: no limit of a policy' }),
+  max_recipients_per_day: z.int().nullable(),
+  max_actions_per_day: z.int().nullable(),
+  max_monthly_mailbox_spend_cents: z.int().nullable(),
+  expires_at: timestamp.nullable(),
+  used_today: z
+    .strictObject({ actions: z.int(), recipients: z.int() })
+    .meta({ description: 'Counted on this UTC day; actions that a person approved do not count' }),
+});

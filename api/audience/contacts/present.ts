@@ -1,0 +1,83 @@
+import type { z } from 'zod';
+import type { ContactDetail } from '../../../domain/audience/contacts/read.ts';
+import type { FoundContact } from '../../../domain/audience/contacts/search.ts';
+import type { LeadProgress } from '../../../domain/sending/leads/progress.ts';
+import type { ContactView } from '../../../domain/directory/contact-view.ts';
+import { presentHoldOf } from '../../campaigns/present.ts';
+import { iso } from '../../http/schemas.ts';
+import type { contact, contactDetail, foundContact } from './schemas.ts';
+
+/** A contact, as writes and lists answer it, with its campaigns and categories but without what it did. */
+export function presentContact(view: ContactView): z.input<typeof contact> {
+  return {
+    id: view.id,
+    first_name: view.first_name,
+    last_name: view.last_name,
+    email: view.email,
+    company: view.company,
+    phone: view.phone,
+    custom_fields: view.custom_fields,
+    subscribed: view.subscribed,
+    campaigns: view.campaigns,
+    categories: view.categories,
+    verification_status: view.verification_status,
+    verification_reason: view.verification_reason,
+    is_catch_all: view.is_catch_all,
+    verification_checked_at: iso(view.verification_checked_at),
+    esp_provider: view.esp_provider,
+    esp_resolved_at: iso(view.esp_resolved_at),
+    created_at: iso(view.created_at),
+    updated_at: iso(view.updated_at),
+  };
+}
+
+/** A found contact, with its progress where the search names one campaign. */
+export function presentFound(found: FoundContact): z.input<typeof foundContact> {
+  return {
+    ...presentContact(found),
+    ...(found.campaign_lead ? { campaign_lead: presentProgress(found.campaign_lead) } : {}),
+  };
+}
+
+function presentProgress(lead: LeadProgress): NonNullable<z.input<typeof foundContact>['campaign_lead']> {
+  const hold = presentHoldOf(lead);
+  return {
+    status: lead.status,
+    sent: lead.sent,
+    opened: lead.opened,
+    clicked: lead.clicked,
+    replied: lead.replied,
+    bounced: lead.bounced,
+    ...(lead.current_step === null ? {} : { current_step: lead.current_step }),
+    ...(lead.failure_reason === null ? {} : { failure_reason: lead.failure_reason }),
+    last_activity_at: iso(lead.last_activity_at),
+    ...(hold ? { hold } : {}),
+  };
+}
+
+/** One contact, with its engagement over all campaigns and the suppression of its address. */
+export function presentDetail({
+  contact: view,
+  engagement,
+  suppression,
+}: ContactDetail): z.input<typeof contactDetail> {
+  return {
+    ...presentContact(view),
+    engagement: {
+      ...engagement,
+      last_sent_at: iso(engagement.last_sent_at),
+      last_opened_at: iso(engagement.last_opened_at),
+      last_clicked_at: iso(engagement.last_clicked_at),
+      last_replied_at: iso(engagement.last_replied_at),
+      last_bounced_at: iso(engagement.last_bounced_at),
+    },
+    suppression: suppression
+      ? {
+          reason: suppression.reason,
+          source: suppression.source,
+          expires_at: iso(suppression.expiresAt),
+          created_at: iso(suppression.createdAt),
+        }
+      : null,
+  };
+}

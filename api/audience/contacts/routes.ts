@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { namedByBulkEdit, updateContacts } from '../../../domain/audience/contacts/bulk.ts';
+import { createContacts, namedByContacts } from '../../../domain/audience/contacts/create.ts';
+import { getContact, lookupContact } from '../../../domain/audience/contacts/read.ts';
+import { deleteContact, deleteContacts } from '../../../domain/audience/contacts/remove.ts';
+import { listContacts, searchContacts } from '../../../domain/audience/contacts/search.ts';
+import { namedByEdit, updateContact } from '../../../domain/audience/contacts/update.ts';
+import { reader } from '../../../domain/platform/kernel/transact.ts';
+import { unknownProblems } from '../../../domain/sending/leads/membership.ts';
+import { filterProblems } from '../../../domain/directory/contact-filters.ts';
+import { route } from '../../http/route.ts';
+import { asSeen, idParams, pageQuery, presentPage } from '../../http/schemas.ts';
+import { presentContact, presentDetail, presentFound } from './present.ts';
+import {
+  bulkDelete,
+  bulkUpdate,
+  contact,
+  contactCreate,
+  contactDetail,
+  contactPage,
+  contactSearch,
+  contactUpdate,
+  foundContactPage,
+} from './schemas.ts';
+
+const area = 'contacts';
+/** Holds 50,000 exclusions. */
+const SELECTION_BODY = 4 * 1024 * 1024;
+const inCategory = z.uuid().optional().meta({ description: 'Only contacts in this category' });
+const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
+const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
+const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
+
+/** Contacts one by one, searched, and in bulk. */
+export const contactRoutes = [
+  route({
+    ...read,
+    operationId: 'contacts.list',
+    method: 'get',
+    path: '/contacts',
+    summary: 'Contacts, newest first',
+    description: 'For conditions, use the search.',
+    query: z.object({
+      ...pageQuery(100),
+      q: z.string().max(200).optional().meta({ description: 'Part of name, email or company' }),
+      category: inCategory,
+    }),
+    success: { status: 200, body: contactPage },
+    handler: async (ctx, { query: { limit, cursor, ...narrow } }) =>
+      presentPage(await listContacts(ctx, { limit, cursor }, narrow), presentContact),
+  }),
+  route({
+    ...read,
+    operationId: 'contacts.search',
+    method: 'post',
+    path: '/contacts/search',
+    readOnly: true,
+    summary: 'Contacts that match filters',
+    description:
+      'The cursor is bound to the filters and the order. lead_status and engagement need exactly one campaign id.',
+    query: z.object({ ...pageQuery(100), category: inCategory }),
+    body: contactSearch,
+    furtherProblems: async (_ctx, body) => filterProblems(body),
+    success: { status: 200, body: foundContactPage },
+    errors: ['invalid_lead_status', 'invalid_engagement', 'lead_filter_requires_campaign'],
+    handler: async (ctx, { query: { limit, cursor, category }, body }) => {
+      const search = category ? { ...body, category_ids: [...(body.category_ids ?? []), category] } : body;
+      return presentPage(await searchContacts(ctx, { limit, cursor }, search), presentFound);
+    },
+  }),
+  route({
+    ...write,
+    operationId: 'contacts.create',
+    method: 'post',
+    path: '/contacts',
+    summary: 'Add contacts',
+    description:
+      'The body is always an array of 1 to 1000. A known address is updated with the non-empty fields sent, never duplicated. ' +
+      'More than 100 contacts are a bulk arrival: no contact.created.',
+    body: z.array(contactCreate),
+    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByContacts(body)),
+    bodyLimit: 8 * 1024 * 1024,
+    success: { status: 200, body: z.array(contact), description: 'Each distinct contact once, in the order sent' },
+    errors: ['too_many_contacts'],
+    handler: async (ctx, { body }) => (await createContacts(ctx, body)).map(presentContact),
+  }),
+  route({
+    ...bulk,
+    operationId: 'contacts.bulkUpdate',
+    method: 'patch',
+    path: '/contacts',
+    summary: 'One edit over many contacts',
+    description:
+      'Select with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`. ' +
+      '`verify` has workers look at the addresses soon, EMAIL_VERIFICATIONS_PER_MINUTE each; by itself it changes no contact.',
+    body: bulkUpdate,
+    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByBulkEdit(body)),
+    bodyLimit: SELECTION_BODY,
+    success: { status: 200, body: z.array(contact) },
+    errors: [
+      'too_many_contacts',
+      'selection_too_large',
+      'invalid_lead_status',
+      'invalid_engagement',
+      'lead_filter_requires_campaign',
+    ],
+    handler: async (ctx, { body }) => (await updateContacts(ctx, body)).map(presentContact),
+  }),
+  route({
+    ...bulk,
+    operationId: 'contacts.bulkDelete',
+    method: 'delete',
+    path: '/contacts',
+    summary: 'Delete many contacts',
+    body: bulkDelete,
+    bodyLimit: SELECTION_BODY,
+    success: { status: 204 },
+    errors: [
+      'too_many_contacts',
+      'selection_too_large',
+      'invalid_lead_status',
+      'invalid_engagement',
+      'lead_filter_requires_campaign',
+    ],
+    handler: async (ctx, { body }) => {
+      await deleteContacts(ctx, body);
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'contacts.lookup',
+    method: 'get',
+    path: '/contacts/lookup',
+    summary: 'The contact of an address',
+    description: 'Accepts `Name <addr>`. Answers 200 with null when no contact has the address.',
+    query: z.object({ email: z.string().meta({ description: 'The address, also as `Name <address>`' }) }),
+    success: { status: 200, body: z.strictObject({ contact: contact.nullable() }) },
+    handler: async (ctx, { query }) => {
+      const found = await lookupContact(ctx, query.email);
+      return { contact: found ? presentContact(found) : null };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'contacts.get',
+    method: 'get',
+    path: '/contacts/:id',
+    summary: 'One contact with its engagement and suppression',
+    description: 'With campaigns, categories and custom fields.',
+    params: idParams,
+    success: { status: 200, body: contactDetail },
+    handler: async (ctx, { params }) => presentDetail(await getContact(ctx, params.id)),
+  }),
+  route({
+    ...write,
+    operationId: 'contacts.update',
+    method: 'patch',
+    path: '/contacts/:id',
+    summary: 'Change a contact',
+    description:
+      'Only sent fields change. A new address resets the verification verdict. ' +
+      'add_categories and remove_categories are ignored when categories is given. ' +
+      'With `expected_updated_at` nobody else’s change is overwritten.',
+    params: idParams,
+    body: contactUpdate.extend(asSeen),
+    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) => unknownProblems(reader(ctx), namedByEdit(body)),
+    success: { status: 200, body: contact },
+    errors: ['contact_email_taken', 'conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      presentContact(await updateContact(ctx, params.id, edit, { expectedUpdatedAt })),
+  }),
+  route({
+    ...write,
+    operationId: 'contacts.delete',
+    method: 'delete',
+    path: '/contacts/:id',
+    summary: 'Delete a contact',
+    description:
+      'Campaigns stop writing first. Emails already sent stay, without their contact, and so does a suppression of the address.',
+    params: idParams,
+    success: { status: 204 },
+    handler: async (ctx, { params }) => {
+      await deleteContact(ctx, params.id);
+    },
+  }),
+];

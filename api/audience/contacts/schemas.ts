@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import { parseAddress } from '../../../domain/directory/address.ts';
+import { CONTACT_LIMITS, fitCustomFields, isCustomKey, TOO_MANY_FIELDS } from '../../../domain/directory/contact-fields.ts';
+import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-filters.ts';
+import { inputTimestamp, paged, timestamp, uuid } from '../../http/schemas.ts';
+
+/** An address as people paste it: trimmed, lower-cased, taken out of `Name <addr>`. */
+const address = z.string().transform((value, ctx) => {
+  const email = parseAddress(value);
+  if (email) return email;
+  ctx.addIssue({ code: 'custom', message: 'Not a valid email address' });
+  return z.NEVER;
+});
+
+const name = z.string().max(CONTACT_LIMITS.name);
+const company = z.string().max(CONTACT_LIMITS.company);
+const phone = z.string().max(CONTACT_LIMITS.phone);
+const customKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(CONTACT_LIMITS.customKey)
+  .refine(isCustomKey, 'Not a name that a custom field may have');
+const customValue = z.string().max(CONTACT_LIMITS.customValue);
+const customFields = z.record(customKey, customValue).refine(fitCustomFields, TOO_MANY_FIELDS);
+const ids = z.array(z.string()).max(100);
+
+/** The fields of a contact that templates can use, within the limits of stored ones. */
+export const letterFields = z.strictObject({
+  first_name: name,
+  last_name: name,
+  email: z.string().max(254),
+  company,
+  phone,
+  custom_fields: customFields,
+});
+
+export const contactCreate = z.strictObject({
+  email: address,
+  first_name: name.optional(),
+  last_name: name.optional(),
+  company: company.optional(),
+  phone: phone.optional(),
+  campaigns: ids.optional().meta({ description: 'Campaigns to enroll the contact in' }),
+  categories: ids.optional(),
+  custom_fields: customFields.optional(),
+});
+
+export const contactUpdate = z.strictObject({
+  first_name: name.optional(),
+  last_name: name.optional(),
+  email: address.optional(),
+  company: company.optional(),
+  phone: phone.optional(),
+  custom_fields: customFields.optional().meta({ description: 'Replaces the whole map' }),
+  subscribed: z.boolean().optional(),
+  campaigns: ids.optional().meta({ description: 'Replaces the memberships' }),
+  categories: ids.optional().meta({ description: 'Replaces the list' }),
+  add_categories: ids.optional(),
+  remove_categories: ids.optional(),
+});
+
+const filters = {
+  query: z.string().max(200).optional().meta({ description: 'Part of name, email or company' }),
+  custom_field_filters: z
+    .array(
+      z.strictObject({
+        name: customKey,
+        value: z.string().max(500),
+        type: z.enum(['equal', 'starts_with', 'ends_with', 'contains']),
+      }),
+    )
+    .max(20)
+    .optional(),
+  campaign_ids: ids.optional().meta({ description: 'In every one of these' }),
+  category_ids: ids.optional().meta({ description: 'Filed under every one of these' }),
+  min_campaigns: z.int().min(0).optional(),
+  max_campaigns: z.int().min(0).optional(),
+  subscribed: z.boolean().optional(),
+  lead_status: z
+    .string()
+    .optional()
+    .meta({ description: `${LEAD_STATUSES.join(', ')}; needs exactly one campaign id` }),
+  engagement: z
+    .string()
+    .optional()
+    .meta({ description: `${ENGAGEMENTS.join(', ')}; needs exactly one campaign id` }),
+  created_after: inputTimestamp.optional(),
+  created_before: inputTimestamp.optional(),
+  updated_after: inputTimestamp.optional(),
+  updated_before: inputTimestamp.optional(),
+};
+
+export const contactSearch = z.strictObject({
+  ...filters,
+  sort_by: z
+    .string()
+    .optional()
+    .meta({ description: 'created_at (default), updated_at, first_name, last_name, email or campaign_count' }),
+  reverse: z.boolean().optional().meta({ description: 'True is ascending' }),
+});
+
+const selection = {
+  contacts: z.array(z.string()).optional(),
+  all: z.boolean().optional(),
+  filters: contactSearch.optional(),
+  exclude: z.array(z.string()).optional(),
+};
+
+export const bulkUpdate = z.strictObject({
+  ...selection,
+  add_campaigns: ids.optional(),
+  remove_campaigns: ids.optional(),
+  add_categories: ids.optional(),
+  remove_categories: ids.optional(),
+  fields: z
+    .array(
+      z.discriminatedUnion('type', [
+        z
+          .strictObject({ type: z.literal('ADD'), key: customKey, value: customValue })
+          .meta({ description: 'Sets the field where it is missing' }),
+        z
+          .strictObject({ type: z.literal('EDIT'), key: customKey, value: customValue })
+          .meta({ description: 'Sets the field where it exists' }),
+        z.strictObject({ type: z.literal('DELETE'), key: customKey, value: z.string().optional() }),
+        z
+          .strictObject({ type: z.literal('RENAME'), key: customKey, value: customKey })
+          .meta({ description: 'Moves the field to the key in value' }),
+      ]),
+    )
+    .max(20)
+    .optional(),
+  subscribe: z.boolean().optional(),
+  verify: z.literal(true).optional().meta({
+    description: 'Looks at the addresses that have no verdict yet; verification_status tells what came of it',
+  }),
+});
+
+/** Ids alone, or a selection. */
+export const bulkDelete = z
+  .union([z.array(z.string()), z.strictObject(selection)])
+  .transform((body) => (Array.isArray(body) ? { contacts: body } : body));
+
+const leadHold = z.strictObject({
+  since: timestamp,
+  until: timestamp.nullable(),
+  reason: z.string(),
+  source: z.enum(['manual', 'out_of_office']),
+});
+
+const contactFields = {
+  id: uuid,
+  first_name: z.string(),
+  last_name: z.string(),
+  email: z.string(),
+  company: z.string(),
+  phone: z.string(),
+  custom_fields: z.record(z.string(), z.string()),
+  subscribed: z.boolean(),
+  campaigns: z.array(z.strictObject({ id: uuid, name: z.string() })),
+  categories: z.array(z.strictObject({ id: uuid, title: z.string(), color: z.string() })),
+  verification_status: z.enum(['valid', 'risky', 'invalid', 'unknown']),
+  verification_reason: z.string(),
+  is_catch_all: z.boolean(),
+  verification_checked_at: timestamp.nullable(),
+  esp_provider: z.string(),
+  esp_resolved_at: timestamp.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+export const contact = z.strictObject(contactFields);
+
+export const foundContact = z.strictObject({
+  ...contactFields,
+  campaign_lead: z
+    .strictObject({
+      status: z.enum(LEAD_STATUSES),
+      sent: z.int(),
+      opened: z.int(),
+      clicked: z.int(),
+      replied: z.int(),
+      bounced: z.int(),
+      current_step: z.string().optional(),
+      failure_reason: z.string().optional(),
+      last_activity_at: timestamp.nullable(),
+      hold: leadHold.optional(),
+    })
+    .optional()
+    .meta({ description: 'Only where the search names exactly one campaign' }),
+});
+
+export const contactDetail = z.strictObject({
+  ...contactFields,
+  engagement: z.strictObject({
+    total_sent: z.int(),
+    total_opened: z.int(),
+    total_clicked: z.int(),
+    total_replied: z.int(),
+    total_bounced: z.int(),
+    total_complained: z.int(),
+    last_sent_at: timestamp.nullable(),
+    last_opened_at: timestamp.nullable(),
+    last_clicked_at: timestamp.nullable(),
+    last_replied_at: timestamp.nullable(),
+    last_bounced_at: timestamp.nullable(),
+  }),
+  suppression: z
+    .strictObject({
+      reason: z.string(),
+      source: z.enum(['bounce', 'complaint', 'unsubscribe', 'manual', 'import']),
+      expires_at: timestamp.nullable(),
+      created_at: timestamp,
+    })
+    .nullable(),
+});
+
+export const contactPage = paged(contact);
+export const foundContactPage = paged(foundContact);

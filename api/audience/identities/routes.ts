@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { listConflicts, resolveConflict, type ConflictView } from '../../../domain/audience/identities/conflicts.ts';
+import { getPerson, listPeople, type PersonView } from '../../../domain/audience/identities/read.ts';
+import { deletePerson } from '../../../domain/audience/identities/remove.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../../http/schemas.ts';
+
+const kind = z.enum(['email', 'user_id', 'anonymous_id']);
+
+const person = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
+  identifiers: z
+    .array(z.strictObject({ kind, value: z.string(), first_seen_at: timestamp }))
+    .meta({ description: 'What the person is known by, the first seen first; at most 100' }),
+  identifier_count: z.int().meta({ description: 'How many there are' }),
+  event_count: z.int().meta({ description: 'Product events that are kept' }),
+  conversion_count: z.int().meta({ description: 'Goals that were reached, each time counted' }),
+  first_event_at: timestamp.nullable().meta({ description: 'When the first event that is kept occurred' }),
+  last_event_at: timestamp.nullable(),
+  created_at: timestamp,
+});
+
+const conflict = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  kind,
+  value: z.string().meta({ description: 'The identifier' }),
+  person_id: uuid.meta({ description: 'Whose event named the identifier' }),
+  other_person_id: uuid.meta({
+    description: 'Whose the identifier is; of a merged conflict, who was folded and is gone',
+  }),
+  contact_id: uuid.nullable().meta({ description: 'The contact of person_id' }),
+  other_contact_id: uuid
+    .nullable()
+    .meta({ description: 'The contact of other_person_id. Two people with contacts cannot be merged' }),
+  status: z.enum(['open', 'merged', 'dismissed']),
+  created_at: timestamp,
+  resolved_at: timestamp.nullable(),
+  resolved_by: uuid.nullable().meta({ description: 'The user who resolved it' }),
+});
+
+/** People that product events are of. */
+export const peopleRoutes: readonly AnyRoute[] = [
+  route({
+    area: 'people',
+    operationId: 'people.list',
+    method: 'get',
+    path: '/people',
+    summary: 'People without a contact, newest first',
+    description: 'Those whom product events name by an email of no contact, with a `user_id` or an `anonymous_id`.',
+    scope: ['READ_CONTACTS'],
+    permission: 'view_contacts',
+    query: z.strictObject(pageQuery(200)),
+    success: { status: 200, body: paged(person) },
+    handler: async (ctx, { query }) => presentPage(await listPeople(ctx, query), presentPerson),
+  }),
+  route({
+    area: 'people',
+    operationId: 'people.read',
+    method: 'get',
+    path: '/people/:id',
+    summary: 'One person, with or without a contact',
+    description: 'What the person is known by, and how many events and conversions are kept of it.',
+    scope: ['READ_CONTACTS'],
+    permission: 'view_contacts',
+    params: idParams,
+    success: { status: 200, body: person },
+    handler: async (ctx, { params }) => presentPerson(await getPerson(ctx, params.id)),
+  }),
+  route({
+    area: 'people',
+    operationId: 'people.delete',
+    method: 'delete',
+    path: '/people/:id',
+    summary: 'Erase a person without a contact',
+    description:
+      'With its identifiers, events, conversions and identity conflicts. A person with a contact is erased by deleting the contact.',
+    scope: ['MANAGE_ACQUISITION'],
+    permission: 'manage_settings',
+    params: idParams,
+    success: { status: 204 },
+    errors: ['person_has_contact'],
+    handler: async (ctx, { params }) => {
+      await deletePerson(ctx, params.id);
+    },
+  }),
+];
+
+/** Identifiers that two people claim. */
+export const identityConflictRoutes: readonly AnyRoute[] = [
+  route({
+    area: 'identity-conflicts',
+    operationId: 'identityConflicts.list',
+    method: 'get',
+    path: '/identity-conflicts',
+    summary: 'Identity conflicts, newest first',
+    description: 'An event of one person named an identifier that belongs to another. Each is raised once.',
+    scope: ['READ_ANALYTICS'],
+    permission: 'view_analytics',
+    query: z.strictObject({
+      ...pageQuery(200),
+      status: z
+        .enum(['open', 'dismissed', 'all'])
+        .default('open')
+        .meta({ description: 'Those to decide, those kept apart, or both' }),
+    }),
+    success: { status: 200, body: paged(conflict) },
+    handler: async (ctx, { query: { status, ...page } }) =>
+      presentPage(await listConflicts(ctx, status, page), presentConflict),
+  }),
+  route({
+    area: 'identity-conflicts',
+    operationId: 'identityConflicts.resolve',
+    method: 'post',
+    path: '/identity-conflicts/:id/resolve',
+    summary: 'Merge the two people of a conflict, or keep them apart',
+    description:
+      '`merge` folds the other person into `person_id`: its identifiers, events and conversions follow, and it is gone. Other conflicts between the two are ' +
+      'merged with it; those with third people become `person_id`’s. Two people who both have a contact cannot be merged. ' +
+      '`dismiss` keeps them apart, and the conflict is not raised again. A conflict that was resolved before is a 409.',
+    scope: ['MANAGE_ACQUISITION'],
+    permission: 'manage_settings',
+    params: idParams,
+    body: z.strictObject({ action: z.enum(['merge', 'dismiss']) }),
+    success: { status: 200, body: conflict },
+    errors: ['conflict', 'identity_merge_contacts'],
+    handler: async (ctx, { params, body }) => presentConflict(await resolveConflict(ctx, params.id, body.action)),
+  }),
+];
+
+function presentPerson(row: PersonView): z.input<typeof person> {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    contact_id: row.contact_id,
+    identifiers: row.identifiers.map(({ kind: of, value, first_seen_at: seenAt }) => ({
+      kind: of,
+      value,
+      first_seen_at: iso(new Date(seenAt)),
+    })),
+    identifier_count: row.identifier_count,
+    event_count: row.event_count,
+    conversion_count: row.conversion_count,
+    first_event_at: iso(row.first_event_at),
+    last_event_at: iso(row.last_event_at),
+    created_at: iso(row.created_at),
+  };
+}
+
+function presentConflict(row: ConflictView): z.input<typeof conflict> {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    kind: row.kind,
+    value: row.value,
+    person_id: row.person_id,
+    other_person_id: (row.other_person_id ?? row.merged_person_id)!,
+    contact_id: row.contact_id,
+    other_contact_id: row.other_contact_id,
+    status: row.state,
+    created_at: iso(row.created_at),
+    resolved_at: iso(row.resolved_at),
+    resolved_by: row.resolved_by,
+  };
+}

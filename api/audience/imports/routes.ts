@@ -1,0 +1,183 @@
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { runUrl } from '../../../domain/platform/run-url.ts';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { previewFile } from '../../../domain/audience/imports/preview.ts';
+import { getImport, listImports, listProblems, problemsCsv, type ContactImportRow } from '../../../domain/audience/imports/read.ts';
+import { cancelImport, namedByImport, startImport } from '../../../domain/audience/imports/start.ts';
+import { reader } from '../../../domain/platform/kernel/transact.ts';
+import { unknownProblems } from '../../../domain/sending/leads/membership.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import { route } from '../../http/route.ts';
+import { idParams, iso, pageQuery, presentPage } from '../../http/schemas.ts';
+import { contactImport, importBody, importPage, importPreview, previewBody, problemPage } from './schemas.ts';
+
+const fileBytes = (config: Config) => config.IMPORT_MAX_BYTES;
+const area = 'contacts';
+const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
+const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
+
+/** CSV imports: preview, start, follow, correct. */
+export const contactImportRoutes = [
+  route({
+    area,
+    scope: ['WRITE_CONTACTS'],
+    permission: 'manage_contacts',
+    operationId: 'contactImports.preview',
+    method: 'post',
+    path: '/contacts/import/preview',
+    readOnly: true,
+    summary: 'What a CSV file holds, and how to map it',
+    consumes: 'multipart',
+    bodyLimit: fileBytes,
+    files: ['file'],
+    body: previewBody,
+    success: { status: 200, body: importPreview },
+    handler: async (_ctx, { files }) => {
+      const file = files.file!;
+      const preview = await previewFile(file.path);
+      return {
+        filename: file.filename,
+        format: 'csv' as const,
+        encoding: preview.encoding,
+        delimiter: preview.delimiter,
+        total_rows: preview.totalRows,
+        columns: preview.columns,
+        has_header: preview.hasHeader,
+        sample_rows: preview.sampleRows,
+        suggested_mapping: preview.suggestedMapping.map(({ index, target }) => ({
+          index,
+          target,
+          ...(target.startsWith('custom:') ? { custom_key: target.slice(7) } : {}),
+        })),
+      };
+    },
+  }),
+  route({
+    ...bulk,
+    operationId: 'contactImports.start',
+    method: 'post',
+    path: '/contacts/import',
+    summary: 'Import a CSV file as a job',
+    description:
+      'Good rows are imported, the others are listed as problems. The first row of an address counts; ' +
+      'suppressed addresses are not imported. A file is a bulk arrival: no contact.created. A file has at most 50 MB and 50,000 rows, and ' +
+      'a workspace 5 imports at a time, unless the installation is set otherwise.',
+    consumes: 'multipart',
+    bodyLimit: fileBytes,
+    files: ['file'],
+    body: importBody,
+    furtherProblems: (ctx, { options }) =>
+      unknownProblems(
+        reader(ctx),
+        namedByImport({ categories: options?.categories, campaignId: options?.campaign_id }),
+      ),
+    success: { status: 202, body: contactImport },
+    handler: async (ctx, { files, body }) => {
+      const { mapping, categories, campaign_id, update_existing, has_header, delimiter } = body.options ?? {};
+      return present(
+        await startImport(ctx, {
+          file: files.file!,
+          mapping,
+          categories,
+          campaignId: campaign_id,
+          updateExisting: update_existing,
+          hasHeader: has_header,
+          delimiter,
+        }),
+        ctx,
+      );
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'contactImports.list',
+    method: 'get',
+    path: '/contacts/imports',
+    summary: 'Imports, newest first',
+    query: z.object(pageQuery(100)),
+    success: { status: 200, body: importPage },
+    handler: async (ctx, { query }) => presentPage(await listImports(ctx, query), (job) => present(job, ctx)),
+  }),
+  route({
+    ...read,
+    operationId: 'contactImports.get',
+    method: 'get',
+    path: '/contacts/imports/:id',
+    summary: 'One import and its progress',
+    description: 'How far it is; `progress` goes from 0 to 1.',
+    params: idParams,
+    success: { status: 200, body: contactImport },
+    handler: async (ctx, { params }) => present(await getImport(ctx, params.id), ctx),
+  }),
+  route({
+    ...read,
+    operationId: 'contactImports.problems',
+    method: 'get',
+    path: '/contacts/imports/:id/problems',
+    summary: 'Rows that were not imported, by line',
+    description: 'Rows that were left out, with line and reason.',
+    params: idParams,
+    query: z.object(pageQuery(200)),
+    success: { status: 200, body: problemPage },
+    handler: async (ctx, { params, query }) =>
+      presentPage(await listProblems(ctx, params.id, query), ({ row_values, ...problem }) => ({
+        ...problem,
+        values: row_values,
+      })),
+  }),
+  route({
+    ...read,
+    operationId: 'contactImports.downloadProblems',
+    method: 'get',
+    path: '/contacts/imports/:id/problems.csv',
+    summary: 'Rows that were not imported, as a file to correct and import again',
+    description: 'The same rows as CSV, as they stood in the file, with the reason as a last column.',
+    params: idParams,
+    success: { status: 200, body: 'stream', contentType: 'text/csv' },
+    handler: async (ctx, { params }) => ({
+      stream: Readable.from(await problemsCsv(ctx, params.id)),
+      contentType: 'text/csv; charset=utf-8',
+      headers: { 'Content-Disposition': `attachment; filename="import-problems-${params.id}.csv"` },
+    }),
+  }),
+  route({
+    ...bulk,
+    operationId: 'contactImports.cancel',
+    method: 'post',
+    path: '/contacts/imports/:id/cancel',
+    summary: 'Stop an import; rows applied so far stay',
+    description: 'What is imported already stays.',
+    params: idParams,
+    success: { status: 200, body: contactImport },
+    errors: ['conflict'],
+    handler: async (ctx, { params }) => present(await cancelImport(ctx, params.id), ctx),
+  }),
+];
+
+function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.input<typeof contactImport> {
+  const { options } = job;
+  return {
+    id: job.id,
+    status: job.status,
+    filename: job.filename,
+    total_bytes: job.total_bytes,
+    read_bytes: job.read_bytes,
+    progress: job.total_bytes === 0 ? 1 : job.read_bytes / job.total_bytes,
+    total: job.total,
+    imported: job.imported,
+    updated: job.updated,
+    skipped: job.skipped,
+    failed: job.failed,
+    error: job.error,
+    mapping: options.mapping,
+    categories: options.categories,
+    campaign_id: options.campaign_id,
+    update_existing: options.update_existing,
+    created_at: iso(job.created_at),
+    started_at: iso(job.started_at),
+    ended_at: iso(job.ended_at),
+    ...(job.blocked_reason ? { blocked_reason: job.blocked_reason } : {}),
+    ...runUrl(config, { importId: job.id }),
+  };
+}

@@ -1,0 +1,155 @@
+import { utcDay } from '../../../lib/clock.ts';
+import type { z } from 'zod';
+import { searchLeadCompanies } from '../../../domain/audience/lead-database/companies.ts';
+import { measureLeadCoverage } from '../../../domain/audience/lead-database/coverage.ts';
+import { exportLeadPeople } from '../../../domain/audience/lead-database/export.ts';
+import { countLeadFacets } from '../../../domain/audience/lead-database/facets.ts';
+import { searchLeadPeople, type LeadPerson } from '../../../domain/audience/lead-database/people.ts';
+import { leadProblems, leadRefusal } from '../../../domain/audience/lead-database/query.ts';
+import { route } from '../../http/route.ts';
+import { iso, presentPage } from '../../http/schemas.ts';
+import {
+  companiesQuestion,
+  coverage,
+  exportQuestion,
+  facets,
+  leadCompanyPage,
+  leadPeoplePage,
+  leadPerson,
+  leadQuestion,
+  peopleQuestion,
+} from './schemas.ts';
+
+const shared = {
+  area: 'lead-database',
+  scope: ['READ_CONTACTS'],
+  permission: 'view_contacts',
+  method: 'post',
+  readOnly: true,
+  refusal: leadRefusal,
+} as const;
+const FILTER = 'Conditions are those of segments (GET /v1/segments/fields); conditions, segment and q hold together.';
+
+type Question = Partial<z.output<typeof leadQuestion>> & { cursor?: string | undefined };
+const furtherProblems = async (_ctx: unknown, { cursor, ...query }: Question) => leadProblems(query, cursor);
+
+/** Everybody the workspace knows, with what was done about them. */
+export const leadDatabaseRoutes = [
+  route({
+    ...shared,
+    operationId: 'lead-database.people',
+    path: '/lead-database/people',
+    summary: 'People with how far outreach to them has come',
+    description: `${FILTER} Those who got no email come last by last_contacted; name and company are in the order of the alphabet, all else is newest or most first.`,
+    body: peopleQuestion,
+    furtherProblems,
+    success: { status: 200, body: leadPeoplePage },
+    errors: ['invalid_lead_query', 'invalid_sort', 'invalid_limit', 'invalid_cursor'],
+    handler: async (ctx, { body: { limit, cursor, sort, ...query } }) =>
+      presentPage(await searchLeadPeople(ctx, { limit, cursor }, query, sort), presentPerson),
+  }),
+  route({
+    ...shared,
+    operationId: 'lead-database.companies',
+    path: '/lead-database/companies',
+    summary: 'The same people by company',
+    description: `${FILTER} A company is a domain: people without one are left out. replied, positive, meetings, bounced and unsubscribed count people to whom it happened, whatever happened later.`,
+    body: companiesQuestion,
+    furtherProblems,
+    success: { status: 200, body: leadCompanyPage },
+    errors: ['invalid_lead_query', 'invalid_sort', 'invalid_limit', 'invalid_cursor'],
+    handler: async (ctx, { body: { limit, cursor, sort, ...query } }) =>
+      presentPage(
+        await searchLeadCompanies(ctx, { limit, cursor }, query, sort),
+        ({ last_contacted_at: at, ...row }) => ({
+          domain: row.domain,
+          name: row.name,
+          people: row.people,
+          contacted: row.contacted,
+          replied: row.replied,
+          positive: row.positive,
+          meetings: row.meetings,
+          bounced: row.bounced,
+          unsubscribed: row.unsubscribed,
+          fresh: row.fresh,
+          last_contacted_at: iso(at),
+          esp_provider: row.esp_provider,
+        }),
+      ),
+  }),
+  route({
+    ...shared,
+    operationId: 'lead-database.coverage',
+    path: '/lead-database/coverage',
+    summary: 'How much of an audience outreach has covered',
+    description: `${FILTER} contacted counts everyone who received at least one email of a campaign; replied, positive, meetings, bounced and unsubscribed count people to whom it happened, whatever happened later.`,
+    body: leadQuestion,
+    furtherProblems,
+    success: { status: 200, body: coverage },
+    errors: ['invalid_lead_query'],
+    handler: (ctx, { body }) => measureLeadCoverage(ctx, body),
+  }),
+  route({
+    ...shared,
+    operationId: 'lead-database.facets',
+    path: '/lead-database/facets',
+    summary: 'How many people have which status, seniority, department, provider and verdict',
+    description: `${FILTER} An empty key is what is not known of seniority and department; the hundred most common keys of each are listed.`,
+    body: leadQuestion,
+    furtherProblems,
+    success: { status: 200, body: facets },
+    errors: ['invalid_lead_query'],
+    handler: (ctx, { body }) => countLeadFacets(ctx, body),
+  }),
+  route({
+    ...shared,
+    operationId: 'lead-database.export',
+    path: '/lead-database/export',
+    summary: 'People as CSV',
+    description: `${FILTER} At most 50,000 rows; X-Total-Rows says how many follow. Cells that a spreadsheet could take for formulas begin with an apostrophe. The audit trail shows the export.`,
+    body: exportQuestion,
+    furtherProblems,
+    success: {
+      status: 200,
+      body: 'stream',
+      contentType: 'text/csv',
+      headers: {
+        'X-Total-Rows': { description: 'Rows that follow, the heading left out', schema: { type: 'integer' } },
+      },
+    },
+    errors: ['invalid_lead_query', 'invalid_sort'],
+    handler: async (ctx, { body: { sort, ...query } }) => {
+      const { rows, csv } = await exportLeadPeople(ctx, query, sort);
+      return {
+        stream: csv,
+        contentType: 'text/csv; charset=utf-8',
+        headers: {
+          'X-Total-Rows': String(rows),
+          'Content-Disposition': `attachment; filename="people-${utcDay(ctx.clock.now())}.csv"`,
+        },
+      };
+    },
+  }),
+];
+
+function presentPerson(row: LeadPerson): z.input<typeof leadPerson> {
+  return {
+    id: row.id,
+    email: row.email,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    company: row.company,
+    company_domain: row.company_domain,
+    job_title: row.job_title,
+    seniority: row.seniority,
+    department: row.department,
+    esp_provider: row.esp_provider,
+    verification_status: row.verification_status,
+    outreach_status: row.outreach_status,
+    campaigns: row.campaigns,
+    emails_received: row.emails_received,
+    last_contacted_at: iso(row.last_contacted_at),
+    last_replied_at: iso(row.last_replied_at),
+    created_at: iso(row.created_at),
+  };
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { besideFaults, emailAddress, inputTimestamp, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+
+const eventName = z
+  .string()
+  .max(120)
+  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, 'must be dot-separated segments of a-z, 0-9, _ and -');
+
+/** Kept as it is: case and spaces inside count. */
+const identifier = z.string().trim().min(1).max(255);
+
+export const publishBody = z
+  .strictObject({
+    name: eventName,
+    email: emailAddress.optional(),
+    contact_id: uuid.optional(),
+    user_id: identifier.optional().meta({
+      description:
+        'The id of an account in your product. It is linked to the person of the event; with it, `email` may be of no contact',
+    }),
+    anonymous_id: identifier.optional().meta({
+      description: 'The id of a browser or device. It is linked like `user_id`, but does not decide whose an event is',
+    }),
+    occurred_at: inputTimestamp.optional(),
+    data: z.record(z.string(), z.unknown()).default({}),
+  })
+  .superRefine((body, context) => {
+    if ((body.email === undefined) !== (body.contact_id === undefined)) return;
+    const message = 'exactly one of email and contact_id must be given';
+    context.addIssue({ code: 'custom', path: ['email'], message });
+    context.addIssue({ code: 'custom', path: ['contact_id'], message });
+  }, besideFaults);
+
+export const listQuery = z.strictObject({
+  ...pageQuery(200),
+  name: z.string().max(120).optional().meta({ description: 'Only events of this name' }),
+  email: emailAddress.optional().meta({ description: 'Only events of the contact with this address' }),
+  contact_id: uuid.optional().meta({ description: 'Only events of this contact' }),
+  since: inputTimestamp.optional().meta({ description: 'Only events received after this moment' }),
+});
+
+export const productEvent = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
+  person_id: uuid.nullable().meta({ description: 'Null only for an event from before Heron knew people' }),
+  name: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  occurred_at: timestamp,
+  received_at: timestamp,
+});
+
+export const accepted = z.strictObject({
+  event_id: uuid,
+  contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
+  person_id: uuid.nullable(),
+  name: z.string(),
+  received_at: timestamp,
+  matched_waits: z.int(),
+  matched_runs: z.array(
+    z.strictObject({
+      run_id: uuid,
+      campaign_id: uuid,
+      step_id: uuid,
+      contact_id: uuid,
+      state: z.literal('resumed'),
+      mode: z.enum(['live', 'test']).meta({ description: 'Of a lead, or of a test run of the campaign' }),
+    }),
+  ),
+});

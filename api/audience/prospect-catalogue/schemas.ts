@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { MAX_SELECTED } from '../../../domain/audience/prospect-catalogue/import.ts';
+import { CATALOGUE_ID, MAX_TEXT_BYTES, searchKey } from '../../../domain/audience/prospect-catalogue/records.ts';
+import { contact } from '../contacts/schemas.ts';
+import { paged, pageWords, uuid } from '../../http/schemas.ts';
+
+/** Trimmed and lower-case, as the catalogue keeps what it is compared with. */
+const text = (description: string) =>
+  z
+    .string()
+    .transform(searchKey)
+    .pipe(z.string().refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, `At most ${MAX_TEXT_BYTES} bytes`))
+    .optional()
+    .meta({ description });
+const size = (description: string) => z.int().min(0).optional().meta({ description });
+
+const companyFilters = {
+  q: text('Part of the name or of the domain'),
+  country: text('Exact, whatever the case'),
+  state: text('Exact, whatever the case'),
+  city: text('Exact, whatever the case'),
+  domain: text('The primary domain; a leading www. does not count'),
+  industry: text('One of the industries of the company'),
+  technology: text('One of the technologies of the company'),
+  min_employees: size('At least so many; companies of unknown size are left out'),
+  max_employees: size('At most so many; companies of unknown size are left out'),
+  company_id: z.string().regex(CATALOGUE_ID, 'Not an id of the catalogue').optional(),
+};
+const page = {
+  limit: z.int().min(1).max(100).default(50).meta({ description: pageWords.limit }),
+  cursor: z.string().optional().meta({ description: pageWords.cursor }),
+};
+
+export const companiesSearch = z.strictObject({ ...companyFilters, ...page });
+export const peopleSearch = z.strictObject({
+  ...companyFilters,
+  q: text('Part of the name; with an @, the whole email address'),
+  title: text('Part of the title'),
+  seniority: text('Exact; GET /b2b-database/metadata lists them'),
+  department: text('Exact; GET /b2b-database/metadata lists them'),
+  email: z.enum(['present', 'missing', 'valid']).optional().meta({ description: 'valid looks at the form alone' }),
+  ...page,
+});
+
+const catalogueId = z.string().regex(CATALOGUE_ID);
+const moment = z.string().meta({ description: 'UTC, when the source last saw it; empty where it does not say' });
+export const catalogueCompany = z.strictObject({
+  id: catalogueId,
+  name: z.string(),
+  domain: z.string(),
+  industries: z.array(z.string()),
+  technologies: z.array(z.string()),
+  employees: z.int().nullable(),
+  country: z.string(),
+  state: z.string(),
+  city: z.string(),
+  website: z.string(),
+  linkedin_url: z.string(),
+  phone: z.string(),
+  founded_year: z.int().nullable(),
+  source_updated_at: moment,
+});
+export const cataloguePerson = z.strictObject({
+  id: catalogueId,
+  first_name: z.string(),
+  last_name: z.string(),
+  email: z.string(),
+  email_status: z.string().meta({ description: 'What the source says of the address, in its own words' }),
+  phone: z.string(),
+  title: z.string(),
+  seniority: z.string(),
+  department: z.string(),
+  country: z.string(),
+  state: z.string(),
+  city: z.string(),
+  linkedin_url: z.string(),
+  company_id: catalogueId.nullable(),
+  company: catalogueCompany.nullable(),
+  source_updated_at: moment,
+});
+export const cataloguePeoplePage = paged(cataloguePerson);
+export const catalogueCompanyPage = paged(catalogueCompany);
+
+const facet = z.array(z.strictObject({ key: z.string(), count: z.int() }));
+export const metadata = z.strictObject({
+  people: z.int(),
+  companies: z.int(),
+  countries: facet.meta({ description: 'People by country, most first; an empty key is unknown' }),
+  seniorities: facet,
+  departments: facet,
+  source: z.string(),
+  source_period: z.string(),
+});
+
+export const selection = z.strictObject({ person_ids: z.array(z.string()).min(1).max(MAX_SELECTED) });
+export const imported = z.strictObject({
+  data: z.array(contact),
+  count: z.int(),
+  existing_ids: z.array(uuid).meta({ description: 'Those of data that were contacts before' }),
+  suppressed_ids: z
+    .array(uuid)
+    .meta({ description: 'Those of data whose address is suppressed; they are stored unsubscribed' }),
+});

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import {
+  createSegment,
+  deleteSegment,
+  getSegment,
+  listSegmentFields,
+  listSegments,
+  updateSegment,
+  type SegmentRow,
+} from '../../../domain/audience/segments/segments.ts';
+import { conditionProblems } from '../../../domain/directory/segments/compile.ts';
+import { route } from '../../http/route.ts';
+import { asSeen, idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../../http/schemas.ts';
+import { conditions, match } from './schemas.ts';
+
+const area = 'segments';
+const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
+const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
+
+const name = z.string().trim().min(1).max(100);
+
+const segment = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  match,
+  conditions: z.array(z.strictObject({ field: z.string(), operator: z.string(), values: z.array(z.string()) })),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+function present(row: SegmentRow): z.input<typeof segment> {
+  return {
+    id: row.id,
+    name: row.name,
+    match: row.match,
+    conditions: row.conditions,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** Saved audiences. */
+export const segmentRoutes = [
+  route({
+    ...read,
+    operationId: 'segments.fields',
+    method: 'get',
+    path: '/segments/fields',
+    summary: 'Fields and operators that conditions may use',
+    description: 'What a condition can ask about, with the operators each field takes.',
+    success: {
+      status: 200,
+      body: z.strictObject({
+        fields: z.array(
+          z.strictObject({
+            name: z.string(),
+            label: z.string(),
+            type: z.enum(['text', 'choice', 'label', 'campaign', 'flag', 'time']),
+            operators: z.array(z.string()),
+            values: z.array(z.string()).optional(),
+          }),
+        ),
+      }),
+    },
+    handler: async (ctx) => ({
+      fields: (await listSegmentFields(ctx)).map(({ values, operators, ...field }) => ({
+        ...field,
+        operators: [...operators],
+        ...(values ? { values: [...values] } : {}),
+      })),
+    }),
+  }),
+  route({
+    ...read,
+    operationId: 'segments.list',
+    method: 'get',
+    path: '/segments',
+    summary: 'Saved segments, newest first',
+    query: z.object(pageQuery(100)),
+    success: { status: 200, body: paged(segment) },
+    handler: async (ctx, { query }) => presentPage(await listSegments(ctx, query), present),
+  }),
+  route({
+    ...write,
+    operationId: 'segments.create',
+    method: 'post',
+    path: '/segments',
+    summary: 'Save a segment',
+    description: 'Several values of one condition mean any of them. Without conditions the segment is everybody.',
+    body: z.strictObject({ name, match: match.default('all'), conditions: conditions.default([]) }),
+    furtherProblems: async (_ctx, { conditions: given = [] }) => conditionProblems(given, 'body.conditions'),
+    success: { status: 201, body: segment },
+    handler: async (ctx, { body }) => present(await createSegment(ctx, body)),
+  }),
+  route({
+    ...read,
+    operationId: 'segments.get',
+    method: 'get',
+    path: '/segments/:id',
+    summary: 'One segment',
+    description: 'With its conditions.',
+    params: idParams,
+    success: { status: 200, body: segment },
+    handler: async (ctx, { params }) => present(await getSegment(ctx, params.id)),
+  }),
+  route({
+    ...write,
+    operationId: 'segments.update',
+    method: 'patch',
+    path: '/segments/:id',
+    summary: 'Change a segment',
+    description: 'Fields left out stay; with `expected_updated_at` nobody else’s change is overwritten.',
+    params: idParams,
+    body: z.strictObject({
+      name: name.optional(),
+      match: match.optional(),
+      conditions: conditions.optional(),
+      ...asSeen,
+    }),
+    furtherProblems: async (_ctx, { conditions: given = [] }) => conditionProblems(given, 'body.conditions'),
+    success: { status: 200, body: segment },
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      present(await updateSegment(ctx, params.id, edit, { expectedUpdatedAt })),
+  }),
+  route({
+    ...write,
+    operationId: 'segments.delete',
+    method: 'delete',
+    path: '/segments/:id',
+    summary: 'Delete a segment; its contacts stay',
+    params: idParams,
+    success: { status: 204 },
+    handler: async (ctx, { params }) => {
+      await deleteSegment(ctx, params.id);
+    },
+  }),
+];

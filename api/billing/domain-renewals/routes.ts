@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { listRenewals, type RenewalView } from '../../../domain/billing/domain-renewals/list.ts';
+import { OPEN_RENEWAL, RENEW_AHEAD_MS } from '../../../domain/billing/domain-renewals/states.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { iso, paged, pageQuery, presentPage, runFields, timestamp, uuid } from '../../http/schemas.ts';
+
+const cents = z.int().nullable();
+
+const renewal = z.strictObject({
+  domain_id: uuid,
+  domain: z.string(),
+  provisioning_id: uuid.meta({ description: 'The order that the domain belongs to' }),
+  state: z.enum([...OPEN_RENEWAL, 'renewed', 'lapsed']).meta({
+    description:
+      '`scheduled`: until `renews_at`. `charging`, `renewing`: under way. `requires_action`: a person is needed, see `error`. `lapsed`: the registration ended without a renewal; its mailboxes are held, and for 30 days a payment still renews it',
+  }),
+  renews_at: timestamp.meta({ description: 'When it is priced, charged and renewed: about a month before it ends' }),
+  expires_at: timestamp.meta({ description: 'When the registration ends' }),
+  cost_cents: cents.meta({ description: "The provider's price, asked at `renews_at`; null before" }),
+  processing_cents: cents.meta({ description: 'Added for the processing of the payment' }),
+  amount_cents: cents.meta({ description: 'What is charged: both together' }),
+  currency: z.string().nullable(),
+  charged_at: timestamp.nullable(),
+  last_renewed_at: timestamp.nullable(),
+  requires_action: z
+    .boolean()
+    .meta({ description: 'Whether a person is needed; otherwise the domain renews by itself' }),
+  checkout_url: z.url().nullable().meta({ description: 'Where a person pays, with `renewal_payment_required`' }),
+  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).nullable().meta({
+    description:
+      '`renewal_not_eligible`, `renewal_payment_required`, `renewal_request_failed`, `renewal_refused` or `renewal_failed`',
+  }),
+  blocked_reason: runFields.blocked_reason,
+});
+
+/** Renewals of managed domains. */
+export const domainRenewalRoutes: readonly AnyRoute[] = [
+  route({
+    operationId: 'domainRenewals.list',
+    method: 'get',
+    path: '/mailboxes/domains/renewals',
+    area: 'managed-mailboxes',
+    scope: ['READ_EMAILS'],
+    permission: 'view_campaigns',
+    summary: 'The renewal cycle of every managed domain',
+    description:
+      'A domain renews by itself about a month before its registration ends, at the cost that the provider has then plus processing, charged to the method by ' +
+      'which its order was paid. Where that does not work, `requires_action` is true and `error.fix` says what a person does; otherwise the domain and its mailboxes lapse: they are held, and 30 days later gone.',
+    query: z.strictObject(pageQuery()),
+    success: { status: 200, body: paged(renewal) },
+    handler: async (ctx, { query }) => presentPage(await listRenewals(ctx, query), present),
+  }),
+];
+
+function present(row: RenewalView): z.input<typeof renewal> {
+  const lapsed = row.domain_state === 'lapsed';
+  const state = lapsed || row.state === 'ended' ? 'lapsed' : ((row.state ?? 'scheduled') as 'scheduled');
+  return {
+    domain_id: row.id,
+    domain: row.domain,
+    provisioning_id: row.order_id,
+    state,
+    renews_at: iso(row.renew_at ?? new Date(row.expires_at.getTime() - RENEW_AHEAD_MS)),
+    expires_at: iso(row.expires_at),
+    cost_cents: row.cost_cents,
+    processing_cents: row.processing_cents,
+    amount_cents: row.amount_cents,
+    currency: row.currency,
+    charged_at: row.paid_at ? iso(row.paid_at) : null,
+    last_renewed_at: row.last_renewed_at ? iso(row.last_renewed_at) : null,
+    requires_action: row.state === 'requires_action',
+    checkout_url: row.checkout_url,
+    error: row.state === 'requires_action' ? row.error : null,
+    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+  };
+}

@@ -1,0 +1,22 @@
+import { reportEvent } from '../../../domain/campaigns/deliverability/report.ts';
+import { route } from '../../http/route.ts';
+import { reportedEvent } from './schemas.ts';
+
+/** Deliverability signals that come from outside. */
+export const deliverabilityRoutes = [
+  route({
+    area: 'deliverability',
+    operationId: 'deliverability.report',
+    method: 'post',
+    path: '/deliverability/events',
+    summary: 'Report a bounce, complaint, unsubscribe, open, click or reply',
+    description:
+      'Has the effects the same signal has when a connected mailbox sees it. A bounce is taken as permanent. Without task_id it is put down to the latest email to that recipient.',
+    scope: ['WRITE_CAMPAIGNS'],
+    permission: 'send_campaigns',
+    body: reportedEvent,
+    success: { status: 202 },
+    errors: ['not_found'],
+    handler: (ctx, { body }) => reportEvent(ctx, body),
+  }),
+];

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import {
+  completeSettingsSchema,
+  partialSettingsSchema,
+  settingProblems,
+} from '../../../domain/sending/outreach-settings.ts';
+import { getOutreachSettings, replaceOutreachSettings } from '../../../domain/campaigns/outreach-settings/settings.ts';
+import { route } from '../../http/route.ts';
+
+const shared = {
+  area: 'outreach-settings',
+  path: '/outreach/settings',
+  scope: ['WRITE_CAMPAIGNS'],
+  permission: 'manage_settings',
+} as const;
+
+/** The organization's outreach settings. */
+export const outreachSettingsRoutes = [
+  route({
+    ...shared,
+    operationId: 'outreachSettings.get',
+    method: 'get',
+    summary: 'The settings in force, defaults filled in',
+    description: 'What holds where a campaign has no rule of its own.',
+    success: { status: 200, body: completeSettingsSchema },
+    handler: (ctx) => getOutreachSettings(ctx),
+  }),
+  route({
+    ...shared,
+    operationId: 'outreachSettings.replace',
+    method: 'patch',
+    summary: 'Replace the settings; what is left out goes back to its default',
+    description: 'The whole of them; what is left out falls back to its default.',
+    body: z.strictObject({ settings: partialSettingsSchema }),
+    furtherProblems: async (_ctx, { settings }) => settingProblems(settings, 'body.settings'),
+    success: { status: 204 },
+    errors: ['invalid_setting'],
+    handler: (ctx, { body }) => replaceOutreachSettings(ctx, body.settings),
+  }),
+];

@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import { approvalUrl } from '../../../domain/approvals/link.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { runUrl } from '../../../domain/platform/run-url.ts';
+import type { RunEventRow, RunRow } from '../../../domain/campaigns/runs/states.ts';
+import { iso } from '../../http/schemas.ts';
+import type { run, runEvent } from './schemas.ts';
+
+/** An agent's run and how far it is, with the page to decide at while it waits for a person, and its run in the Temporal UI. */
+export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.input<typeof run> {
+  return {
+    id: row.id,
+    state: row.state,
+    intent: row.intent,
+    input: row.input as z.input<typeof run>['input'],
+    policy_decision: row.policy_decision,
+    campaign_id: row.campaign_id,
+    frozen_sender_ids: row.frozen_sender_ids,
+    recipient_count: row.recipient_count,
+    action_count: row.action_count,
+    ...(row.preflight_report ? { preflight_report: row.preflight_report } : {}),
+    ...(row.error_details ? { error_details: row.error_details } : {}),
+    ...(row.approval_id ? { approval_id: row.approval_id, approval_url: approvalUrl(config, row.approval_id) } : {}),
+    ...(row.state === 'awaiting_approval' ? { approval_expires_at: iso(row.expires_at!) } : {}),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...runUrl(config, { runId: row.id }),
+  };
+}
+
+/** One change of a run's state, in the order of `seq`, with who made it. */
+export function presentRunEvent(row: RunEventRow): z.input<typeof runEvent> {
+  return {
+    seq: row.seq,
+    type: row.type as 'created' | 'state_changed',
+    state: row.state as RunRow['state'],
+    previous_state: row.previous_state as RunRow['state'] | null,
+    data: row.data,
+    actor: { kind: row.actor_kind, user_id: row.user_id },
+    created_at: iso(row.created_at),
+  };
+}

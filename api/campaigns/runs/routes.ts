@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { cancelRun } from '../../../domain/campaigns/runs/cancel.ts';
+import { createRun, runProblems } from '../../../domain/campaigns/runs/create.ts';
+import { createRunSchema } from '../../../domain/campaigns/runs/input.ts';
+import { getRun, listRuns } from '../../../domain/campaigns/runs/read.ts';
+import { RUN_STATES } from '../../../domain/campaigns/runs/states.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { idParams, pageQuery, presentPage } from '../../http/schemas.ts';
+import { runSchema } from './file-schema.ts';
+import { presentRun, presentRunEvent } from './present.ts';
+import * as schemas from './schemas.ts';
+
+const area = 'runs';
+const read = { area, scope: ['READ_RUNS'], permission: 'view_campaigns' } as const;
+const write = { area, scope: ['WRITE_RUNS'], permission: 'send_campaigns' } as const;
+
+/** Agent runs. */
+export const runsRoutes: readonly AnyRoute[] = [
+  route({
+    ...write,
+    operationId: 'runs.create',
+    method: 'post',
+    path: '/runs',
+    idempotency: 'required',
+    summary: 'Create a run: a campaign built, checked and, after approval, launched',
+    description:
+      'Builds a campaign from steps, senders and an audience, or takes an existing one that is not active, and checks it. With intent `draft` the run ends ' +
+      'as completed, and the campaign stays a draft. With intent `launch` (keys also need EXECUTE_RUNS) it starts the campaign at once where the policy of ' +
+      'the credential allows it, and otherwise waits up to 30 minutes for a person. Senders are fixed when the run is created. Answers before any of ' +
+      'that has happened: read the run, or subscribe to `run.state_changed`.',
+    bodyLimit: schemas.RUN_BODY_LIMIT,
+    body: createRunSchema,
+    furtherProblems: (ctx, body) => runProblems(ctx, body),
+    success: { status: 202, body: schemas.run },
+    errors: ['app_connection_not_found', 'campaign_no_mailbox', 'selection_too_large', 'conflict'],
+    handler: async (ctx, { body }) => presentRun(await createRun(ctx, body), ctx),
+  }),
+  route({
+    ...read,
+    operationId: 'runs.list',
+    method: 'get',
+    path: '/runs',
+    summary: 'Runs, newest first',
+    description: 'The input of each without leads and steps; one run shows its steps and events.',
+    query: z.object({
+      ...pageQuery(100),
+      state: z.enum(RUN_STATES).optional().meta({ description: 'Only runs in this state' }),
+      campaign_id: z.string().optional().meta({ description: 'Only the runs of this campaign' }),
+    }),
+    success: { status: 200, body: schemas.runPage },
+    handler: async (ctx, { query: { state, campaign_id: campaignId, ...page } }) =>
+      presentPage(await listRuns(ctx, { state, campaignId }, page), (row) => presentRun(row, ctx)),
+  }),
+  route({
+    ...read,
+    operationId: 'runs.get',
+    method: 'get',
+    path: '/runs/:id',
+    summary: 'One run with its events',
+    description:
+      'While the run is awaiting_approval, `policy_decision.reasons` says why and `approval_url` where a person decides. `error_details` says why it failed or was denied.',
+    params: idParams,
+    success: { status: 200, body: schemas.runDetail },
+    errors: ['not_found'],
+    handler: async (ctx, { params }) => {
+      const { run, events } = await getRun(ctx, params.id);
+      return { ...presentRun(run, ctx), events: events.map(presentRunEvent) };
+    },
+  }),
+  route({
+    ...write,
+    operationId: 'runs.cancel',
+    method: 'post',
+    path: '/runs/:id/cancel',
+    summary: 'Cancel a run',
+    description:
+      'Before the launch nothing is sent, and the campaign stays a draft. The campaign of an active or paused run is paused. ' +
+      '409 when it is too late: the run is completed, failed or denied. Cancelling a cancelled run changes nothing.',
+    params: idParams,
+    success: { status: 200, body: schemas.run },
+    errors: ['not_found', 'conflict'],
+    handler: async (ctx, { params }) => presentRun(await cancelRun(ctx, params.id), ctx),
+  }),
+  route({
+    area,
+    scope: 'public',
+    permission: null,
+    organization: false,
+    operationId: 'runs.schema',
+    method: 'get',
+    path: '/schemas/run.json',
+    atRoot: true,
+    summary: 'JSON Schema of run files',
+    description: 'For editors of the YAML files that `heron run` takes: the body of POST /v1/runs.',
+    cacheControl: 'public, max-age=300',
+    success: { status: 200, body: z.record(z.string(), z.unknown()) },
+    handler: async () => runSchema(),
+  }),
+];

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { listBlockedRuns, retryStepRun, type StepRunView } from '../../../domain/campaigns/step-runs/step-runs.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { idParams, iso, pageQuery, paged, presentPage, timestamp, uuid } from '../../http/schemas.ts';
+
+const stepRun = z.strictObject({
+  id: uuid,
+  campaign_id: uuid,
+  contact_id: uuid,
+  step_id: uuid,
+  step_name: z.string().nullable(),
+  kind: z.string(),
+  state: z.enum(['running', 'waiting', 'completed', 'skipped', 'failed', 'blocked']),
+  outcome: z.string().nullable(),
+  detail: z.string().nullable(),
+  attempts: z.int(),
+  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).nullable(),
+  started_at: timestamp,
+  completed_at: timestamp.nullable(),
+});
+
+/** Step runs that wait for a decision of a person. */
+export const stepRunsRoutes: readonly AnyRoute[] = [
+  route({
+    area: 'campaign-checks',
+    scope: ['READ_CAMPAIGNS'],
+    permission: 'view_campaigns',
+    operationId: 'step-runs.list',
+    method: 'get',
+    path: '/campaigns/:id/step-runs',
+    summary: 'Blocked step runs of a campaign, newest first',
+    description: 'Calls of app_action steps that are blocked: they have failed for good, and their contacts wait.',
+    params: idParams,
+    query: z.strictObject({
+      ...pageQuery(),
+      state: z.enum(['blocked']).default('blocked').meta({ description: 'There is no other state to ask for' }),
+    }),
+    success: { status: 200, body: paged(stepRun) },
+    handler: async (ctx, { params, query }) => presentPage(await listBlockedRuns(ctx, params.id, query), present),
+  }),
+  route({
+    area: 'campaign-checks',
+    scope: ['SEND_CAMPAIGNS'],
+    permission: 'send_campaigns',
+    operationId: 'step-runs.retry',
+    method: 'post',
+    path: '/campaigns/:id/step-runs/:runId/retry',
+    summary: 'Run a blocked step run again',
+    description: 'Runs a blocked call again, with all its attempts; the contact goes on with its answer.',
+    params: z.object({ id: z.string(), runId: z.string() }),
+    success: { status: 200, body: stepRun },
+    errors: ['conflict'],
+    handler: async (ctx, { params }) => present(await retryStepRun(ctx, params.id, params.runId)),
+  }),
+];
+
+function present({ enrollment_id: _, ...run }: StepRunView): z.input<typeof stepRun> {
+  return {
+    ...run,
+    state: run.state as z.input<typeof stepRun>['state'],
+    started_at: iso(run.started_at),
+    completed_at: iso(run.completed_at),
+  };
+}

@@ -1,0 +1,243 @@
+import { defined } from '../../../lib/defined.ts';
+import { z } from 'zod';
+import { analyzeCopy, CATEGORIES, type Analysis } from '../../../domain/campaigns/templates/analyze.ts';
+import {
+  createTemplate,
+  deleteTemplate,
+  duplicateTemplate,
+  listTemplates,
+  orderProblems,
+  readTemplate,
+  renderReply,
+  reorderTemplates,
+  updateTemplate,
+  type ReplyTemplateRow,
+} from '../../../domain/campaigns/templates/templates.ts';
+import { route } from '../../http/route.ts';
+import { asSeen, idParams, iso, timestamp, uuid } from '../../http/schemas.ts';
+
+const area = 'templates';
+const read = { area, scope: ['READ_TEMPLATES'], permission: 'view_campaigns' } as const;
+const write = { area, scope: ['WRITE_TEMPLATES'], permission: 'manage_campaigns' } as const;
+
+const MAX_BODY = 100_000;
+const MAX_VARIABLES = 200;
+const name = z.string().trim().min(1).max(255);
+const subject = z.string().max(998);
+const copy = z.string().max(MAX_BODY);
+
+const template = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  user_id: uuid.nullable(),
+  name: z.string(),
+  subject: z.string().meta({ description: 'Placeholders are written {{.Key}}' }),
+  body_html: z.string(),
+  body_plain: z.string(),
+  position: z.int().min(1),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+const templates = z.strictObject({ data: z.array(template) });
+const rendered = z.strictObject({ subject: z.string(), body_html: z.string(), body_plain: z.string() });
+
+const span = z.strictObject({
+  field: z.enum(['subject', 'body']),
+  text: z.string(),
+  line: z.int().min(1),
+  excerpt: z.string(),
+});
+const analysis = z.strictObject({
+  score: z.int().min(0).max(100).meta({ description: 'Higher is safer' }),
+  verdict: z.string(),
+  findings: z.array(
+    z.strictObject({
+      severity: z.enum(['high', 'warn', 'info']),
+      field: z.enum(['subject', 'body']).optional(),
+      text: z.string().optional().meta({ description: 'Stands in the copy; absent where the whole email is meant' }),
+      line: z.int().min(1).optional(),
+      excerpt: z.string().optional(),
+      issue: z.string(),
+      suggestion: z.string(),
+      category: z.enum(CATEGORIES),
+    }),
+  ),
+  suggested_subject: z.string().optional().meta({ description: 'Absent where the subject is fine' }),
+  improvements: z.array(z.string()),
+  rules: z.strictObject({
+    score: z.int().min(0).max(100),
+    issues: z.array(
+      z.strictObject({
+        severity: z.enum(['warn', 'high']),
+        code: z.string(),
+        message: z.string(),
+        field: z.enum(['subject', 'body']).optional(),
+        spans: z.array(span),
+        suggestion: z.string(),
+      }),
+    ),
+  }),
+  model: z.string(),
+  tokens_used: z.int().min(0),
+  credits_remaining: z.int().min(0).meta({ description: 'Tokens that the workspace may still use today (UTC)' }),
+  credits_charged: z.int().min(0),
+});
+
+/** Words for replies, with placeholders. */
+export const templateRoutes = [
+  route({
+    ...read,
+    operationId: 'templates.list',
+    method: 'get',
+    path: '/templates',
+    summary: 'Reply templates, in their order',
+    description: 'All of them; `q` is part of a name or subject, in any case.',
+    query: z.object({
+      q: z.string().max(255).optional().meta({ description: 'Part of the name or subject, in any case' }),
+    }),
+    success: { status: 200, body: templates },
+    handler: async (ctx, { query }) => ({ data: (await listTemplates(ctx, query.q)).map(present) }),
+  }),
+  route({
+    ...write,
+    operationId: 'templates.create',
+    method: 'post',
+    path: '/templates',
+    summary: 'Create a reply template',
+    description: 'At the end of the list. Placeholders are written `{{.Key}}`.',
+    body: z.strictObject({
+      name,
+      subject: subject.default(''),
+      body_html: copy.default(''),
+      body_plain: copy.default(''),
+    }),
+    success: { status: 200, body: template },
+    handler: async (ctx, { body }) => present(await createTemplate(ctx, body)),
+  }),
+  route({
+    ...write,
+    operationId: 'templates.reorder',
+    method: 'patch',
+    path: '/templates/reorder',
+    summary: 'Put reply templates in another order',
+    description:
+      'Those that are named take their places in the order in which they are named; the others stay where they are.',
+    body: z.strictObject({ ids: z.array(z.uuid()).min(1).max(1000) }),
+    furtherProblems: (ctx, { ids }) => orderProblems(ctx, ids ?? []),
+    success: { status: 200, body: templates },
+    handler: async (ctx, { body }) => ({ data: (await reorderTemplates(ctx, body.ids)).map(present) }),
+  }),
+  route({
+    ...read,
+    operationId: 'templates.analyze',
+    method: 'post',
+    path: '/templates/analyze',
+    readOnly: true,
+    summary: 'Have an AI provider judge copy',
+    description:
+      'Beside our own rules, which are in `rules`. What a workspace may use of the provider in a day is bounded. Nothing is stored of the copy.',
+    body: z
+      .strictObject({ subject: subject.default(''), body_plain: copy.default(''), body_html: copy.default('') })
+      .meta({ description: 'body_html is read only where body_plain is empty' }),
+    success: { status: 200, body: analysis },
+    errors: ['ai_not_configured', 'usage_cap_exceeded', 'service_unavailable'],
+    prepare: (ctx, { body }) => analyzeCopy(ctx, body),
+    handler: async (_ctx, { prepared }) => presentAnalysis(prepared),
+  }),
+  route({
+    ...read,
+    operationId: 'templates.read',
+    method: 'get',
+    path: '/templates/:id',
+    summary: 'One reply template',
+    description: 'With its place in the list, from 1.',
+    params: idParams,
+    success: { status: 200, body: template },
+    handler: async (ctx, { params }) => present(await readTemplate(ctx, params.id)),
+  }),
+  route({
+    ...write,
+    operationId: 'templates.update',
+    method: 'patch',
+    path: '/templates/:id',
+    summary: 'Change a reply template',
+    description:
+      'Fields that are left out stay as they are. With `expected_updated_at` nobody else’s change is overwritten.',
+    params: idParams,
+    body: z.strictObject({
+      name: name.optional(),
+      subject: subject.optional(),
+      body_html: copy.optional(),
+      body_plain: copy.optional(),
+      ...asSeen,
+    }),
+    success: { status: 200, body: template },
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      present(await updateTemplate(ctx, params.id, defined(edit), { expectedUpdatedAt })),
+  }),
+  route({
+    ...write,
+    operationId: 'templates.delete',
+    method: 'delete',
+    path: '/templates/:id',
+    summary: 'Delete a reply template',
+    description: 'Those behind it move up.',
+    params: idParams,
+    success: { status: 204 },
+    handler: (ctx, { params }) => deleteTemplate(ctx, params.id),
+  }),
+  route({
+    ...write,
+    operationId: 'templates.duplicate',
+    method: 'post',
+    path: '/templates/:id/duplicate',
+    summary: 'Copy a reply template',
+    description: 'The copy stands at the end of the list.',
+    params: idParams,
+    success: { status: 200, body: template },
+    handler: async (ctx, { params }) => present(await duplicateTemplate(ctx, params.id)),
+  }),
+  route({
+    ...read,
+    operationId: 'templates.render',
+    method: 'post',
+    path: '/templates/:id/render',
+    readOnly: true,
+    summary: 'Fill a reply template',
+    description: 'Placeholders without a value are empty; values are escaped in the HTML.',
+    params: idParams,
+    body: z
+      .strictObject({
+        variables: z
+          .record(z.string().max(100), z.string().max(10_000))
+          .refine((given) => Object.keys(given).length <= MAX_VARIABLES, `At most ${MAX_VARIABLES}`)
+          .default({}),
+      })
+      .prefault({}),
+    success: { status: 200, body: rendered },
+    handler: (ctx, { params, body }) => renderReply(ctx, params.id, body.variables),
+  }),
+];
+
+function present(row: ReplyTemplateRow): z.input<typeof template> {
+  return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
+}
+
+function presentAnalysis(found: Analysis): z.input<typeof analysis> {
+  return {
+    score: found.score,
+    verdict: found.verdict,
+    findings: found.findings,
+    ...(found.suggestedSubject === null ? {} : { suggested_subject: found.suggestedSubject }),
+    improvements: found.improvements,
+    rules: {
+      score: found.rules.score,
+      issues: found.rules.issues.map(({ points: _points, spans, ...issue }) => ({ ...issue, spans: [...spans] })),
+    },
+    model: found.model,
+    tokens_used: found.tokensUsed,
+    credits_remaining: found.tokensLeft,
+    credits_charged: found.tokensUsed,
+  };
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { cancelTestRun } from '../../../domain/campaigns/test-runs/cancel.ts';
+import { getTestRun, listTestRuns, type TestRunView } from '../../../domain/campaigns/test-runs/read.ts';
+import { startCampaignTest } from '../../../domain/campaigns/test-runs/start.ts';
+import type { TestStepRow } from '../../../domain/sending/test-runs.ts';
+import { route } from '../../http/route.ts';
+import {
+  emailAddress,
+  idParams,
+  iso,
+  pageQuery,
+  paged,
+  presentPage,
+  runFields,
+  timestamp,
+  uuid,
+} from '../../http/schemas.ts';
+
+const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
+
+const testStep = z.strictObject({
+  step_id: uuid,
+  name: z.string(),
+  kind: z.string(),
+  state: z.enum(['running', 'waiting', 'completed', 'skipped', 'failed']),
+  outcome: z.string().optional(),
+  detail: z.string().optional(),
+  step_run_id: uuid,
+  output_key: z.string().optional(),
+  output: z.record(z.string(), z.unknown()).optional(),
+  event_name: z.string().optional(),
+  started_at: timestamp,
+  completed_at: timestamp.optional(),
+  error: issue.optional(),
+});
+
+const testRun = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  campaign_id: uuid,
+  contact_id: uuid,
+  email_account_id: uuid.optional(),
+  prospect_email: z.email(),
+  state: z.enum(['running', 'waiting_for_event', 'completed', 'failed', 'cancelled']),
+  current_step_id: uuid.optional(),
+  steps: z.array(testStep).meta({ description: 'In the order in which the prospect met them' }),
+  app_variables: z.record(z.string(), z.unknown()),
+  step_count: z.int().meta({ description: 'Steps of the campaign as it is now' }),
+  error: issue.optional(),
+  waiting_event: z.string().optional(),
+  waiting_until: timestamp.optional(),
+  blocked_reason: runFields.blocked_reason,
+  created_at: timestamp,
+  updated_at: timestamp,
+  completed_at: timestamp.optional(),
+});
+
+const startBody = z
+  .strictObject({
+    prospect_email: emailAddress.optional().meta({ description: "Where the emails go; the contact's own by default" }),
+    contact_id: uuid.optional().meta({
+      description: 'Whose fields the copy shows; by default the contact with the address, who is created if need be',
+    }),
+    mailbox_id: uuid.optional().meta({ description: "The sender; the first of the campaign's pool by default" }),
+    max_wait_seconds: z
+      .int()
+      .min(1)
+      .max(30 * 86_400)
+      .optional()
+      .meta({
+        description: 'No wait of the test lasts longer than this; by default they last as long as the steps say',
+      }),
+  })
+  .prefault({});
+
+const area = 'campaign-checks';
+const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
+const send = { area, scope: ['SEND_CAMPAIGNS'], permission: 'send_campaigns' } as const;
+const runParams = z.object({ id: z.string(), runId: z.string() });
+
+/** Tests of campaigns with one prospect. */
+export const testRunRoutes = [
+  route({
+    ...send,
+    operationId: 'campaigns.test',
+    method: 'post',
+    path: '/campaigns/:id/test',
+    summary: 'Walk one prospect through the steps of a campaign',
+    description:
+      'Sends real mail to the prospect and calls apps for real, marked `run_mode: test`, through the runtime that leads go through. ' +
+      'Nothing of it counts for the campaign, and no address is suppressed by it. Steps that change records are not carried out. ' +
+      'It works for a campaign of any status; `prospect_email` or `contact_id` is needed. ' +
+      'A key or application needs no policy for it, and may start 50 tests a UTC day, with the keys that it has made, unless the installation says otherwise (`CREDENTIAL_TESTS_PER_DAY`).',
+    params: idParams,
+    body: startBody,
+    success: { status: 202, body: testRun },
+    errors: ['not_found', 'campaign_invalid', 'campaign_no_mailbox', 'conflict', 'rate_limit_exceeded'],
+    handler: async (ctx, { params, body }) =>
+      present(
+        await startCampaignTest(ctx, params.id, {
+          prospectEmail: body.prospect_email,
+          contactId: body.contact_id,
+          mailboxId: body.mailbox_id,
+          maxWaitSeconds: body.max_wait_seconds,
+        }),
+      ),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.listTestRuns',
+    method: 'get',
+    path: '/campaigns/:id/test-runs',
+    summary: 'Test runs of a campaign, newest first',
+    params: idParams,
+    query: z.object(pageQuery(100)),
+    success: { status: 200, body: paged(testRun) },
+    errors: ['not_found'],
+    handler: async (ctx, { params, query }) => presentPage(await listTestRuns(ctx, params.id, query), present),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.getTestRun',
+    method: 'get',
+    path: '/campaigns/:id/test-runs/:runId',
+    summary: 'One test run',
+    description: 'The steps that the prospect has met, what came of each, and what the run waits for.',
+    params: runParams,
+    success: { status: 200, body: testRun },
+    errors: ['event_run_not_found'],
+    handler: async (ctx, { params }) => present(await getTestRun(ctx, params.id, params.runId)),
+  }),
+  route({
+    ...send,
+    operationId: 'campaigns.cancelTestRun',
+    method: 'post',
+    path: '/campaigns/:id/test-runs/:runId/cancel',
+    summary: 'Cancel a test run',
+    description: 'An email that is being handed over at this moment still leaves.',
+    params: runParams,
+    success: { status: 200, body: testRun },
+    errors: ['event_run_not_found', 'conflict'],
+    handler: async (ctx, { params }) => present(await cancelTestRun(ctx, params.id, params.runId)),
+  }),
+];
+
+function present(run: TestRunView): z.input<typeof testRun> {
+  const waitsForEvent = run.state === 'waiting_for_event';
+  return {
+    id: run.id,
+    organization_id: run.organization_id,
+    campaign_id: run.campaign_id,
+    contact_id: run.contact_id,
+    prospect_email: run.prospect_email,
+    state: run.state,
+    steps: run.steps.map(presentStep),
+    app_variables: run.app_values,
+    step_count: run.step_count,
+    created_at: iso(run.created_at),
+    updated_at: iso(run.updated_at),
+    ...known({
+      email_account_id: run.mailbox_id,
+      current_step_id: run.current_step_id,
+      error: run.error,
+      waiting_event: waitsForEvent ? run.waiting_for : null,
+      waiting_until: iso(run.waiting_until),
+      blocked_reason: run.blocked_reason,
+      completed_at: iso(run.completed_at),
+    }),
+  };
+}
+
+function presentStep(step: TestStepRow): z.input<typeof testStep> {
+  return {
+    step_id: step.step_id,
+    name: step.name,
+    kind: step.kind,
+    state: step.state,
+    step_run_id: step.id,
+    started_at: iso(step.started_at),
+    ...known({
+      outcome: step.outcome,
+      detail: step.detail,
+      output_key: step.output_key,
+      output: step.output,
+      event_name: step.event_name,
+      completed_at: iso(step.completed_at),
+      error: step.error,
+    }),
+  };
+}
+
+/** The fields that have a value: what is not known is absent. */
+function known<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}

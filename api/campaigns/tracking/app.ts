@@ -1,0 +1,193 @@
+import Router from '@koa/router';
+import Koa, { type Context, type Middleware } from 'koa';
+import { koaBody } from 'koa-body';
+import proxyAddr from 'proxy-addr';
+import type { Deps } from '../../../domain/platform/kernel/context.ts';
+import { findTicket, recordClick } from '../../../domain/campaigns/tracking/clicks.ts';
+import type { Hit } from '../../../domain/campaigns/tracking/machine.ts';
+import { recordOpen, sendOfPixel } from '../../../domain/campaigns/tracking/opens.ts';
+import { findOptOut, optOut } from '../../../domain/campaigns/tracking/opt-out.ts';
+import { openCountries } from '../../../lib/countries.ts';
+import { discardBody } from '../../../lib/discard-body.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Metrics } from '../../../lib/metrics.ts';
+import { readMultipart } from '../../../lib/multipart.ts';
+import { createRateLimiter } from '../../../lib/rate-limit.ts';
+import { inRequest } from '../../../lib/request-span.ts';
+import { strictTransport } from '../../../lib/strict-transport.ts';
+import { traceIds } from '../../../lib/trace.ts';
+import { textsFor, type PageTexts } from '../../pages/texts/index.ts';
+import { metricsEndpoint } from '../../operations/system/documents.ts';
+import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './pages.ts';
+
+/** A transparent image of one pixel. */
+const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+/** Hits on one link or pixel that are recorded per minute; further ones get the same answer and are not recorded. */
+const RECORDED_PER_MINUTE = 60;
+const FORM_BYTES = 8 * 1024;
+
+/**
+ * The tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential.
+ * @param onClick called when a click has been recorded, which may have to be announced
+ */
+export function createTrackingApp(deps: Deps, metrics: Metrics, onClick: () => void = () => {}): Koa {
+  const router = new Router();
+  router.get('tracking.health', '/health', (koa) => {
+    koa.body = { status: 'ok' };
+  });
+  engagementRoutes(router, deps, onClick);
+  optOutRoutes(router, deps);
+
+  const app = new Koa();
+  app.use((koa, next) =>
+    inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
+  );
+  app.use(frame(deps, metrics));
+  app.use(metricsEndpoint(metrics, deps.config));
+  app.use(router.routes());
+  app.use((koa) => showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa))));
+  app.silent = true;
+  return app;
+}
+
+/** Opens and clicks. Readers get their picture and their page also when the hit cannot be recorded. */
+function engagementRoutes(router: Router, deps: Deps, onClick: () => void): void {
+  const limiter = createRateLimiter(deps.clock);
+  const countryOf = openCountries(deps.config.GEOIP_DATABASE);
+  const { TRUSTED_PROXIES: proxies } = deps.config;
+  const trust = proxies.length > 0 ? proxyAddr.compile(proxies) : () => false;
+  const hitOf = (koa: Context): Hit => ({ ...requestOf(koa), country: countryOf(proxyAddr(koa.req, trust)) });
+  const recorded = async (link: string) => (await limiter.take(link, RECORDED_PER_MINUTE)) === 0;
+
+  router.get('tracking.open', '/o/:file', async (koa) => {
+    const sendId = sendOfPixel(deps, (koa.params.file as string).replace(/\.gif$/, ''));
+    if (sendId && (await recorded(sendId))) {
+      await recordOpen(deps, sendId, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
+        koa.state.log.error({ err: error, sendId }, 'an open was not recorded');
+      });
+    }
+    koa.type = 'image/gif';
+    koa.body = PIXEL;
+  });
+
+  router.get('tracking.click', '/c/:ticket', async (koa) => {
+    const ticket = await findTicket(deps, koa.params.ticket as string, hostsOf(koa));
+    if (!ticket) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
+    if (await recorded(ticket.id)) {
+      await recordClick(deps, ticket, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
+        koa.state.log.error({ err: error, ticketId: ticket.id }, 'a click was not recorded');
+      });
+      onClick();
+    }
+    koa.redirect(ticket.url);
+    koa.body = '';
+  });
+}
+
+/** The page that a link of an email leads to, and the form and the one-click post that opt out. */
+function optOutRoutes(router: Router, deps: Deps): void {
+  router.get('tracking.unsubscribe-page', '/u/:token', async (koa) => {
+    const found = await findOptOut(deps, koa.params.token as string);
+    if (!found) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
+    showPage(
+      koa,
+      200,
+      found.done
+        ? donePage(textsOf(koa), found.organizationName, found.recipient)
+        : confirmPage(textsOf(koa), found.organizationName, found.recipient),
+    );
+  });
+
+  router.post('tracking.unsubscribe', '/u/:token', parseForm(), async (koa) => {
+    const found = await findOptOut(deps, koa.params.token as string);
+    if (!found) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
+    const form = (koa.request as { body?: Record<string, unknown> }).body ?? {};
+    const isOneClick = Object.entries(form).some(
+      ([name, value]) => /^list-unsubscribe$/i.test(name) && /^one-click$/i.test(String(value).trim()),
+    );
+    await optOut(deps, found, isOneClick ? 'one_click' : 'link', koa.state.requestId);
+    showPage(koa, 200, donePage(textsOf(koa), found.organizationName, found.recipient));
+  });
+}
+
+/** The texts of the pages in the language of the recipient's browser. */
+function textsOf(koa: Context): PageTexts {
+  return textsFor(koa.get('accept-language'));
+}
+
+/** By what the log, and where there are traces the collector, finds a request again. */
+function referenceOf(koa: Context): string {
+  return [koa.state.requestId, traceIds()?.trace_id].filter(Boolean).join(' ');
+}
+
+/** Headers of every answer, one log line and one measurement per request. Paths are not logged, because they contain tokens. */
+function frame(deps: Deps, metrics: Metrics): Middleware {
+  const hsts = strictTransport(deps.config.TRACKING_DOMAIN);
+  return async (koa, next) => {
+    const started = performance.now();
+    koa.state.requestId = newId();
+    koa.state.log = deps.log.child({ requestId: koa.state.requestId });
+    koa.set({
+      'Cache-Control': 'no-store, private',
+      'X-Request-Id': koa.state.requestId,
+      'Content-Security-Policy': PAGE_POLICY,
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Robots-Tag': 'noindex',
+      ...(hsts ? { 'Strict-Transport-Security': hsts } : {}),
+    });
+    try {
+      await next();
+    } catch (error) {
+      koa.state.log.error({ err: error }, 'request failed');
+      koa.set('Retry-After', '5');
+      showPage(koa as Context, 503, troublePage(textsOf(koa as Context), referenceOf(koa as Context)));
+    }
+    const operation = String(koa._matchedRouteName ?? 'none');
+    metrics.httpRequests.observe({ operation, status: String(koa.status) }, (performance.now() - started) / 1000);
+    koa.state.log.info(
+      { operation, method: koa.method, status: koa.status, ms: Math.round(performance.now() - started) },
+      'request',
+    );
+  };
+}
+
+/** Parses both form encodings of RFC 8058. A form that cannot be parsed is still an opt-out, because the URL alone says so. */
+function parseForm(): Middleware {
+  const parsePlain = koaBody({
+    json: false,
+    text: false,
+    urlencoded: true,
+    formLimit: FORM_BYTES,
+    onError: (_error, koa) => discardBody(koa.req),
+  });
+  return async (koa, next) => {
+    if (!koa.is('multipart/form-data')) return parsePlain(koa, next);
+    const limits = { bodyBytes: FORM_BYTES, fieldBytes: FORM_BYTES, files: 0 };
+    const parts = await readMultipart(koa.req, limits).catch(() => undefined);
+    (koa.request as { body?: unknown }).body = parts?.fields;
+    return next();
+  };
+}
+
+function showPage(koa: Context, status: number, html: string): void {
+  koa.status = status;
+  koa.type = 'text/html';
+  koa.vary('Accept-Language');
+  koa.body = html;
+}
+
+/** The names by which this server was asked for: a proxy may pass the one that the browser used on in a header of its own. */
+function hostsOf(koa: Context): string[] {
+  const names = [koa.get('host'), ...koa.get('x-forwarded-host').split(',')];
+  return names.map((name) => name.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')).filter(Boolean);
+}
+
+/** What a request says of who makes it; its address goes no further than the look for its country. */
+function requestOf(koa: Context): Hit {
+  return {
+    method: koa.method,
+    userAgent: koa.get('user-agent'),
+    purpose: koa.get('sec-purpose') || koa.get('purpose') || koa.get('x-moz') || koa.get('x-purpose'),
+  };
+}

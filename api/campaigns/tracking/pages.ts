@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { html, Html } from '../../pages/html.ts';
+import type { PageTexts } from '../../pages/texts/index.ts';
+
+const STYLE = `body{font:17px/1.5 system-ui,sans-serif;color:#1b2733;background:#f6f8fa;margin:0;padding:1rem}
+main{max-width:30rem;margin:12vh auto 0;background:#fff;border:1px solid #d5dde5;border-radius:8px;padding:1.5rem 2rem}
+h1{font-size:1.3rem;margin:.5rem 0}button{font:inherit;padding:.6rem 1.2rem;border:0;border-radius:6px;background:#1f5fbf;color:#fff;cursor:pointer}
+button:focus-visible{outline:3px solid #f0a400;outline-offset:2px}`;
+
+/** Nothing but the page's own style; forms go back where they came from; no other site may frame it. */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The frame of every page of the tracking service. */
+function page({ lang }: PageTexts, title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<title>${title}</title><style>${new Html(STYLE)}</style></head>
+<body><main><h1>${title}</h1>${body}</main></body></html>`.text;
+}
+
+/** Asks before an opt-out: link scanners follow links, but press no buttons. */
+export function confirmPage(text: PageTexts, organization: string, address: string): string {
+  const { recipient: words } = text;
+  return page(
+    text,
+    words.unsubscribe,
+    html`<p>${words.question(organization, maskAddress(address))}</p>
+<form method="post"><button type="submit" name="confirm" value="yes">${words.unsubscribe}</button></form>`,
+  );
+}
+
+/** Shown after an opt-out. */
+export function donePage(text: PageTexts, organization: string, address: string): string {
+  const { recipient: words } = text;
+  return page(text, words.done, html`<p role="status">${words.doneWhy(organization, maskAddress(address))}</p>`);
+}
+
+/** Shown for a token that is not ours, or whose email is no longer stored. */
+export function unknownPage(text: PageTexts, reference: string): string {
+  const { recipient: words } = text;
+  return page(text, words.badLink, html`<p>${words.badLinkWhy}</p>${quoted(text, reference)}`);
+}
+
+/** Shown after an internal error. */
+export function troublePage(text: PageTexts, reference: string): string {
+  const { recipient: words } = text;
+  return page(text, words.trouble, html`<p>${words.troubleWhy}</p>${quoted(text, reference)}`);
+}
+
+/** What somebody who asks for help can quote. */
+function quoted({ recipient }: PageTexts, reference: string): Html {
+  return html`<p><small>${recipient.reference(reference)}</small></p>`;
+}
+
+/** Enough of an address for its owner to recognize it, and not more, because mails are forwarded. */
+function maskAddress(address: string): string {
+  const at = address.lastIndexOf('@');
+  return `${address.slice(0, 1)}•••${address.slice(at)}`;
+}

@@ -1,0 +1,159 @@
+import type { z } from 'zod';
+import {
+  createAutomation,
+  deleteAutomation,
+  getAutomation,
+  listAutomations,
+  replaceAutomation,
+  type AutomationRow,
+} from '../../../domain/connect/automations/automations.ts';
+import { dryRun } from '../../../domain/connect/automations/dry-run.ts';
+import { listAutomationRuns, type AutomationRun } from '../../../domain/connect/automations/runs.ts';
+import { automationProblems, type AutomationWrite } from '../../../domain/connect/automations/validate.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { reader } from '../../../domain/platform/kernel/transact.ts';
+import { runUrl } from '../../../domain/platform/run-url.ts';
+import { route } from '../../http/route.ts';
+import { asSeen, idParams, iso } from '../../http/schemas.ts';
+import * as schemas from './schemas.ts';
+
+const automations = {
+  area: 'automations',
+  scope: ['INTEGRATIONS'],
+  permission: { anyOf: ['manage_settings', 'use_integrations'] },
+} as const;
+const write = { ...automations, needsPaidPlan: true, everyMailbox: true } as const;
+
+const WORDS =
+  'The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.';
+
+/** Automations: flows that start from what happens, and their runs. */
+export const automationRoutes = [
+  route({
+    ...automations,
+    operationId: 'automations.list',
+    method: 'get',
+    path: '/automations',
+    summary: 'Automations, newest first',
+    description: 'All of them, each with its graph.',
+    success: { status: 200, body: schemas.automations },
+    handler: async (ctx) => ({ automations: (await listAutomations(ctx)).map(present) }),
+  }),
+  route({
+    ...write,
+    operationId: 'automations.create',
+    method: 'post',
+    path: '/automations',
+    summary: 'Create an automation',
+    description: `It takes events from then on, unless it is switched off. ${WORDS}`,
+    body: schemas.automationBody,
+    furtherProblems: (ctx, body) => automationProblems(reader(ctx), body as Partial<AutomationWrite>),
+    success: { status: 201, body: schemas.automation },
+    handler: async (ctx, { body }) => ({ automation: present(await createAutomation(ctx, body)) }),
+  }),
+  route({
+    ...automations,
+    operationId: 'automations.get',
+    method: 'get',
+    path: '/automations/:id',
+    summary: 'One automation, with its graph',
+    description: 'Send its `updated_at` as `expected_updated_at` with a change, so that nobody else’s is overwritten.',
+    params: idParams,
+    success: { status: 200, body: schemas.automation },
+    handler: async (ctx, { params }) => ({ automation: present(await getAutomation(ctx, params.id)) }),
+  }),
+  route({
+    ...write,
+    operationId: 'automations.replace',
+    method: 'patch',
+    path: '/automations/:id',
+    summary: 'Replace an automation',
+    description: `Everything is replaced: what is left out has its default, so an automation without \`enabled\` is switched on. Runs under way go on with the graph that they began with; when it is switched off, they end. With \`expected_updated_at\` nobody else’s change is overwritten. ${WORDS}`,
+    params: idParams,
+    body: schemas.automationBody.extend(asSeen),
+    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }, { id }) =>
+      automationProblems(reader(ctx), body as Partial<AutomationWrite>, id),
+    success: { status: 200, body: schemas.automation },
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => ({
+      automation: present(await replaceAutomation(ctx, params.id, body, { expectedUpdatedAt })),
+    }),
+  }),
+  route({
+    ...write,
+    operationId: 'automations.delete',
+    method: 'delete',
+    path: '/automations/:id',
+    summary: 'Delete an automation with its runs',
+    description:
+      'Refused while steps of campaigns or other automations run it; the answer names them. Runs under way end; what they have done stays.',
+    params: idParams,
+    success: { status: 200, body: schemas.deleted },
+    errors: ['conflict'],
+    handler: async (ctx, { params }) => {
+      await deleteAutomation(ctx, params.id);
+      return { deleted: true as const };
+    },
+  }),
+  route({
+    ...write,
+    operationId: 'automations.test',
+    method: 'post',
+    path: '/automations/:id/test',
+    readOnly: true,
+    summary: 'Try an automation without doing anything',
+    description:
+      'Goes through the graph with data of your own or a sample of the trigger: conditions are asked, and `preview` shows what an action would do, its texts filled in. Waits are not waited. A trigger that is `skipped` was refused by the filter.',
+    params: idParams,
+    body: schemas.testBody,
+    success: { status: 200, body: schemas.dryRun },
+    handler: async (ctx, { params, body }) => dryRun(ctx, params.id, body.data),
+  }),
+  route({
+    ...automations,
+    operationId: 'automations.runs',
+    method: 'get',
+    path: '/automations/:id/runs',
+    summary: 'The newest runs of an automation',
+    description:
+      'With what became of every node. A run that waits, or calls another system, is `running`; nodes that it has not come to are not listed yet.',
+    params: idParams,
+    query: schemas.runsQuery,
+    success: { status: 200, body: schemas.runs },
+    handler: async (ctx, { params, query }) => ({
+      runs: (await listAutomationRuns(ctx, params.id, query.limit)).map((run) => presentRun(ctx, run)),
+    }),
+  }),
+];
+
+function present(row: AutomationRow): z.input<typeof schemas.automation>['automation'] {
+  const { id, organization_id, name, enabled, trigger_event, filter, graph } = row;
+  return {
+    id,
+    organization_id,
+    name,
+    enabled,
+    trigger_event,
+    filter,
+    graph,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+function presentRun({ config }: Ctx, run: AutomationRun): z.input<typeof schemas.runs>['runs'][number] {
+  const { id, organization_id, automation_id, trigger_event, status, node_results, error_detail } = run;
+  return {
+    id,
+    organization_id,
+    automation_id,
+    trigger_event,
+    status,
+    node_results,
+    error_detail,
+    started_at: iso(run.started_at),
+    finished_at: iso(run.finished_at),
+    ...(run.blocked_reason === null ? {} : { blocked_reason: run.blocked_reason }),
+    ...(status === 'running' ? runUrl(config, { automationRunId: id }) : {}),
+  };
+}

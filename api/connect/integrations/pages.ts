@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { INBOUND_PATH } from '../../../domain/connect/integrations/connections.ts';
+import { receiveBooking } from '../../../domain/connect/integrations/inbound.ts';
+import { CALLBACK_PATH, finishProviderConsent } from '../../../domain/connect/integrations/oauth.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { readBytes } from '../../http/raw-body.ts';
+import { shownPage } from '../../pages/declare.ts';
+import { html } from '../../pages/html.ts';
+import { messagePage } from '../../pages/layout.ts';
+
+const MAX_WEBHOOK_BYTES = 512 * 1024;
+/** What a provider sends along: visible ASCII, so that the longest URL that is taken is one that the server reads. */
+const visible = (most: number, description: string) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^[\x20-\x7e]*$/, 'must be visible ASCII characters')
+    .default('')
+    .meta({ description });
+
+/** Where providers send people back, and where scheduling providers tell of bookings. */
+export const integrationPageRoutes: readonly AnyRoute[] = [
+  shownPage({
+    operationId: 'pages.integrationConsent',
+    path: CALLBACK_PATH,
+    summary: 'Where a provider of an integration sends people back: connects the account for the person who began',
+    query: z.object({
+      state: visible(200, 'As Heron sent it'),
+      code: visible(4096, 'The code that the provider gives for the consent'),
+      error: visible(200, 'Why there is no consent, in place of a code'),
+    }),
+    errors: ['unauthorized', 'forbidden', 'not_found', 'service_unavailable'],
+    show: async (visit, query) => {
+      const connection = await finishProviderConsent(visit.ctx, query);
+      const { integration: words } = visit.text;
+      return messagePage(
+        visit.text,
+        200,
+        words.connected,
+        html`<div class="note good"><p>${words.usable(connection.label)}</p></div>`,
+      );
+    },
+  }),
+  route({
+    operationId: 'integrations.receiveBooking',
+    atRoot: true,
+    method: 'post',
+    path: `${INBOUND_PATH}/:token`,
+    area: 'integrations',
+    scope: 'public',
+    permission: null,
+    organization: false,
+    summary: 'Webhooks of scheduling providers, signed by them',
+    description:
+      'The address stands in the connection that it belongs to. The signature is verified over the bytes of the body; a body counts once, and one that comes late changes nothing that ' +
+      'later news have said.',
+    consumes: 'raw',
+    params: z.object({ token: z.string() }),
+    body: z.instanceof(Readable).meta({ description: 'What the provider says, as JSON' }),
+    success: {
+      status: 200,
+      body: z.strictObject({
+        received: z.literal(true),
+        outcome: z.string().meta({ description: 'What it did; `duplicate`, `ignored` and `stale` changed nothing' }),
+      }),
+    },
+    errors: ['bad_request', 'unauthorized', 'not_found'],
+    handler: async (ctx, { body, params, headers }) => ({
+      received: true as const,
+      outcome: await receiveBooking(ctx, {
+        token: params.token,
+        headers,
+        rawBody: await readBytes(body, MAX_WEBHOOK_BYTES),
+      }),
+    }),
+  }),
+];

@@ -1,0 +1,109 @@
+import type { z } from 'zod';
+import type { ConnectionRow } from '../../../domain/connect/integrations/account.ts';
+import type { IntegrationRun } from '../../../domain/connect/integrations/connections.ts';
+import type { Mappings } from '../../../domain/connect/integrations/mappings.ts';
+import type { Provider } from '../../../domain/connect/integrations/providers/provider.ts';
+import { actionNames } from '../../../domain/connect/integrations/registry.ts';
+import type { Subscription } from '../../../domain/connect/integrations/subscriptions.ts';
+import { may } from '../../../domain/platform/kernel/actor.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import type { MeetingView } from '../../../domain/crm/meetings/read.ts';
+import { iso } from '../../http/schemas.ts';
+import type * as schemas from './schemas.ts';
+
+/** A provider as the catalogue offers it, with its triggers, actions and scopes; `configured` tells whether the operator has set it up. */
+export function presentProvider({
+  provider,
+  configured,
+}: {
+  provider: Provider;
+  configured: boolean;
+}): z.input<typeof schemas.catalogueEntry> {
+  return {
+    provider: provider.id,
+    name: provider.name,
+    tagline: provider.tagline,
+    category: provider.category,
+    docs_url: provider.docsUrl,
+    auth_method: provider.authMethod,
+    badge_color: provider.badgeColor,
+    beta: provider.beta ?? false,
+    webhook_hint: provider.webhookHint ?? '',
+    highlights: [...provider.highlights],
+    scopes: [...(provider.oauth?.scopes ?? [])],
+    events: [...provider.events],
+    action_types: actionNames(provider),
+    supports_push: provider.push !== undefined,
+    capability: provider.capability ? { ...provider.capability } : null,
+    configured,
+  };
+}
+
+/** A connection of the workspace to a provider, with its health. Keys and tokens are never part of it; `inbound_webhook_url` is shown once, when it is made. */
+export function presentConnection(
+  row: ConnectionRow,
+  inboundUrl: string | null = null,
+): z.input<typeof schemas.connection> {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    provider: row.provider,
+    label: row.label,
+    status: row.status,
+    auth_method: row.auth_method,
+    display_fields: row.display_fields,
+    config_capabilities: row.config_capabilities,
+    sync_direction: row.sync_direction,
+    connected_by_user_id: row.connected_by,
+    external_account_id: row.external_account_id,
+    external_account_name: row.external_account_name,
+    granted_scopes: row.granted_scopes,
+    token_expires_at: iso(row.token_expires_at),
+    health: row.health,
+    health_detail: row.health_detail,
+    health_checked_at: iso(row.health_checked_at),
+    last_synced_at: iso(row.last_synced_at),
+    last_error: row.last_error,
+    last_error_at: iso(row.last_error_at),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    ...(inboundUrl ? { inbound_webhook_url: inboundUrl } : {}),
+    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+  };
+}
+
+/** A trigger that a connection is told of, and what it does then. */
+export function presentSubscription(row: Subscription): z.input<typeof schemas.subscription> {
+  return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
+}
+
+/** Fields of contacts and where each goes in the provider's records. */
+export function presentMappings({ mappings, updatedAt }: Mappings): z.input<typeof schemas.mappings> {
+  return {
+    mappings: mappings.map(({ source_field: field, position: _position, ...rest }) => ({
+      ...rest,
+      sendsets_field: field,
+      created_at: iso(rest.created_at),
+    })),
+    updated_at: iso(updatedAt),
+  };
+}
+
+/** A line of a connection's log: one thing that was done at the provider, or failed. */
+export function presentRun(row: IntegrationRun): z.input<typeof schemas.run> {
+  return { ...row, started_at: iso(row.started_at), finished_at: iso(row.finished_at) };
+}
+
+/** A meeting; who it is with is left empty for those who may not read contacts. */
+export function presentBooking(row: MeetingView, { actor }: Pick<Ctx, 'actor'>): z.input<typeof schemas.booking> {
+  const { connection_id: _connection, replaced_ids: _replaced, news_at: _news, ...rest } = row;
+  const mayRead = may(actor, ['READ_CONTACTS'], ['view_contacts']);
+  return {
+    ...rest,
+    ...(mayRead ? {} : { invitee_email: '', invitee_name: '', contact_name: '' }),
+    scheduled_for: iso(row.scheduled_for),
+    end_time: iso(row.end_time),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}

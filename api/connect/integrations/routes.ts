@@ -1,0 +1,326 @@
+import { z } from 'zod';
+import {
+  checkCredentials,
+  createConnection,
+  credentialProblems,
+  deleteConnection,
+  listCatalogue,
+  listConnections,
+  listRuns,
+  readConnection,
+  readWebhookSecret,
+  updateConnectionConfig,
+} from '../../../domain/connect/integrations/connections.ts';
+import { listMappings, mappingProblems, replaceMappings, schemaProblems } from '../../../domain/connect/integrations/mappings.ts';
+import { consentProblems, startProviderConsent } from '../../../domain/connect/integrations/oauth.ts';
+import { pushContacts, selectionProblems, type PushSelection } from '../../../domain/connect/integrations/push.ts';
+import {
+  createSubscription,
+  deleteSubscription,
+  listSubscriptions,
+  subscriptionProblems,
+} from '../../../domain/connect/integrations/subscriptions.ts';
+import { fireTest } from '../../../domain/connect/integrations/test-notice.ts';
+import { listBookings } from '../../../domain/crm/meetings/read.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { asSeen, idParams, timestamp } from '../../http/schemas.ts';
+import {
+  presentBooking,
+  presentConnection,
+  presentMappings,
+  presentProvider,
+  presentRun,
+  presentSubscription,
+} from './present.ts';
+import * as schemas from './schemas.ts';
+
+const area = 'integrations';
+const READ = { anyOf: ['manage_settings', 'use_integrations'] } as const;
+const read = { area, scope: ['INTEGRATIONS'], permission: READ } as const;
+const write = {
+  area,
+  scope: ['INTEGRATIONS'],
+  permission: 'manage_settings',
+  needsPaidPlan: true,
+  everyMailbox: true,
+} as const;
+const subscriptionParams = z.object({ id: z.string(), eventId: z.string() });
+
+/** Runs shown with a connection, and in its list of runs. */
+const RECENT_RUNS = 20;
+const LISTED_RUNS = 50;
+const LISTED_BOOKINGS = 50;
+
+const connectionRoutes = [
+  route({
+    ...read,
+    operationId: 'integrations.catalog',
+    method: 'get',
+    path: '/integrations/catalog',
+    summary: 'Every provider that can be connected',
+    description:
+      '`configured` is false where the installation has no OAuth client at the provider: docs/integrations says how to get one.',
+    success: { status: 200, body: z.strictObject({ catalog: z.array(schemas.catalogueEntry) }) },
+    handler: async (ctx) => ({
+      catalog: listCatalogue(ctx).map(presentProvider),
+    }),
+  }),
+  route({
+    ...read,
+    operationId: 'integrations.listConnections',
+    method: 'get',
+    path: '/integrations/connections',
+    summary: 'Connected accounts, newest first',
+    success: { status: 200, body: z.strictObject({ connections: z.array(schemas.connection) }) },
+    handler: async (ctx) => ({ connections: (await listConnections(ctx)).map((row) => presentConnection(row)) }),
+  }),
+  route({
+    ...write,
+    operationId: 'integrations.connect',
+    method: 'post',
+    path: '/integrations/connections',
+    summary: 'Connect an account by a key or the address of a webhook',
+    description:
+      'The provider is asked whether it accepts what was pasted before anything is stored; `config` is not looked at beside a provider that is wrong. Accounts of providers with OAuth are connected by their consent: see ' +
+      'POST /integrations/oauth/start. Where the credentials of a connection to the same account have ended (`reauth_required`), it gets the new ones and goes on. ' +
+      '`inbound_webhook_url` is shown once, for a scheduling provider.',
+    body: schemas.createBody,
+    furtherProblems: async (_ctx, body) => credentialProblems(body),
+    success: { status: 201, body: schemas.connection },
+    errors: ['service_unavailable'],
+    prepare: (ctx, { body }) => checkCredentials(ctx, body),
+    handler: async (ctx, { body, prepared }) => {
+      const { connection, inboundUrl } = await createConnection(ctx, body, prepared);
+      return presentConnection(connection, inboundUrl);
+    },
+  }),
+  route({
+    area,
+    scope: 'session',
+    permission: 'manage_settings',
+    needsPaidPlan: true,
+    idempotency: 'none',
+    operationId: 'integrations.startOAuth',
+    method: 'post',
+    path: '/integrations/oauth/start',
+    summary: 'Begin to connect an account by the consent of its person',
+    description:
+      'Open `authorize_url` in the browser of the person who is signed in. The provider sends them back to this installation, which stores the connection. It counts once, for 15 ' +
+      'minutes, and for the person who began. With `connection_id` an account is connected again whose consent has ended.',
+    body: schemas.startBody,
+    furtherProblems: async (_ctx, body) => consentProblems(body),
+    success: {
+      status: 200,
+      body: z.strictObject({ authorize_url: z.string(), expires_at: timestamp }),
+    },
+    errors: ['not_found', 'service_unavailable'],
+    handler: async (ctx, { body }) => {
+      const { url, expiresAt } = await startProviderConsent(ctx, body);
+      return { authorize_url: url, expires_at: expiresAt.toISOString() };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'integrations.readConnection',
+    method: 'get',
+    path: '/integrations/connections/:id',
+    summary: 'One connection with its event subscriptions and latest runs',
+    params: idParams,
+    success: {
+      status: 200,
+      body: z.strictObject({
+        connection: schemas.connection,
+        events: z.array(schemas.subscription),
+        runs: z.array(schemas.run),
+      }),
+    },
+    handler: async (ctx, { params: { id } }) => {
+      const connection = await readConnection(ctx, id);
+      const [events, runs] = await Promise.all([listSubscriptions(ctx, id), listRuns(ctx, id, RECENT_RUNS)]);
+      return {
+        connection: presentConnection(connection),
+        events: events.map(presentSubscription),
+        runs: runs.map(presentRun),
+      };
+    },
+  }),
+  route({
+    ...write,
+    operationId: 'integrations.configure',
+    method: 'patch',
+    path: '/integrations/connections/:id/config',
+    summary: 'Change what a connection is used for',
+    description:
+      'Both are kept for clients as they are given. Heron writes to providers and, of meetings, is told by them; it does not read contacts there, so `sync_direction` changes nothing that it does.',
+    params: idParams,
+    body: schemas.configBody,
+    success: { status: 200, body: z.strictObject({ connection: schemas.connection }) },
+    handler: async (ctx, { params, body }) => ({
+      connection: presentConnection(await updateConnectionConfig(ctx, params.id, body)),
+    }),
+  }),
+  route({
+    ...write,
+    operationId: 'integrations.disconnect',
+    method: 'delete',
+    path: '/integrations/connections/:id',
+    summary: 'Disconnect an account',
+    description:
+      'What waits for it is dropped. At the provider its webhook is taken back within minutes, and its consent ended, unless another connection of the installation is to the same account.',
+    params: idParams,
+    success: { status: 204 },
+    handler: async (ctx, { params }) => deleteConnection(ctx, params.id),
+  }),
+];
+
+const eventRoutes = [
+  route({
+    ...read,
+    operationId: 'integrations.listEvents',
+    method: 'get',
+    path: '/integrations/connections/:id/events',
+    summary: 'Event subscriptions of a connection',
+    params: idParams,
+    success: { status: 200, body: z.strictObject({ events: z.array(schemas.subscription) }) },
+    handler: async (ctx, { params }) => ({
+      events: (await listSubscriptions(ctx, params.id)).map(presentSubscription),
+    }),
+  }),
+  route({
+    ...write,
+    operationId: 'integrations.addEvent',
+    method: 'post',
+    path: '/integrations/connections/:id/events',
+    summary: 'Have an action carried out whenever something happens',
+    description:
+      'Events from now on count. An action is carried out at least once, in order for each contact, as fast as the provider allows; one that is refused is a dead letter ' +
+      '(GET /tasks/dlq). docs/triggers.md lists the events. `config` is not looked at beside an action that is wrong.',
+    params: idParams,
+    body: schemas.subscriptionBody,
+    furtherProblems: (ctx, body, params) => subscriptionProblems(ctx, params.id!, body),
+    success: { status: 201, body: schemas.subscription },
+    handler: async (ctx, { params, body }) => presentSubscription(await createSubscription(ctx, params.id, body)),
+  }),
+  route({
+    ...write,
+    operationId: 'integrations.removeEvent',
+    method: 'delete',
+    path: '/integrations/connections/:id/events/:eventId',
+    summary: 'End an event subscription',
+    description: 'What it has added already is still delivered.',
+    params: subscriptionParams,
+    success: { status: 204 },
+    handler: async (ctx, { params }) => deleteSubscription(ctx, params.id, params.eventId),
+  }),
+];
+
+const useRoutes = [
+  route({
+    ...read,
+    operationId: 'integrations.listFieldMappings',
+    method: 'get',
+    path: '/integrations/connections/:id/field-mappings',
+    summary: 'How fields of contacts become fields of the provider',
+    description: 'Those of the provider (`is_default`) until the connection has its own.',
+    params: idParams,
+    success: { status: 200, body: schemas.mappings },
+    handler: async (ctx, { params }) => presentMappings(await listMappings(ctx, params.id)),
+  }),
+  route({
+    ...write,
+    operationId: 'integrations.replaceFieldMappings',
+    method: 'put',
+    path: '/integrations/connections/:id/field-mappings',
+    summary: 'Replace all field mappings of a connection',
+    description:
+      "They are compared with the provider's own schema where it can be asked. Empty fields of a contact are left out, so that nothing at the provider is emptied. An empty list brings " +
+      'those of the provider back. With `expected_updated_at` nobody else’s change is overwritten.',
+    params: idParams,
+    body: schemas.mappingsBody.extend(asSeen),
+    furtherProblems: async (_ctx, body) => mappingProblems(Array.isArray(body.mappings) ? body.mappings : []),
+    success: { status: 200, body: schemas.mappings },
+    errors: ['conflict', 'service_unavailable'],
+    prepare: (ctx, { params, body }) => schemaProblems(ctx, params.id, body.mappings),
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body }, prepared }) =>
+      presentMappings(await replaceMappings(ctx, params.id, body, { found: prepared, expectedUpdatedAt })),
+  }),
+  route({
+    ...read,
+    operationId: 'integrations.listRuns',
+    method: 'get',
+    path: '/integrations/connections/:id/runs',
+    summary: 'What was done with a connection, the latest 50 first',
+    params: idParams,
+    success: { status: 200, body: z.strictObject({ runs: z.array(schemas.run) }) },
+    handler: async (ctx, { params }) => ({ runs: (await listRuns(ctx, params.id, LISTED_RUNS)).map(presentRun) }),
+  }),
+  route({
+    area,
+    scope: ['INTEGRATIONS'],
+    permission: 'manage_settings',
+    operationId: 'integrations.readWebhookSecret',
+    method: 'get',
+    path: '/integrations/connections/:id/webhook-secret',
+    summary: 'The secret that signs webhooks of a connection',
+    description: 'Made when it is first asked for. Receivers verify as docs/webhooks.md says.',
+    params: idParams,
+    success: {
+      status: 200,
+      body: z.strictObject({ signing_secret: z.string(), signature_header: z.string(), scheme: z.string() }),
+    },
+    cacheControl: 'no-store',
+    handler: async (ctx, { params }) => ({
+      signing_secret: await readWebhookSecret(ctx, params.id),
+      signature_header: 'X-Service-Signature',
+      scheme: 'HMAC-SHA256 over the timestamp, a dot and the body, sent as t=<unix>,v1=<hex>',
+    }),
+  }),
+  route({
+    ...write,
+    operationId: 'integrations.test',
+    method: 'post',
+    path: '/integrations/connections/:id/test',
+    summary: 'Fire a synthetic event through what a connection announces',
+    description:
+      'Its enabled notices, or the first that its provider has. `sent` is false where there is none, or it failed: the runs say why.',
+    idempotency: 'none',
+    params: idParams,
+    success: { status: 200, body: z.strictObject({ sent: z.boolean() }) },
+    prepare: (ctx, { params }) => fireTest(ctx, params.id),
+    handler: async (_ctx, { prepared }) => ({ sent: prepared }),
+  }),
+  route({
+    area,
+    scope: ['INTEGRATIONS'],
+    permission: 'use_integrations',
+    needsPaidPlan: true,
+    operationId: 'integrations.push',
+    method: 'post',
+    path: '/integrations/connections/:id/push',
+    summary: 'Write up to 500 contacts to a CRM now',
+    description:
+      'Each by its email, so that a repetition leaves one record; contacts that the provider refuses fail by themselves.',
+    idempotency: 'none',
+    params: idParams,
+    body: schemas.pushBody,
+    furtherProblems: (ctx, body) => selectionProblems(ctx, body as PushSelection),
+    success: { status: 200, body: schemas.pushResult },
+    errors: ['conflict', 'selection_too_large', 'service_unavailable'],
+    prepare: (ctx, { params, body }) => pushContacts(ctx, params.id, body),
+    handler: async (_ctx, { prepared }) => prepared,
+  }),
+  route({
+    ...read,
+    operationId: 'integrations.listBookings',
+    method: 'get',
+    path: '/integrations/bookings',
+    summary: 'The 50 meetings that were booked last',
+    success: { status: 200, body: z.strictObject({ bookings: z.array(schemas.booking) }) },
+    handler: async (ctx) => ({
+      bookings: (await listBookings(ctx, LISTED_BOOKINGS)).map((row) => presentBooking(row, ctx)),
+    }),
+  }),
+];
+
+/** Accounts at other services: what is done there when something happens here, and what comes from there. */
+export const integrationRoutes: readonly AnyRoute[] = [...connectionRoutes, ...eventRoutes, ...useRoutes];

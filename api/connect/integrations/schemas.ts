@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import { MAX_PUSHED } from '../../../domain/connect/integrations/push.ts';
+import { contactSearch } from '../../audience/contacts/schemas.ts';
+import { timestamp, uuid } from '../../http/schemas.ts';
+
+const open = z.record(z.string(), z.unknown());
+const authMethod = z.enum(['oauth', 'api_key', 'webhook']);
+const direction = z.enum(['push', 'pull', 'both']);
+const provider = z.string().meta({ description: 'Id of a provider, such as hubspot' });
+
+export const catalogueEntry = z.strictObject({
+  provider,
+  name: z.string(),
+  tagline: z.string(),
+  category: z.enum(['crm', 'automation', 'notifications', 'meetings', 'data']),
+  docs_url: z.string(),
+  auth_method: authMethod,
+  badge_color: z.string(),
+  beta: z.boolean(),
+  webhook_hint: z.string().meta({ description: 'Where to find what has to be pasted' }),
+  highlights: z.array(z.string()),
+  scopes: z.array(z.string()),
+  events: z.array(z.string()).meta({ description: 'Triggers that are useful here; a subscription may name any' }),
+  action_types: z.array(z.string()).meta({ description: 'What can be done there, such as slack.notify' }),
+  supports_push: z.boolean(),
+  capability: open.nullable(),
+  configured: z
+    .boolean()
+    .meta({ description: 'Whether accounts can be connected: the installation has its OAuth client' }),
+});
+
+export const connection = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  provider,
+  label: z.string(),
+  status: z
+    .enum(['pending', 'authorizing', 'connected', 'degraded', 'reauth_required', 'disconnected'])
+    .meta({ description: 'reauth_required: the account has to be connected again; what waits for it stays' }),
+  auth_method: authMethod,
+  display_fields: open.meta({ description: 'What is shown of the account; never a secret' }),
+  config_capabilities: open,
+  sync_direction: direction,
+  connected_by_user_id: uuid.nullable(),
+  external_account_id: z.string(),
+  external_account_name: z.string(),
+  granted_scopes: z.array(z.string()),
+  token_expires_at: timestamp.nullable(),
+  health: z.enum(['unknown', 'healthy', 'degraded', 'down']),
+  health_detail: z.string().nullable(),
+  health_checked_at: timestamp.nullable(),
+  last_synced_at: timestamp.nullable(),
+  last_error: z.string().nullable(),
+  last_error_at: timestamp.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  inbound_webhook_url: z.string().optional().meta({
+    description:
+      'The address that a scheduling provider calls; shown once, in the answer to its creation. Heron has entered it there where it can.',
+  }),
+  blocked_reason: z
+    .string()
+    .optional()
+    .meta({ description: 'Why its deliveries do not go on, where that kept failing' }),
+});
+
+export const subscription = z.strictObject({
+  id: uuid,
+  connection_id: uuid,
+  organization_id: uuid,
+  event_type: z.string(),
+  action: z.string(),
+  config: open,
+  enabled: z.boolean(),
+  use_case: z.enum(['crm_sync', 'notify', 'custom']),
+  automation_id: uuid.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const mapping = z.strictObject({
+  id: uuid,
+  connection_id: uuid,
+  organization_id: uuid,
+  subscription_id: uuid.nullable(),
+  direction,
+  object_name: z.string(),
+  sendsets_field: z
+    .string()
+    .meta({ description: 'email, first_name, last_name, name, company, phone or custom.<key>' }),
+  external_field: z.string(),
+  transform: z.string(),
+  static_value: z.string(),
+  is_default: z
+    .boolean()
+    .meta({ description: 'True for what the provider comes with, while the connection has none of its own' }),
+  created_at: timestamp,
+});
+
+export const mappings = z.strictObject({
+  mappings: z.array(mapping),
+  updated_at: timestamp.meta({
+    description: 'When they were replaced; of those of the provider, when the connection was made',
+  }),
+});
+
+export const run = z.strictObject({
+  id: uuid,
+  connection_id: uuid,
+  organization_id: uuid,
+  kind: z.string().meta({ description: 'connect, refresh, dispatch, push, health' }),
+  status: z.enum(['success', 'error']),
+  detail: z.string(),
+  records_processed: z.int(),
+  started_at: timestamp,
+  finished_at: timestamp.nullable(),
+});
+
+export const createBody = z.strictObject({
+  provider: z.string().min(1).max(50),
+  label: z.string().trim().max(100).optional(),
+  config: open.optional().meta({ description: 'The key or the address of the webhook, as the provider asks for it' }),
+});
+
+export const startBody = z.strictObject({
+  provider: z.string().min(1).max(50),
+  label: z.string().trim().max(100).optional(),
+  connection_id: uuid.optional().meta({ description: 'Connects the account of this connection again' }),
+});
+
+export const configBody = z
+  .strictObject({ config_capabilities: open.optional(), sync_direction: direction.optional() })
+  .meta({ description: 'What is left out stays as it is' });
+
+export const subscriptionBody = z.strictObject({
+  event_type: z.string().min(1).max(100).meta({ description: 'A trigger, such as email.replied' }),
+  action: z.string().min(1).max(100).meta({ description: 'Such as slack.notify, or sendsets.add_tag' }),
+  config: open.optional(),
+  enabled: z.boolean().default(true),
+});
+
+export const mappingsBody = z.strictObject({
+  object: z.string().min(1).max(100).optional(),
+  mappings: z
+    .array(
+      z.strictObject({
+        external_field: z.string().min(1).max(200),
+        sendsets_field: z.string().max(200).optional(),
+        transform: z.enum(['', 'none', 'static', 'uppercase', 'lowercase', 'trim']).optional(),
+        static_value: z.string().max(1000).optional(),
+      }),
+    )
+    .max(100),
+});
+
+export const pushBody = z.strictObject({
+  contact_ids: z
+    .array(z.string())
+    .max(MAX_PUSHED)
+    .optional()
+    .meta({ description: 'Ids of contacts; each counts once. Required unless all' }),
+  all: z.boolean().optional(),
+  filters: contactSearch.optional(),
+  exclude: z.array(z.string()).max(50_000).optional(),
+});
+
+export const pushResult = z.strictObject({
+  provider,
+  pushed: z.int(),
+  failed: z.int(),
+  results: z.array(
+    z.strictObject({
+      contact_id: uuid,
+      email: z.string().optional().meta({ description: 'Shown with READ_CONTACTS (keys) or view_contacts (people)' }),
+      ok: z.boolean(),
+      error: z.string().optional(),
+    }),
+  ),
+});
+
+export const booking = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  source: z.string().meta({ description: 'calendly, cal_com or manual' }),
+  external_event_id: z.string(),
+  status: z.enum(['booked', 'rescheduled', 'canceled', 'completed', 'no_show']),
+  invitee_email: z.string(),
+  invitee_name: z.string(),
+  event_name: z.string(),
+  event_type: z.string(),
+  scheduled_for: timestamp.nullable(),
+  end_time: timestamp.nullable(),
+  join_url: z.string(),
+  location: z.string(),
+  cancel_url: z.string(),
+  reschedule_url: z.string(),
+  canceled_reason: z.string(),
+  contact_id: uuid.nullable(),
+  campaign_id: uuid.nullable(),
+  contact_name: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});

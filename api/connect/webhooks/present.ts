@@ -1,0 +1,109 @@
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { runUrl } from '../../../domain/platform/run-url.ts';
+import type { z } from 'zod';
+import type { ManagedEndpointView } from '../../../domain/connect/webhooks/applications.ts';
+import type { DeliveryView, DeliveryWithPayload } from '../../../domain/connect/webhooks/deliveries.ts';
+import type { WebhookEndpointRow } from '../../../domain/connect/webhooks/endpoints.ts';
+import type { ThrottleDrop } from '../../../domain/connect/webhooks/throttle-drops.ts';
+import type { ChallengeResult } from '../../../domain/connect/webhooks/verify.ts';
+import { iso } from '../../http/schemas.ts';
+import type * as schemas from './schemas.ts';
+
+/** An endpoint of the workspace with its health. Its secret is shown by creation and rotation alone. */
+export function presentEndpoint(row: WebhookEndpointRow): z.input<typeof schemas.endpoint> {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    url: row.url,
+    description: row.description,
+    event_types: row.event_types,
+    enabled: row.enabled,
+    disabled_reason: row.disabled_reason,
+    verified_at: iso(row.verified_at),
+    ownership_confirmed: row.ownership_confirmed,
+    last_success_at: iso(row.last_success_at),
+    last_failure_at: iso(row.last_failure_at),
+    last_failure_reason: row.last_failure_reason,
+    consecutive_failures: row.consecutive_failures,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** What the receiver answered to a challenge, and the endpoint as it is after it. */
+export function presentVerification(
+  row: WebhookEndpointRow,
+  result: ChallengeResult,
+): z.input<typeof schemas.verification> {
+  return {
+    endpoint: presentEndpoint(row),
+    verified: row.verified_at !== null,
+    passed: result.passed,
+    challenge_echoed: result.echoed,
+    status: result.status,
+    reason: result.reason,
+    latency_ms: result.latencyMs,
+  };
+}
+
+/** A delivery as the makers of an application see it: over all workspaces, without the body. */
+export function presentApplicationDelivery(row: DeliveryView): z.input<typeof schemas.applicationDelivery> {
+  return {
+    id: row.id,
+    endpoint_id: row.endpoint_id,
+    organization_id: row.organization_id,
+    event_type: row.event_type,
+    event_id: row.event_id,
+    status: row.status,
+    attempt_count: row.attempt_count,
+    max_attempts: row.max_attempts,
+    next_attempt_at: iso(row.next_attempt_at),
+    last_attempt_at: iso(row.last_attempt_at),
+    response_status: row.response_status,
+    response_body_excerpt: row.response_body_excerpt,
+    error_reason: row.error_reason,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** A delivery as its workspace sees it: with the body, and with its run in the Temporal UI where it has one of its own. */
+export function presentDelivery(
+  row: DeliveryWithPayload,
+  { config }: Pick<Ctx, 'config'>,
+): z.input<typeof schemas.delivery> {
+  // A delivery whose first attempt succeeds, or is to come, is in a batch and has no run of its own.
+  const hasRun = row.attempt_count > 1 || row.status === 'failed' || row.blocked_reason !== null;
+  return {
+    ...presentApplicationDelivery(row),
+    payload: row.payload,
+    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...(hasRun ? runUrl(config, { deliveryId: row.id }) : {}),
+  };
+}
+
+/** How many events of one type an endpoint was not told of in one minute, and why. */
+export function presentDrop({
+  endpoint_id,
+  event_type,
+  reason,
+  dropped,
+  minute,
+  last_event_id,
+}: ThrottleDrop): z.input<typeof schemas.throttleDrop> {
+  return { endpoint_id, event_type, reason, dropped, minute: iso(minute), last_event_id };
+}
+
+/** The endpoint that an application has in one workspace, for its makers. */
+export function presentManagedEndpoint(row: ManagedEndpointView): z.input<typeof schemas.managedEndpoint> {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    url: row.url,
+    enabled: row.enabled,
+    verified_at: iso(row.verified_at),
+    consecutive_failures: row.consecutive_failures,
+    last_success_at: iso(row.last_success_at),
+    last_failure_at: iso(row.last_failure_at),
+  };
+}

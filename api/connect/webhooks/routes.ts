@@ -1,0 +1,234 @@
+import { z } from 'zod';
+import { EVENT_TYPES, TEST_EVENT } from '../../../domain/platform/kernel/events.ts';
+import { listAttempts, listDeliveries, listEndpointDeliveries } from '../../../domain/connect/webhooks/deliveries.ts';
+import {
+  assertTarget,
+  createEndpoint,
+  deleteEndpoint,
+  getEndpoint,
+  listEndpoints,
+  rotateEndpointSecret,
+  updateEndpoint,
+  type EndpointInput,
+} from '../../../domain/connect/webhooks/endpoints.ts';
+import { checkWebhookUrl } from '../../../domain/connect/webhooks/policy.ts';
+import { redeliver } from '../../../domain/connect/webhooks/redeliver.ts';
+import { listThrottleDrops } from '../../../domain/connect/webhooks/throttle-drops.ts';
+import { challengeEndpoint, recordChallenge } from '../../../domain/connect/webhooks/verify.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { asSeen, idParams, iso, paged, presentPage } from '../../http/schemas.ts';
+import { presentDelivery, presentDrop, presentEndpoint, presentVerification } from './present.ts';
+import * as schemas from './schemas.ts';
+
+const webhooks = {
+  area: 'webhooks',
+  scope: ['WEBHOOKS'],
+  permission: 'manage_settings',
+  everyMailbox: true,
+} as const;
+
+const CATALOGUE = Object.entries(EVENT_TYPES).map(([type, facts]) => ({ type, ...facts }));
+
+const TEST_ENTRY = {
+  type: TEST_EVENT,
+  category: 'test',
+  description: 'The verification challenge of an endpoint, and its later test.',
+  firehose: false,
+};
+
+/** A workspace's webhook endpoints and what was delivered to them. */
+export const webhooksRoutes: readonly AnyRoute[] = [
+  route({
+    ...webhooks,
+    operationId: 'webhooks.list',
+    method: 'get',
+    path: '/webhooks',
+    summary: 'Webhook endpoints, newest first',
+    description: 'Endpoints that OAuth applications have in the workspace are not among them.',
+    success: { status: 200, body: schemas.endpointList },
+    errors: ['no_organization'],
+    handler: async (ctx) => ({
+      endpoints: (await listEndpoints(ctx)).map(presentEndpoint),
+      event_types: CATALOGUE.map(({ type }) => type),
+    }),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.event-types',
+    method: 'get',
+    path: '/webhooks/event-types',
+    summary: 'The catalogue of events',
+    description:
+      'Every event with what it means, and the scope a key needs to see it. `webhook.test` is the verification challenge: it is sent ' +
+      'when asked for, and no endpoint subscribes to it.',
+    success: { status: 200, body: schemas.eventTypeList },
+    errors: ['no_organization'],
+    handler: async () => ({
+      event_types: [...CATALOGUE, TEST_ENTRY].map(({ type, category, description, firehose }) => ({
+        type,
+        category,
+        description,
+        firehose,
+      })),
+    }),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.create',
+    method: 'post',
+    path: '/webhooks',
+    summary: 'Register an endpoint; its signing secret is shown once',
+    description:
+      'It gets live events once it is verified: call POST /v1/webhooks/:id/verify. ' +
+      'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
+    body: schemas.endpointBody,
+    furtherProblems: async (ctx, { url }) => (url === undefined ? [] : checkWebhookUrl(ctx, url)),
+    success: { status: 201, body: schemas.endpointWithSecret },
+    errors: ['no_organization', 'conflict'],
+    prepare: (ctx, { body }) => assertTarget(ctx, body.url),
+    handler: async (ctx, { body }) => {
+      const { endpoint, secret } = await createEndpoint(ctx, inputOf(body));
+      return { ...presentEndpoint(endpoint), secret };
+    },
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.update',
+    method: 'patch',
+    path: '/webhooks/:id',
+    summary: 'Replace the state of an endpoint',
+    description:
+      'A full replacement: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. ' +
+      'With another host the endpoint has to be verified again. Switching it on starts its failure count anew. ' +
+      'With `expected_updated_at` nobody else’s change is overwritten.',
+    params: idParams,
+    body: schemas.endpointBody.extend(asSeen),
+    furtherProblems: async (ctx, { url }) => (url === undefined ? [] : checkWebhookUrl(ctx, url)),
+    success: { status: 200, body: schemas.endpoint },
+    errors: ['no_organization', 'conflict'],
+    prepare: async (ctx, { params, body }) => {
+      await getEndpoint(ctx, params.id);
+      await assertTarget(ctx, body.url);
+    },
+    handler: async (ctx, { params, body }) =>
+      presentEndpoint(
+        await updateEndpoint(ctx, params.id, inputOf(body), { expectedUpdatedAt: body.expected_updated_at }),
+      ),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.delete',
+    method: 'delete',
+    path: '/webhooks/:id',
+    summary: 'Delete an endpoint with its delivery history',
+    description: 'With its secrets and the history of its deliveries.',
+    params: idParams,
+    success: { status: 204 },
+    errors: ['no_organization'],
+    handler: async (ctx, { params }) => deleteEndpoint(ctx, params.id),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.rotate-secret',
+    method: 'post',
+    path: '/webhooks/:id/rotate-secret',
+    summary: 'Replace the signing secret; the new one is shown once',
+    description:
+      'A delivery whose first attempt was signed with the old secret keeps it until it settles; every other one is signed with the new secret.',
+    params: idParams,
+    success: { status: 200, body: z.strictObject({ secret: schemas.secret }) },
+    errors: ['no_organization'],
+    handler: async (ctx, { params }) => ({ secret: await rotateEndpointSecret(ctx, params.id) }),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.verify',
+    method: 'post',
+    path: '/webhooks/:id/verify',
+    summary: 'Send one signed challenge to the endpoint',
+    description:
+      'A POST with X-Service-Event `webhook.test`; any 2xx answer within 15 seconds verifies the endpoint. An answer that also carries the challenge, ' +
+      'as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, confirms its ownership. Always 200: what the receiver does wrong is in the ' +
+      'answer. The same call serves as a test event later; a verified endpoint stays verified when it fails.',
+    params: idParams,
+    success: { status: 200, body: schemas.verification },
+    errors: ['no_organization'],
+    prepare: (ctx, { params }) => challengeEndpoint(ctx, params.id),
+    handler: async (ctx, { params, prepared }) =>
+      presentVerification(await recordChallenge(ctx, params.id, prepared), prepared),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.deliveries',
+    method: 'get',
+    path: '/webhooks/deliveries',
+    summary: 'Deliveries to all endpoints of the workspace, newest first',
+    description: 'One row per event and endpoint, updated with every attempt.',
+    query: schemas.deliveryQuery,
+    success: { status: 200, body: paged(schemas.delivery) },
+    errors: ['no_organization'],
+    handler: async (ctx, { query: { status, event_type, ...page } }) =>
+      presentPage(await listDeliveries(ctx, { status, event_type }, page), (row) => presentDelivery(row, ctx)),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.endpoint-deliveries',
+    method: 'get',
+    path: '/webhooks/:id/deliveries',
+    summary: 'Deliveries to one endpoint, newest first',
+    description: 'Each with its attempts.',
+    params: idParams,
+    query: schemas.deliveryQuery,
+    success: { status: 200, body: paged(schemas.delivery) },
+    errors: ['no_organization'],
+    handler: async (ctx, { params, query: { status, event_type, ...page } }) =>
+      presentPage(await listEndpointDeliveries(ctx, params.id, { status, event_type }, page), (row) =>
+        presentDelivery(row, ctx),
+      ),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.attempts',
+    method: 'get',
+    path: '/webhooks/deliveries/:deliveryId/attempts',
+    summary: 'The latest 100 attempts of a delivery, the last one first',
+    description:
+      "When each began, how long it took and what came of it. Of the receiver's answers the last one is kept: it is `response_body_excerpt` of the delivery.",
+    params: schemas.deliveryParams,
+    success: { status: 200, body: schemas.attempts },
+    errors: ['no_organization'],
+    handler: async (ctx, { params }) => ({
+      data: (await listAttempts(ctx, params.deliveryId)).map((one) => ({ ...one, started_at: iso(one.started_at) })),
+    }),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.redeliver',
+    method: 'post',
+    path: '/webhooks/deliveries/:deliveryId/redeliver',
+    summary: 'Send an event to its endpoint again; the status of its delivery does not matter',
+    description:
+      'The event id and the body stay the same; the signature is made anew, with the secret that is newest then. Attempts go on counting. ' +
+      'An endpoint that is switched off or not verified gets nothing: 409.',
+    params: schemas.deliveryParams,
+    success: { status: 200, body: schemas.delivery },
+    errors: ['no_organization', 'conflict'],
+    handler: async (ctx, { params }) => presentDelivery(await redeliver(ctx, params.deliveryId), ctx),
+  }),
+  route({
+    ...webhooks,
+    operationId: 'webhooks.throttle-drops',
+    method: 'get',
+    path: '/webhooks/throttle-drops',
+    summary: 'Events that rates kept from endpoints, per minute, newest first',
+    description: 'Events that were not sent because an endpoint or a type got too many in a minute.',
+    query: schemas.pageOnlyQuery,
+    success: { status: 200, body: paged(schemas.throttleDrop) },
+    errors: ['no_organization'],
+    handler: async (ctx, { query }) => presentPage(await listThrottleDrops(ctx, query), presentDrop),
+  }),
+];
+
+function inputOf({ event_types, ...body }: z.output<typeof schemas.endpointBody>): EndpointInput {
+  return { ...body, eventTypes: event_types };
+}

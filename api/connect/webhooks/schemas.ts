@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../../../domain/connect/webhooks/deliveries.ts';
+import { EVENT_TYPES, type EventType } from '../../../domain/platform/kernel/events.ts';
+import { outboundUrl, pageQuery, runFields, timestamp, uuid } from '../../http/schemas.ts';
+
+const MAX_DESCRIPTION = 1000;
+
+export const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]], {
+  error: ({ input }) => (typeof input === 'string' ? `Unknown event type: ${input.slice(0, 100)}` : undefined),
+});
+
+const url = outboundUrl('HTTPS on the standard port; its host must resolve to public addresses only');
+
+export const endpointBody = z.strictObject({
+  url,
+  description: z
+    .string()
+    .trim()
+    .max(MAX_DESCRIPTION)
+    .refine((text) => !text.includes('\0'), 'Contains a NUL character')
+    .default(''),
+  event_types: z.array(eventType).max(200).default([]).meta({ description: 'Empty: every event that is not firehose' }),
+  enabled: z.boolean().default(true),
+});
+
+export const endpoint = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  url: z.string(),
+  description: z.string(),
+  event_types: z.array(z.string()),
+  enabled: z.boolean(),
+  disabled_reason: z.string().nullable().meta({
+    description: 'Why the installation switched it off; null while it is on, and when a person switched it off',
+  }),
+  verified_at: timestamp.nullable().meta({ description: 'Null while unverified: no live events' }),
+  ownership_confirmed: z.boolean().meta({ description: 'The receiver echoed a challenge' }),
+  last_success_at: timestamp.nullable(),
+  last_failure_at: timestamp.nullable(),
+  last_failure_reason: z.string().nullable(),
+  consecutive_failures: z.int(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const secret = z.string().meta({ description: 'Signs every delivery (`whsec_…`); shown once' });
+export const endpointWithSecret = endpoint.extend({ secret });
+export const endpointList = z.strictObject({
+  endpoints: z.array(endpoint),
+  event_types: z.array(z.string()).meta({ description: 'Every type an endpoint may list' }),
+});
+
+export const eventTypeList = z.strictObject({
+  event_types: z.array(
+    z.strictObject({
+      type: z.string(),
+      category: z.string(),
+      description: z.string(),
+      firehose: z.boolean().meta({ description: 'High volume: delivered only to endpoints that list it' }),
+    }),
+  ),
+});
+
+export const verification = z.strictObject({
+  endpoint,
+  verified: z.boolean().meta({ description: 'Whether the endpoint is verified now' }),
+  passed: z.boolean().meta({ description: 'Whether this challenge was answered with a 2xx status' }),
+  challenge_echoed: z.boolean().meta({ description: 'Whether the answer carried the challenge' }),
+  status: z.int().meta({ description: 'HTTP status of the answer; 0 when there was none' }),
+  reason: z.string().nullable().meta({ description: 'Why the challenge was not passed' }),
+  latency_ms: z.int(),
+});
+
+export const deliveryQuery = z.object({
+  ...pageQuery(200),
+  status: z.enum(DELIVERY_STATUSES).optional().meta({ description: 'Only deliveries in this state' }),
+  event_type: eventType.optional().meta({ description: 'Only deliveries of this type of event' }),
+});
+export const pageOnlyQuery = z.object(pageQuery(200));
+
+export const applicationDelivery = z.strictObject({
+  id: uuid,
+  endpoint_id: uuid,
+  organization_id: uuid,
+  event_type: z.string(),
+  event_id: uuid.meta({ description: 'The same for every retry and redelivery' }),
+  status: z.enum(DELIVERY_STATUSES),
+  attempt_count: z.int(),
+  max_attempts: z.int(),
+  next_attempt_at: timestamp.nullable(),
+  last_attempt_at: timestamp.nullable(),
+  response_status: z.int().nullable(),
+  response_body_excerpt: z.string().nullable().meta({ description: "First 1024 bytes of the receiver's answer" }),
+  error_reason: z.string().nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const delivery = applicationDelivery.extend({
+  ...runFields,
+  payload: z
+    .strictObject({
+      id: uuid,
+      event_type: z.string(),
+      organization_id: uuid,
+      created_at: timestamp,
+      data: z.record(z.string(), z.unknown()),
+    })
+    .nullable()
+    .meta({ description: 'The body as the receiver gets it; null once it is no longer kept' }),
+});
+
+export const attempts = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      attempt: z.int().meta({ description: 'Its number, from 1; redeliveries go on counting' }),
+      started_at: timestamp,
+      duration_ms: z.int(),
+      response_status: z.int().nullable().meta({ description: 'Null where no answer came' }),
+      error_reason: z.string().nullable().meta({ description: 'Why it did not succeed' }),
+    }),
+  ),
+});
+
+export const deliveryParams = z.object({ deliveryId: z.string() });
+
+export const throttleDrop = z.strictObject({
+  endpoint_id: uuid,
+  event_type: z.string(),
+  reason: z
+    .enum(['endpoint_rate', 'event_type_rate'])
+    .meta({ description: "The endpoint's own rate, or the workspace's rate for the event type" }),
+  dropped: z.int().meta({ description: 'Events the endpoint did not get in that minute' }),
+  minute: timestamp,
+  last_event_id: uuid,
+});
+
+export const managedEndpoint = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  url: z.string(),
+  enabled: z.boolean(),
+  verified_at: timestamp.nullable(),
+  consecutive_failures: z.int(),
+  last_success_at: timestamp.nullable(),
+  last_failure_at: timestamp.nullable(),
+});
+
+export const applicationSecret = z.strictObject({
+  webhook_secret: z
+    .string()
+    .meta({ description: 'Signs the deliveries to every install of the application (`whsec_…`)' }),
+});

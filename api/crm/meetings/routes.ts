@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import {
+  cancelMeeting,
+  changeMeeting,
+  logMeeting,
+  meetingChangeProblems,
+  meetingProblems,
+} from '../../../domain/crm/meetings/manual.ts';
+import { listMeetings } from '../../../domain/crm/meetings/read.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import {
+  asSeen,
+  besideFaults,
+  emailAddress,
+  idParams,
+  inputDay,
+  inputTimestamp,
+  pageQuery,
+  paged,
+  presentPage,
+} from '../../http/schemas.ts';
+import { presentBooking } from '../../connect/integrations/present.ts';
+import { booking } from '../../connect/integrations/schemas.ts';
+
+const write = { area: 'meetings', scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
+const text = z.string().trim().max(500);
+
+const details = {
+  event_name: text.min(1),
+  scheduled_for: inputTimestamp.meta({ description: 'When it begins; it may be over' }),
+  end_time: inputTimestamp.nullish(),
+  join_url: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(2_000)]).optional(),
+  location: text.optional(),
+  status: z
+    .enum(['booked', 'completed', 'no_show'])
+    .optional()
+    .meta({ description: '`completed`: it took place. `no_show`: nobody came' }),
+};
+
+/** Whether an end is given that is not after the beginning. */
+const endsEarly = ({
+  scheduled_for: begin,
+  end_time: end,
+}: {
+  scheduled_for?: Date | undefined;
+  end_time?: Date | null | undefined;
+}) => begin !== undefined && end !== undefined && end !== null && end <= begin;
+
+const createBody = z
+  .strictObject({
+    contact_id: z.uuid().optional().meta({ description: 'Whom it is with; or `invitee_email`' }),
+    invitee_email: emailAddress
+      .optional()
+      .meta({ description: 'The contact with this address, if there is one, is matched' }),
+    invitee_name: text.optional().meta({ description: "By default the contact's name" }),
+    ...details,
+  })
+  .superRefine((given, context) => {
+    if ((given.contact_id === undefined) === (given.invitee_email === undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['contact_id'],
+        message: 'Exactly one of contact_id and invitee_email must be given',
+      });
+    if (endsEarly(given))
+      context.addIssue({ code: 'custom', path: ['end_time'], message: 'must be after scheduled_for' });
+  }, besideFaults);
+
+const updateBody = z
+  .strictObject({
+    ...details,
+    event_name: details.event_name.optional(),
+    scheduled_for: details.scheduled_for.optional(),
+  })
+  .refine((given) => !endsEarly(given), {
+    path: ['end_time'],
+    message: 'must be after scheduled_for',
+    ...besideFaults,
+  });
+
+/** Meetings: booked at connected scheduling providers, and logged by hand. */
+export const meetingRoutes: readonly AnyRoute[] = [
+  route({
+    area: 'meetings',
+    scope: ['READ_CONTACTS'],
+    permission: 'view_contacts',
+    operationId: 'meetings.list',
+    method: 'get',
+    path: '/meetings',
+    summary: 'Meetings, those to come or those that are over',
+    description:
+      '`upcoming` has the next one first and leaves out what was called off; `past`, and all of them, have the latest first. Days are those of `timezone`. Pages go by an offset under an ' +
+      'opaque cursor, with the exact total.',
+    query: z.object({
+      timeframe: z
+        .enum(['', 'upcoming', 'past'])
+        .default('')
+        .meta({ description: 'Which meetings; empty: all of them' }),
+      contact_id: z.uuid().optional().meta({ description: 'Only meetings with this contact' }),
+      from: inputDay.optional().meta({ description: 'First day, as YYYY-MM-DD' }),
+      to: inputDay.optional().meta({ description: 'Last day, as YYYY-MM-DD' }),
+      timezone: z.string().max(100).default('UTC').meta({ description: 'IANA name, such as Europe/Budapest' }),
+      ...pageQuery(100, 50),
+    }),
+    success: { status: 200, body: paged(booking) },
+    handler: async (ctx, { query }) =>
+      presentPage(await listMeetings(ctx, { ...query, contactId: query.contact_id }), (row) =>
+        presentBooking(row, ctx),
+      ),
+  }),
+  route({
+    ...write,
+    operationId: 'meetings.create',
+    method: 'post',
+    path: '/meetings',
+    summary: 'Log a meeting by hand',
+    description:
+      "One that no connected calendar knows. It does what a booking there does: `meeting.booked` fires, the contact's log has it, and campaigns that stop on a reply " +
+      'end for its contact. Its `source` is `manual`.',
+    body: createBody,
+    furtherProblems: (ctx, body) => meetingProblems(ctx, body),
+    success: { status: 201, body: booking },
+    handler: async (ctx, { body }) => presentBooking(await logMeeting(ctx, body), ctx),
+  }),
+  route({
+    ...write,
+    operationId: 'meetings.update',
+    method: 'patch',
+    path: '/meetings/:id',
+    summary: 'Change a meeting that was logged by hand',
+    description:
+      'Another `scheduled_for` is a move: `meeting.rescheduled` fires. One that a provider booked is moved there, and one that was called off is logged anew: 409. With `expected_updated_at` nobody else’s change is overwritten.',
+    params: idParams,
+    body: updateBody.safeExtend(asSeen),
+    furtherProblems: (ctx, body, { id }) => meetingChangeProblems(ctx, id!, body),
+    success: { status: 200, body: booking },
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      presentBooking(await changeMeeting(ctx, params.id, edit, { expectedUpdatedAt }), ctx),
+  }),
+  route({
+    ...write,
+    operationId: 'meetings.cancel',
+    method: 'post',
+    path: '/meetings/:id/cancel',
+    summary: 'Call off a meeting that was logged by hand',
+    description:
+      '`meeting.canceled` fires. Campaigns that ended for it do not begin again. A meeting that a provider booked is called off there: 409. One that was called off before is answered as it is.',
+    params: idParams,
+    body: z.strictObject({ reason: text.default('') }),
+    success: { status: 200, body: booking },
+    errors: ['conflict'],
+    handler: async (ctx, { params, body }) => presentBooking(await cancelMeeting(ctx, params.id, body.reason), ctx),
+  }),
+];

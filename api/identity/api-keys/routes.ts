@@ -1,0 +1,166 @@
+import { usageAnalytics } from '../../../domain/identity/api-keys/analytics.ts';
+import { createKey } from '../../../domain/identity/api-keys/create.ts';
+import { deleteKey, listKeys, readKey, revokeKey } from '../../../domain/identity/api-keys/keys.ts';
+import { updateKey } from '../../../domain/identity/api-keys/update.ts';
+import { listUsageLogs, usageSummary } from '../../../domain/identity/api-keys/usage.ts';
+import { PERMISSIONS, PRESETS } from '../../../lib/permissions.ts';
+import { restrictionProblems } from '../../../domain/identity/api-keys/restrictions.ts';
+import { reader } from '../../../domain/platform/kernel/transact.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { idParams, paged, presentPage } from '../../http/schemas.ts';
+import { presentAnalytics, presentKey, presentSummary, presentUsageLog } from './present.ts';
+import * as schemas from './schemas.ts';
+
+const keys = { area: 'api-keys', scope: ['API_KEYS'], permission: 'manage_api_keys' } as const;
+
+/** API keys. */
+export const apiKeysRoutes: readonly AnyRoute[] = [
+  route({
+    ...keys,
+    operationId: 'api-keys.list',
+    method: 'get',
+    path: '/api-keys',
+    summary: 'API keys, newest first',
+    description: 'Without their secrets, which are kept only as hashes.',
+    query: schemas.listQuery,
+    success: { status: 200, body: paged(schemas.apiKey) },
+    errors: ['no_organization'],
+    handler: async (ctx, { query }) => presentPage(await listKeys(ctx, query), presentKey),
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.create',
+    method: 'post',
+    path: '/api-keys',
+    summary: 'Create an API key; its secret is shown once',
+    description:
+      'A key that makes a key can give it no permission, source address, mailbox or day it lacks itself. ' +
+      'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
+    body: schemas.createBody,
+    furtherProblems: (ctx, body) => restrictionProblems(reader(ctx), body, ctx.clock.now()),
+    success: { status: 201, body: schemas.apiKeyWithSecret },
+    errors: ['no_organization'],
+    handler: async (ctx, { body }) => {
+      const { key, secret } = await createKey(ctx, body);
+      return { ...presentKey(key), secret };
+    },
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.permissions',
+    method: 'get',
+    path: '/api-keys/permissions',
+    summary: 'The permission catalogue and its presets',
+    description:
+      "Every scope with its bit: the sum of bits is a key's `permissions`. `read_only` and `full_access` are ready sums. Scopes with which a program acts without a person are in neither and are added by name: `READ_RUNS`, `WRITE_RUNS`, `EXECUTE_RUNS`, `SEND_DIRECT_EMAIL`, `SEND_INBOX_REPLY`, `WRITE_EVENTS`, `MANAGE_MAILBOX_PROVISIONING`, `MANAGE_ACQUISITION`.",
+    success: { status: 200, body: schemas.catalogue },
+    errors: ['no_organization'],
+    handler: async () => ({ permissions: [...PERMISSIONS], presets: { ...PRESETS } }),
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.read',
+    method: 'get',
+    path: '/api-keys/:id',
+    summary: 'One API key',
+    params: idParams,
+    success: { status: 200, body: schemas.apiKey },
+    errors: ['no_organization'],
+    handler: async (ctx, { params }) => presentKey(await readKey(ctx, params.id)),
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.revoke',
+    method: 'delete',
+    path: '/api-keys/:id',
+    summary: 'Revoke an API key; this cannot be undone',
+    description: 'It stops authenticating within a second.',
+    params: idParams,
+    query: schemas.revokeQuery,
+    success: { status: 200, body: schemas.revoked },
+    errors: ['no_organization'],
+    handler: async (ctx, { params, query }) => {
+      await revokeKey(ctx, params.id, query.reason);
+      return { status: 'revoked' as const };
+    },
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.update',
+    method: 'patch',
+    path: '/api-keys/:id',
+    summary: 'Change an API key',
+    description:
+      'Only sent fields change; lists replace what was there. It takes effect within a second. The secret and `expires_at` stay: ' +
+      'create a new key and revoke this one. A key that changes a key can leave it no permission, source address or mailbox it lacks itself.',
+    params: idParams,
+    body: schemas.updateBody,
+    furtherProblems: (ctx, body) => restrictionProblems(reader(ctx), body, ctx.clock.now()),
+    success: { status: 200, body: schemas.apiKey },
+    errors: ['no_organization'],
+    handler: async (ctx, { params, body }) => presentKey(await updateKey(ctx, params.id, body)),
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.delete',
+    method: 'delete',
+    path: '/api-keys/:id/permanent',
+    summary: 'Delete a revoked or expired API key with its usage records',
+    description: 'The key stops working at once.',
+    params: idParams,
+    success: { status: 200, body: schemas.deleted },
+    errors: ['no_organization', 'conflict'],
+    handler: async (ctx, { params }) => {
+      await deleteKey(ctx, params.id);
+      return { status: 'deleted' as const };
+    },
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.usageSummary',
+    method: 'get',
+    path: '/api-keys/usage/summary',
+    summary: 'Keys by state, and what they did in the past 24 hours',
+    success: { status: 200, body: schemas.usageSummary },
+    errors: ['no_organization'],
+    handler: async (ctx) => presentSummary(await usageSummary(ctx)),
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.usageAnalytics',
+    method: 'get',
+    path: '/api-keys/usage/analytics',
+    summary: 'What all keys of the workspace were used for, over time',
+    query: schemas.analyticsQuery,
+    success: { status: 200, body: schemas.usageAnalytics },
+    errors: ['no_organization'],
+    handler: async (ctx, { query }) => presentAnalytics(await usageAnalytics(ctx, 'all', query)),
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.analytics',
+    method: 'get',
+    path: '/api-keys/:id/analytics',
+    summary: 'What a key was used for, over time',
+    description: 'With `all` for an id: all keys of the workspace together.',
+    params: idParams,
+    query: schemas.analyticsQuery,
+    success: { status: 200, body: schemas.usageAnalytics },
+    errors: ['no_organization'],
+    handler: async (ctx, { params, query }) => presentAnalytics(await usageAnalytics(ctx, params.id, query)),
+  }),
+  route({
+    ...keys,
+    operationId: 'api-keys.logs',
+    method: 'get',
+    path: '/api-keys/:id/logs',
+    summary: 'Requests made with a key, newest first',
+    description:
+      'A request appears within about two seconds. Requests refused with 401 belong to no key and are not recorded.',
+    params: idParams,
+    query: schemas.logsQuery,
+    success: { status: 200, body: paged(schemas.usageLog) },
+    errors: ['no_organization'],
+    handler: async (ctx, { params, query }) => presentPage(await listUsageLogs(ctx, params.id, query), presentUsageLog),
+  }),
+];

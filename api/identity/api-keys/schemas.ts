@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { inputTimestamp, pageWords, timestamp, uuid } from '../../http/schemas.ts';
+
+const MAX_LIST = 100;
+
+const name = z.string().trim().min(1).max(255);
+const permissions = z
+  .number()
+  .int()
+  .nonnegative()
+  .meta({ description: 'Mask of the bits of GET /v1/api-keys/permissions' });
+const optionalFields = {
+  description: z.string().max(2000).optional(),
+  allowed_ips: z
+    .array(z.string().trim().max(64))
+    .max(MAX_LIST)
+    .optional()
+    .meta({ description: 'Addresses or CIDR ranges; empty means any source' }),
+  allowed_email_accounts: z
+    .array(z.string())
+    .max(MAX_LIST)
+    .optional()
+    .meta({ description: 'Ids of mailboxes of the workspace; empty means all' }),
+  rate_limit_per_minute: z.int().min(0).max(1_000_000).optional().meta({ description: '0 means the default, 60' }),
+};
+
+export const createBody = z.strictObject({
+  name,
+  permissions,
+  ...optionalFields,
+  expires_at: inputTimestamp.optional(),
+});
+export const updateBody = z.strictObject({
+  name: name.optional(),
+  permissions: permissions.optional(),
+  ...optionalFields,
+});
+
+/** A bad limit means the default here, unlike in other lists. */
+const lenientPage = (max: number) => ({
+  cursor: z.string().optional().meta({ description: pageWords.cursor }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(max)
+    .default(50)
+    .catch(50)
+    .meta({ description: `${pageWords.limit}; the default where it is out of range` }),
+});
+
+export const listQuery = z.strictObject({
+  ...lenientPage(100),
+});
+/** The same for the requests of a key. */
+export const logsQuery = z.strictObject({
+  ...lenientPage(200),
+});
+const interval = z.enum(['minute', 'hour', 'day']);
+export const analyticsQuery = z.strictObject({
+  from: inputTimestamp.optional().meta({ description: '24 hours before `to` unless given' }),
+  to: inputTimestamp.optional().meta({ description: 'Now unless given' }),
+  interval: interval
+    .default('hour')
+    .meta({ description: 'The range can be 24 hours long with `minute`, 31 days with `hour`, 92 days with `day`' }),
+});
+export const revokeQuery = z.strictObject({
+  reason: z.string().trim().min(1).max(500).optional().meta({ description: 'Why, for the record of the key' }),
+});
+
+const fields = {
+  id: uuid,
+  user_id: uuid.nullable(),
+  organization_id: uuid,
+  name: z.string(),
+  description: z.string(),
+  key_prefix: z.string(),
+  key_suffix: z.string(),
+  permissions: z.int(),
+  allowed_ips: z.array(z.string()),
+  allowed_email_accounts: z.array(uuid),
+  rate_limit_per_minute: z.int(),
+  status: z
+    .enum(['active', 'revoked'])
+    .meta({ description: 'A key past expires_at still reads active, but authenticates nothing' }),
+  last_used_at: timestamp.nullable().meta({ description: 'Kept to about a minute' }),
+  last_request_ip: z.string().nullable(),
+  expires_at: timestamp.nullable(),
+  revoked_at: timestamp.nullable(),
+  revoked_reason: z.string().nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+export const apiKey = z.strictObject(fields);
+export const apiKeyWithSecret = z.strictObject({
+  ...fields,
+  secret: z.string().meta({ description: 'Shown here and never again' }),
+});
+export const deleted = z.strictObject({ status: z.literal('deleted') });
+export const revoked = z.strictObject({ status: z.literal('revoked') });
+export const catalogue = z.strictObject({
+  permissions: z.array(
+    z.strictObject({
+      name: z.string(),
+      value: z.int(),
+      description: z.string(),
+      category: z.enum(['read', 'write', 'bulk', 'special']),
+    }),
+  ),
+  presets: z.strictObject({ read_only: z.int(), full_access: z.int() }),
+});
+
+export const usageSummary = z.strictObject({
+  active_keys: z.int(),
+  revoked_keys: z.int(),
+  expired_keys: z.int(),
+  requests_24h: z.int(),
+  errors_24h: z.int().meta({ description: 'Answers of 400 and above' }),
+  avg_latency_ms_24h: z.number(),
+  last_call_at: timestamp.nullable(),
+});
+
+export const usageAnalytics = z.strictObject({
+  api_key_id: uuid.meta({ description: 'All zeros for the whole workspace' }),
+  from: timestamp,
+  to: timestamp,
+  interval,
+  buckets: z
+    .array(
+      z.strictObject({
+        bucket: timestamp.meta({ description: 'When it begins, aligned to UTC' }),
+        total: z.int(),
+        success: z.int(),
+        client_errors: z.int(),
+        server_errors: z.int(),
+        avg_latency_ms: z.number(),
+      }),
+    )
+    .meta({
+      description:
+        'Without gaps; only requests of the range count, also in a first or last bucket that reaches beyond it',
+    }),
+  endpoints: z
+    .array(
+      z.strictObject({
+        endpoint: z.string(),
+        method: z.string(),
+        count: z.int(),
+        error_count: z.int(),
+        avg_latency_ms: z.number(),
+      }),
+    )
+    .meta({ description: 'Most used first' }),
+  total: z.int(),
+  errors: z.int(),
+});
+
+export const usageLog = z.strictObject({
+  id: uuid,
+  api_key_id: uuid,
+  endpoint: z.string().meta({ description: 'The route as documented, with its parameters unfilled' }),
+  method: z.string(),
+  ip_address: z.string(),
+  user_agent: z.string(),
+  response_code: z.int(),
+  response_time_ms: z.int(),
+  created_at: timestamp,
+});

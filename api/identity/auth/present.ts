@@ -1,0 +1,78 @@
+import type { z } from 'zod';
+import type { LabelRow, Profile } from '../../../domain/identity/auth/profile.ts';
+import type { SessionRow, TokenPair } from '../../../domain/identity/sessions.ts';
+import { iso } from '../../http/schemas.ts';
+import type { loginResult, session, tokenPair, user } from './schemas.ts';
+
+/** The tokens of a session that goes on: after a refresh, or in another workspace. */
+export function presentTokens(tokens: TokenPair): z.input<typeof tokenPair> {
+  return {
+    access_token: tokens.accessToken,
+    access_token_expires_at: iso(tokens.accessTokenExpiresAt),
+    refresh_token: tokens.refreshToken,
+    refresh_token_expires_at: iso(tokens.refreshTokenExpiresAt),
+  };
+}
+
+/** The tokens of a sign-in, with the device token where the device has just become known. */
+export function presentLogin(tokens: TokenPair): z.input<typeof loginResult> {
+  return { ...presentTokens(tokens), ...(tokens.deviceToken ? { device_token: tokens.deviceToken } : {}) };
+}
+
+/** The caller's profile; `organizationId` is the workspace that is selected. */
+export function presentUser(
+  { user: row, roleIds, labels }: Profile,
+  organizationId: string | null,
+): z.input<typeof user> {
+  const of = (registry: LabelRow['registry']) =>
+    labels.filter((label) => label.registry === registry).map(({ id, title, color }) => ({ id, name: title, color }));
+  return {
+    id: row.id,
+    email: row.email,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    avatar_url: null,
+    roles: roleIds,
+    is_admin: row.is_platform_admin,
+    organization_id: organizationId,
+    folders: of('folder'),
+    tags: of('tag'),
+    categories: of('category'),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** A session of the caller, with browser and system guessed from its user agent. */
+export function presentSession(row: SessionRow, currentId: string | undefined): z.input<typeof session> {
+  return {
+    id: row.id,
+    current: row.id === currentId,
+    browser: firstMatch(row.user_agent, BROWSERS),
+    os: firstMatch(row.user_agent, SYSTEMS),
+    ip_address: row.ip_address,
+    auth_provider: 'email',
+    created_at: iso(row.created_at),
+    last_active_at: iso(row.last_active_at),
+  };
+}
+
+/** The order matters: browsers name the ones they descend from. */
+const BROWSERS: [RegExp, string][] = [
+  [/Edg(e|A|iOS)?\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\/|FxiOS\//, 'Firefox'],
+  [/Chrome\/|CriOS\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+];
+const SYSTEMS: [RegExp, string][] = [
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+];
+
+function firstMatch(userAgent: string, names: [RegExp, string][]): string {
+  return names.find(([pattern]) => pattern.test(userAgent))?.[1] ?? '';
+}

@@ -1,0 +1,238 @@
+import { z } from 'zod';
+import { readProfile, updateProfile } from '../../../domain/identity/auth/profile.ts';
+import { askReset, changePassword, confirmReset } from '../../../domain/identity/auth/reset-password.ts';
+import { passwordProblems } from '../../../domain/identity/passwords.ts';
+import {
+  listSessions,
+  refreshSession,
+  revokeSession,
+  signOut,
+  signOutEverywhere,
+} from '../../../domain/identity/sessions.ts';
+import { claimSetup } from '../../../domain/identity/auth/setup.ts';
+import { confirmSignIn, signIn } from '../../../domain/identity/auth/sign-in.ts';
+import { confirmSignUp, signUp } from '../../../domain/identity/auth/sign-up.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { idParams } from '../../http/schemas.ts';
+import { presentLogin, presentSession, presentTokens, presentUser } from './present.ts';
+import * as schemas from './schemas.ts';
+
+const publicly = { area: 'auth', scope: 'public', permission: null, organization: false } as const;
+const signedIn = { area: 'auth', scope: 'session', permission: null, organization: false } as const;
+
+const publicRoutes = [
+  route({
+    ...publicly,
+    operationId: 'auth.setup',
+    method: 'post',
+    path: '/auth/setup',
+    summary: 'Claim a fresh installation with its setup link',
+    description:
+      'Creates the administrator of the installation, the first workspace, and a session. Works once, while no account exists.',
+    body: schemas.setupBody,
+    furtherProblems: async (_ctx, { password, email }) => passwordProblems(password, email),
+    success: { status: 200, body: schemas.tokenPair },
+    errors: ['setup_token_invalid', 'setup_already_complete'],
+    handler: async (ctx, { body }) =>
+      presentTokens(
+        await claimSetup(ctx, {
+          token: body.token,
+          email: body.email,
+          password: body.password,
+          firstName: body.first_name,
+          lastName: body.last_name,
+          organization: body.organization,
+        }),
+      ),
+  }),
+  route({
+    ...publicly,
+    operationId: 'auth.register',
+    method: 'post',
+    path: '/auth/register',
+    summary: 'Begin a sign-up; a code is mailed',
+    description:
+      'Nothing is created before the code comes back. DISABLE_REGISTRATION says who may sign up: anyone, invited addresses only, or no one.',
+    body: schemas.registerBody,
+    furtherProblems: async (_ctx, { password, email }) => passwordProblems(password, email),
+    success: { status: 200, body: schemas.authSession },
+    errors: [
+      'unauthorized',
+      'registration_closed',
+      'registration_invite_only',
+      'invitation_invalid',
+      'rate_limit_exceeded',
+    ],
+    handler: (ctx, { body }) =>
+      signUp(ctx, {
+        email: body.email,
+        password: body.password,
+        firstName: body.first_name,
+        lastName: body.last_name,
+        invitation: body.invitation,
+      }),
+  }),
+  route({
+    ...publicly,
+    operationId: 'auth.confirmRegistration',
+    method: 'post',
+    path: '/auth/register/confirm',
+    summary: 'Finish a sign-up with the mailed code',
+    description: 'Creates the account, and with an invitation the membership. Signs nobody in.',
+    body: schemas.confirmBody,
+    success: { status: 204 },
+    errors: ['unauthorized', 'invitation_invalid'],
+    handler: (ctx, { body }) => confirmSignUp(ctx, body),
+  }),
+  route({
+    ...publicly,
+    operationId: 'auth.login',
+    method: 'post',
+    path: '/auth/login',
+    summary: 'Sign in with a password',
+    description:
+      'Answers a handle for POST /auth/login/confirm when a code was mailed, or tokens at once. AUTH_LOGIN_CODE decides: `always`, ' +
+      '`new_device` (unless `device_token` names a device that signed in with a code in the last 90 days), or `off`.',
+    body: schemas.loginBody,
+    success: { status: 200, body: z.union([schemas.authSession, schemas.loginResult]) },
+    errors: ['unauthorized', 'rate_limit_exceeded'],
+    handler: async (ctx, { body }) => {
+      const result = await signIn(ctx, { email: body.email, password: body.password, deviceToken: body.device_token });
+      return 'session' in result ? result : presentLogin(result);
+    },
+  }),
+  route({
+    ...publicly,
+    operationId: 'auth.confirmLogin',
+    method: 'post',
+    path: '/auth/login/confirm',
+    summary: 'Finish a sign-in with the mailed code',
+    description: "The answer's `device_token` spares the code on this device for 90 days.",
+    body: schemas.confirmBody,
+    success: { status: 200, body: schemas.loginResult },
+    errors: ['unauthorized'],
+    handler: async (ctx, { body }) => presentLogin(await confirmSignIn(ctx, body)),
+  }),
+  route({
+    ...publicly,
+    operationId: 'auth.refresh',
+    method: 'post',
+    path: '/auth/refresh',
+    summary: 'Swap a refresh token for a new pair',
+    description: 'A refresh token works once. Used a second time it ends its session.',
+    body: schemas.refreshBody,
+    success: { status: 200, body: schemas.tokenPair },
+    errors: ['unauthorized'],
+    handler: async (ctx, { body }) => presentTokens(await refreshSession(ctx, body.refresh_token)),
+  }),
+  route({
+    ...publicly,
+    operationId: 'auth.resetPassword',
+    method: 'post',
+    path: '/auth/reset-password',
+    summary: 'Mail a link that sets a new password',
+    description: 'Answers the same whether the address has an account or not.',
+    body: schemas.resetBody,
+    success: { status: 200 },
+    errors: ['rate_limit_exceeded'],
+    handler: (ctx, { body }) => askReset(ctx, body.email),
+  }),
+  route({
+    ...publicly,
+    operationId: 'auth.confirmPasswordReset',
+    method: 'post',
+    path: '/auth/reset-password/confirm',
+    summary: 'Set a new password with the mailed link',
+    description: 'Ends every session of the account and forgets its devices.',
+    body: schemas.resetConfirmBody,
+    furtherProblems: async (_ctx, { password }) => passwordProblems(password, undefined),
+    success: { status: 200 },
+    errors: ['unauthorized', 'rate_limit_exceeded'],
+    handler: (ctx, { body }) => confirmReset(ctx, body),
+  }),
+];
+
+const sessionRoutes = [
+  route({
+    ...signedIn,
+    operationId: 'auth.logout',
+    method: 'post',
+    path: '/auth/logout',
+    summary: 'End the current session',
+    success: { status: 204 },
+    handler: (ctx) => signOut(ctx),
+  }),
+  route({
+    ...signedIn,
+    operationId: 'auth.logoutAll',
+    method: 'post',
+    path: '/auth/logout-all',
+    summary: 'End all sessions of the caller and forget their devices',
+    description: 'The session of this request ends with the others.',
+    success: { status: 204 },
+    handler: (ctx) => signOutEverywhere(ctx, 'all'),
+  }),
+  route({
+    ...signedIn,
+    operationId: 'auth.me',
+    method: 'get',
+    path: '/auth/me',
+    summary: 'The signed-in person',
+    description: 'With the roles held in every workspace, and the workspace that is selected.',
+    success: { status: 200, body: schemas.user },
+    handler: async (ctx) => presentUser(await readProfile(ctx), ctx.actor.organizationId),
+  }),
+  route({
+    ...signedIn,
+    operationId: 'auth.updateMe',
+    method: 'patch',
+    path: '/auth/me',
+    summary: 'Change the own name',
+    body: schemas.profileBody,
+    success: { status: 200, body: schemas.user },
+    handler: async (ctx, { body }) => presentUser(await updateProfile(ctx, body), ctx.actor.organizationId),
+  }),
+  route({
+    ...signedIn,
+    operationId: 'auth.changePassword',
+    method: 'post',
+    path: '/auth/me/password',
+    summary: 'Change the own password',
+    description: 'The other sessions end and devices are forgotten.',
+    body: schemas.passwordBody,
+    furtherProblems: async (_ctx, { new_password: password }) => passwordProblems(password, undefined, 'new_password'),
+    success: { status: 200 },
+    handler: (ctx, { body }) => changePassword(ctx, { current: body.current_password, next: body.new_password }),
+  }),
+  route({
+    ...signedIn,
+    operationId: 'auth.listSessions',
+    method: 'get',
+    path: '/auth/sessions',
+    summary: 'Live sessions, the current one first',
+    success: { status: 200, body: z.array(schemas.session) },
+    handler: async (ctx) => (await listSessions(ctx)).map((row) => presentSession(row, ctx.actor.sessionId)),
+  }),
+  route({
+    ...signedIn,
+    operationId: 'auth.revokeOtherSessions',
+    method: 'delete',
+    path: '/auth/sessions',
+    summary: 'End all sessions but the current one',
+    success: { status: 204 },
+    handler: (ctx) => signOutEverywhere(ctx, 'others'),
+  }),
+  route({
+    ...signedIn,
+    operationId: 'auth.revokeSession',
+    method: 'delete',
+    path: '/auth/sessions/:id',
+    summary: 'End one session',
+    params: idParams,
+    success: { status: 204 },
+    handler: (ctx, { params }) => revokeSession(ctx, params.id),
+  }),
+];
+
+/** Signing up, in and out; the own profile and sessions. */
+export const authRoutes: readonly AnyRoute[] = [...publicRoutes, ...sessionRoutes];

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { emailAddress, timestamp, uuid } from '../../http/schemas.ts';
+
+const secret = z.string().min(1).max(1024);
+const personName = z.string().trim().max(100);
+const turnstile = z
+  .string()
+  .optional()
+  .meta({ description: 'Accepted and not looked at: this installation has no captcha' });
+
+export const loginBody = z.strictObject({
+  email: emailAddress,
+  password: secret,
+  device_token: secret.optional().meta({
+    description: 'What an earlier sign-in on this device gave; spares the code when AUTH_LOGIN_CODE is new_device',
+  }),
+  turnstile,
+});
+
+export const registerBody = z.strictObject({
+  email: emailAddress,
+  password: secret,
+  first_name: personName.default(''),
+  last_name: personName.default(''),
+  invitation: secret
+    .optional()
+    .meta({ description: 'Token of an invitation link; needed while sign-up is by invitation only' }),
+  turnstile,
+});
+
+export const confirmBody = z.strictObject({
+  session: secret.meta({ description: 'The handle the first call gave' }),
+  code: z.string().trim().min(1).max(32).meta({ description: 'The mailed code' }),
+  turnstile,
+});
+
+export const refreshBody = z.strictObject({ refresh_token: secret });
+export const resetBody = z.strictObject({ email: emailAddress, turnstile });
+export const resetConfirmBody = z.strictObject({
+  session: secret.meta({ description: 'The last part of the mailed link' }),
+  password: secret,
+  turnstile,
+});
+export const passwordBody = z.strictObject({ current_password: secret, new_password: secret });
+export const profileBody = z.strictObject({ first_name: personName.optional(), last_name: personName.optional() });
+
+export const setupBody = z.strictObject({
+  token: secret.meta({ description: 'The last part of the setup link the starting process printed' }),
+  email: emailAddress,
+  password: secret,
+  first_name: personName.default(''),
+  last_name: personName.default(''),
+  organization: z.string().trim().min(1).max(200).meta({ description: 'Name of the first workspace' }),
+});
+
+export const authSession = z.strictObject({
+  session: z.string().meta({ description: 'Opaque handle; send it with the mailed code' }),
+});
+export const tokenPair = z.strictObject({
+  access_token: z.string(),
+  access_token_expires_at: timestamp,
+  refresh_token: z.string(),
+  refresh_token_expires_at: timestamp,
+});
+export const loginResult = z.strictObject({
+  ...tokenPair.shape,
+  device_token: z.string().optional().meta({ description: 'Keep it on this device and send it with later sign-ins' }),
+});
+
+const label = z.strictObject({ id: uuid, name: z.string(), color: z.string() });
+export const user = z.strictObject({
+  id: uuid,
+  email: z.string(),
+  first_name: z.string(),
+  last_name: z.string(),
+  avatar_url: z.string().nullable(),
+  roles: z.array(uuid).meta({ description: 'Ids of the roles held, over all workspaces' }),
+  is_admin: z.boolean().meta({ description: 'Administrator of the installation' }),
+  organization_id: uuid.nullable().meta({ description: 'The selected workspace' }),
+  folders: z.array(label),
+  tags: z.array(label),
+  categories: z.array(label),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const session = z.strictObject({
+  id: uuid,
+  current: z.boolean(),
+  browser: z.string(),
+  os: z.string(),
+  ip_address: z.string(),
+  auth_provider: z.literal('email'),
+  created_at: timestamp,
+  last_active_at: timestamp,
+});

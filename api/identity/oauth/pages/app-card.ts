@@ -1,0 +1,38 @@
+import type { PageTexts } from '../../../pages/texts/index.ts';
+import { html, type Html, type Part } from '../../../pages/html.ts';
+import { initial, logoSource } from './logo.ts';
+
+/** What an application says of itself, and whether a workspace owns it. */
+export interface ShownApp {
+  client_id: string;
+  name: string;
+  website_url: string;
+  logo_url: string;
+  self_registered: boolean;
+}
+
+/** A website as a link, when it is one: what an application wrote there is not to be trusted with `javascript:`. */
+export function websiteLink(app: ShownApp): Html | null {
+  if (!URL.canParse(app.website_url)) return null;
+  const url = new URL(app.website_url);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
+  return html`<a href="${url.href}" target="_blank" rel="noopener noreferrer nofollow">${url.host}</a>`;
+}
+
+/** The head of an application: its logo or a letter, its name, and what else there is to say. */
+export function appCard(app: ShownApp, title: Part, lines: Part, action?: Part): Html {
+  const logo = logoSource(app);
+  const tile =
+    logo === null
+      ? html`<div class="logo" aria-hidden="true">${initial(app.name)}</div>`
+      : html`<div class="logo"><img src="${logo}" alt=""></div>`;
+  return html`<div class="app">${tile}<div class="about">${title}${lines}</div>${action}</div>`;
+}
+
+/** Where an application's redirect URI leads, in words a person can judge. */
+export function destination({ consent }: PageTexts, redirectUri: string): Html {
+  const url = new URL(redirectUri);
+  if (url.protocol === 'https:') return html`<strong>${url.host}</strong>`;
+  if (url.protocol === 'http:') return consent.onComputer(url.host);
+  return consent.onDevice(url.protocol.slice(0, -1));
+}

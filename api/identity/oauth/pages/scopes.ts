@@ -1,0 +1,43 @@
+import { PERMISSIONS, type Permission, type PermissionEntry } from '../../../../lib/permissions.ts';
+import type { PageTexts } from '../../../pages/texts/index.ts';
+import { html, type Html } from '../../../pages/html.ts';
+
+/** A warning in two or three words for scopes that a person should notice before granting them. */
+const MARKS: Partial<Record<Permission, keyof PageTexts['scopes']>> = {
+  SEND_CAMPAIGNS: 'sends',
+  SEND_DIRECT_EMAIL: 'sends',
+  SEND_INBOX_REPLY: 'sends',
+  EXECUTE_RUNS: 'actsAlone',
+  API_KEYS: 'lastingAccess',
+  WEBHOOKS: 'dataElsewhere',
+  INTEGRATIONS: 'reachesOthers',
+  MANAGE_MAILBOX_PROVISIONING: 'spendsMoney',
+  USE_AI: 'spendsCredits',
+  READ_UNIBOX: 'privateMail',
+  BULK_CONTACTS: 'manyAtOnce',
+  BULK_CRM: 'manyAtOnce',
+};
+
+const GROUPS: readonly { title: 'see' | 'change' | 'special'; categories: readonly PermissionEntry['category'][] }[] = [
+  { title: 'see', categories: ['read'] },
+  { title: 'change', categories: ['write', 'bulk'] },
+  { title: 'special', categories: ['special'] },
+];
+
+/** The entries of some permissions, grouped by risk; empty groups are left out. */
+export function groupedScopes(
+  { scopes }: PageTexts,
+  permissions: readonly Permission[],
+): { title: string; entries: PermissionEntry[] }[] {
+  const wanted = new Set<Permission>(permissions);
+  return GROUPS.map(({ title, categories }) => ({
+    title: scopes[title],
+    entries: PERMISSIONS.filter((entry) => wanted.has(entry.name) && categories.includes(entry.category)),
+  })).filter(({ entries }) => entries.length > 0);
+}
+
+/** A scope in words, with its mark. */
+export function scopeWords({ permissions, scopes }: PageTexts, { name }: PermissionEntry): Html {
+  const mark = MARKS[name];
+  return html`${permissions[name]}${mark ? html` <span class="mark">${scopes[mark]}</span>` : null}`;
+}

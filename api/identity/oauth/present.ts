@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import type { OAuthApplicationRow } from '../../../domain/identity/oauth/applications.ts';
+import type { Client } from '../../../domain/identity/oauth/clients.ts';
+import { scopesOf, scopeText } from '../../../domain/identity/scopes.ts';
+import { iso } from '../../http/schemas.ts';
+import type { application, registered } from './schemas.ts';
+
+/** An application of the workspace. Its secret is not stored: creation and rotation add it to their answers, once. */
+export function presentApplication(row: OAuthApplicationRow): z.input<typeof application> {
+  return {
+    id: row.id,
+    // Only a client that registered itself has none, and it is in no organization's list.
+    organization_id: row.organization_id!,
+    client_id: row.client_id,
+    name: row.name,
+    description: row.description,
+    logo_url: row.logo_url,
+    website_url: row.website_url,
+    redirect_uris: row.redirect_uris,
+    scopes: scopesOf(row.scopes),
+    allowed_webhook_domains: row.allowed_webhook_domains,
+    webhook_url: row.webhook_url,
+    webhook_events: row.webhook_events,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** A client that has registered itself, in the form of RFC 7591. */
+export function presentRegistered(client: Client & { created_at: Date }): z.input<typeof registered> {
+  return {
+    client_id: client.client_id,
+    client_id_issued_at: Math.floor(client.created_at.getTime() / 1000),
+    client_name: client.name,
+    redirect_uris: client.redirect_uris,
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    scope: scopeText(client.scopes),
+    ...(client.website_url ? { client_uri: client.website_url } : {}),
+    ...(client.logo_url ? { logo_uri: client.logo_url } : {}),
+  };
+}

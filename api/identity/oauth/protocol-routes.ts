@@ -1,0 +1,95 @@
+import { resourceMetadata, serverMetadata } from '../../../domain/identity/oauth/metadata.ts';
+import { registerClient } from '../../../domain/identity/oauth/register.ts';
+import { revokeToken } from '../../../domain/identity/oauth/revoke.ts';
+import { issueTokens } from '../../../domain/identity/oauth/tokens.ts';
+import { MCP_PATHS } from '../../../domain/identity/oauth/urls.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { presentRegistered } from './present.ts';
+import * as schemas from './schemas.ts';
+
+const open = { area: 'oauth', scope: 'public', permission: null } as const;
+const documents = { ...open, method: 'get', atRoot: true, cacheControl: 'public, max-age=300' } as const;
+/** Metadata of the API, and of the MCP endpoint under both of its paths. */
+const METADATA_PATHS = [
+  { name: '', path: '' },
+  ...MCP_PATHS.map((path, index) => ({ name: index === 0 ? '.mcp' : '.v1mcp', path })),
+];
+
+/** What OAuth clients speak: metadata, registration, tokens. */
+export const protocolRoutes: readonly AnyRoute[] = [
+  ...METADATA_PATHS.map(({ name, path }) =>
+    route({
+      ...documents,
+      operationId: `oauth.serverMetadata${name}`,
+      path: `/.well-known/oauth-authorization-server${path}`,
+      summary: `Metadata of the authorization server (RFC 8414)${path ? `, where clients of ${path} look` : ''}`,
+      success: { status: 200, body: schemas.serverMetadata },
+      handler: async ({ config }) => serverMetadata(config),
+    }),
+  ),
+  ...METADATA_PATHS.map(({ name, path }) =>
+    route({
+      ...documents,
+      operationId: `oauth.resourceMetadata${name}`,
+      path: `/.well-known/oauth-protected-resource${path}`,
+      summary: `Metadata of the protected resource ${path || 'this API is'} (RFC 9728)`,
+      success: { status: 200, body: schemas.resourceMetadata },
+      handler: async ({ config }) => resourceMetadata(config, path),
+    }),
+  ),
+  route({
+    ...open,
+    operationId: 'oauth.register',
+    method: 'post',
+    path: '/oauth/register',
+    summary: 'Register a public client (RFC 7591)',
+    description:
+      'Registration gives no access: a person has to approve scopes first. Such a client can never hold send_campaigns or api_keys. ' +
+      'Metadata that is not understood is ignored. The number of registrations from one address is limited.',
+    body: schemas.registration,
+    bodyLimit: 64 * 1024,
+    errorStyle: 'registration',
+    cacheControl: 'no-store',
+    success: { status: 201, body: schemas.registered },
+    errors: ['rate_limit_exceeded'],
+    handler: async (ctx, { body }) => presentRegistered(await registerClient(ctx, body)),
+  }),
+  route({
+    ...open,
+    operationId: 'oauth.token',
+    method: 'post',
+    path: '/oauth/token',
+    summary: 'A code or a refresh token for new tokens',
+    description:
+      'A code works once, for ten minutes; used again, the tokens it gave are revoked. A refresh token works once, for ninety days; ' +
+      'used again, every token that came from the same approval is revoked. Clients authenticate by `none` (public), HTTP Basic or `client_secret`.',
+    consumes: 'form',
+    query: schemas.noQuery,
+    body: schemas.tokenForm,
+    bodyLimit: 64 * 1024,
+    errorStyle: 'oauth',
+    cacheControl: 'no-store',
+    success: { status: 200, body: schemas.tokens },
+    errors: ['unauthorized'],
+    handler: async (ctx, { body, headers }) => issueTokens(ctx, body, headers.authorization),
+  }),
+  route({
+    ...open,
+    operationId: 'oauth.revoke',
+    method: 'post',
+    path: '/oauth/revoke',
+    summary: 'End the grant behind a token (RFC 7009)',
+    description:
+      'Every token of the same person, workspace and application is invalid within a second. A token that does not exist, or is another ' +
+      "client's, is answered alike.",
+    consumes: 'form',
+    query: schemas.noQuery,
+    body: schemas.revokeForm,
+    bodyLimit: 64 * 1024,
+    errorStyle: 'oauth',
+    cacheControl: 'no-store',
+    success: { status: 200, description: 'Done; no body' },
+    errors: ['unauthorized'],
+    handler: async (ctx, { body, headers }) => revokeToken(ctx, body, headers.authorization),
+  }),
+];

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+
+const MAX_LIST = 50;
+
+/** A form field; without a value it counts as omitted (RFC 6749, section 3.2). Sent twice it is a list, and refused. */
+const field = z
+  .string()
+  .max(4096)
+  .transform((value) => (value === '' ? undefined : value))
+  .optional();
+const clientFields = {
+  client_id: field.meta({ description: 'Unless HTTP Basic says it' }),
+  client_secret: field.meta({ description: 'Of a confidential client, here or as HTTP Basic' }),
+};
+
+/** No part of a token request may be in the URL, because URLs are logged. */
+export const noQuery = z.strictObject({});
+
+export const tokenForm = z
+  .object({
+    grant_type: field.meta({ description: '`authorization_code` or `refresh_token`' }),
+    code: field,
+    redirect_uri: field.meta({ description: 'The one the code was sent to' }),
+    code_verifier: field.meta({ description: 'Whenever a code_challenge was sent' }),
+    refresh_token: field,
+    scope: field.meta({ description: 'With a refresh token: less than was granted, separated by spaces' }),
+    resource: z
+      .union([field, z.array(z.string().max(4096))])
+      .optional()
+      .meta({ description: 'This API or its MCP endpoint (RFC 8707)' }),
+    ...clientFields,
+  })
+  .catchall(z.string());
+export const revokeForm = z
+  .object({
+    token: field.meta({ description: 'An access or refresh token' }),
+    token_type_hint: field,
+    ...clientFields,
+  })
+  .catchall(z.string());
+export const tokens = z.strictObject({
+  access_token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_in: z.int().meta({ description: 'Seconds' }),
+  refresh_token: z.string().meta({ description: 'Works once; the answer to it holds the next' }),
+  scope: z.string().meta({ description: 'What the access token carries, separated by spaces' }),
+});
+
+/** RFC 7591 wants unknown metadata ignored. */
+export const registration = z.looseObject({
+  client_name: z.string().optional().meta({ description: 'Shown on the consent screen' }),
+  redirect_uris: z
+    .array(z.string())
+    .min(1)
+    .max(MAX_LIST)
+    .meta({ description: 'https, http on a loopback host, or a private-use scheme such as com.example.app:/callback' }),
+  token_endpoint_auth_method: z.string().optional().meta({ description: '`none`' }),
+  grant_types: z.array(z.string()).max(MAX_LIST).optional(),
+  response_types: z.array(z.string()).max(MAX_LIST).optional(),
+  scope: z
+    .string()
+    .max(4096)
+    .optional()
+    .meta({ description: 'The most it will ever ask for; everything such a client can hold unless given' }),
+  client_uri: z.string().optional(),
+  logo_uri: z.string().optional(),
+});
+export const registered = z.strictObject({
+  client_id: z.string(),
+  client_id_issued_at: z.int().meta({ description: 'Unix seconds' }),
+  client_name: z.string(),
+  redirect_uris: z.array(z.string()),
+  token_endpoint_auth_method: z.literal('none'),
+  grant_types: z.array(z.string()),
+  response_types: z.array(z.string()),
+  scope: z.string(),
+  client_uri: z.string().optional(),
+  logo_uri: z.string().optional(),
+});
+
+export const serverMetadata = z.strictObject({
+  issuer: z.string(),
+  authorization_endpoint: z.string(),
+  token_endpoint: z.string(),
+  revocation_endpoint: z.string(),
+  registration_endpoint: z.string(),
+  scopes_supported: z.array(z.string()),
+  response_types_supported: z.array(z.string()),
+  response_modes_supported: z.array(z.string()),
+  grant_types_supported: z.array(z.string()),
+  code_challenge_methods_supported: z.array(z.string()),
+  token_endpoint_auth_methods_supported: z.array(z.string()),
+  revocation_endpoint_auth_methods_supported: z.array(z.string()),
+  authorization_response_iss_parameter_supported: z.boolean(),
+  service_documentation: z.string(),
+});
+export const resourceMetadata = z.strictObject({
+  resource: z.string(),
+  authorization_servers: z.array(z.string()),
+  scopes_supported: z.array(z.string()).meta({ description: 'Those any client may ask for' }),
+  bearer_methods_supported: z.array(z.string()),
+  resource_name: z.string(),
+  resource_documentation: z.string(),
+});
+
+const name = z.string().trim().min(1).max(255);
+const redirectUris = z
+  .array(z.string())
+  .min(1)
+  .max(MAX_LIST)
+  .meta({ description: 'https, or http on 127.0.0.1, localhost or [::1], which matches on any port' });
+const optionalFields = {
+  description: z.string().max(2000).optional(),
+  logo_url: z.string().optional().meta({ description: 'https; empty for none' }),
+  website_url: z.string().optional().meta({ description: 'https; empty for none' }),
+  allowed_webhook_domains: z
+    .array(z.string().max(255))
+    .max(MAX_LIST)
+    .optional()
+    .meta({ description: 'Hosts, or with a leading dot domains with all below them; empty means no webhooks' }),
+  webhook_url: z
+    .string()
+    .optional()
+    .meta({ description: 'Where events of every workspace that grants access go; empty for none' }),
+  webhook_events: z
+    .array(z.string())
+    .max(100)
+    .optional()
+    .meta({ description: 'Empty means every event that is not firehose' }),
+};
+const createScopes = z.array(z.string()).min(1).max(MAX_LIST).optional();
+
+export const createBody = z.strictObject({
+  name,
+  redirect_uris: redirectUris,
+  scopes: createScopes.meta({
+    description: 'Permission names in lower case: the most its tokens can carry. Without it, the reading ones',
+  }),
+  ...optionalFields,
+});
+export const updateBody = z.strictObject({
+  name: name.optional(),
+  redirect_uris: redirectUris.optional(),
+  scopes: createScopes,
+  ...optionalFields,
+});
+export const listQuery = z.strictObject(pageQuery());
+
+const fields = {
+  id: uuid,
+  organization_id: uuid,
+  client_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  logo_url: z.string(),
+  website_url: z.string(),
+  redirect_uris: z.array(z.string()),
+  scopes: z.array(z.string()),
+  allowed_webhook_domains: z.array(z.string()),
+  webhook_url: z.string(),
+  webhook_events: z.array(z.string()),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+export const application = z.strictObject(fields);
+export const applicationWithSecret = z.strictObject({
+  ...fields,
+  client_secret: z.string().meta({ description: 'Shown here and never again' }),
+});

@@ -1,0 +1,251 @@
+import { z } from 'zod';
+import {
+  acceptInvitation,
+  admitInvitation,
+  cancelInvitation,
+  invite,
+  listInvitations,
+} from '../../../domain/identity/organizations/invitations.ts';
+import { reader } from '../../../domain/platform/kernel/transact.ts';
+import { roleProblems } from '../../../domain/identity/organizations/grants.ts';
+import { changeMemberRole, listMembers, removeMember } from '../../../domain/identity/organizations/members.ts';
+import {
+  createOrganization,
+  listMyOrganizations,
+  organizationProblems,
+  readMyOrganization,
+  selectOrganization,
+  updateOrganization,
+} from '../../../domain/identity/organizations/organizations.ts';
+import { createRole, deleteRole, listRoles, updateRole } from '../../../domain/identity/organizations/roles.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { idParams, paged, pageQuery, presentPage } from '../../http/schemas.ts';
+import { presentInvitation, presentMember, presentOrganization, presentRole } from './present.ts';
+import * as schemas from './schemas.ts';
+
+const mine = { area: 'organizations', scope: 'session', permission: null, organization: false } as const;
+const inside = { area: 'organizations', scope: 'session', permission: null } as const;
+const team = { area: 'organizations', scope: 'session', permission: 'manage_team' } as const;
+const listQuery = z.strictObject(pageQuery());
+
+const organizationRoutes = [
+  route({
+    ...mine,
+    operationId: 'organizations.list',
+    method: 'get',
+    path: '/organizations',
+    summary: 'The workspaces the caller belongs to',
+    description: 'Oldest first, each with the role held there.',
+    success: { status: 200, body: schemas.organizationList },
+    handler: async (ctx) => ({
+      data: (await listMyOrganizations(ctx)).map((row) => presentOrganization(row, ctx.actor.organizationId)),
+    }),
+  }),
+  route({
+    ...mine,
+    operationId: 'organizations.create',
+    method: 'post',
+    path: '/organizations',
+    summary: 'Create a workspace and become its owner',
+    description: 'The session selects it when it has none selected.',
+    body: schemas.createBody,
+    success: { status: 201, body: schemas.organization },
+    handler: async (ctx, { body }) => {
+      const row = await createOrganization(ctx, body);
+      return presentOrganization(row, ctx.actor.organizationId ?? row.id);
+    },
+  }),
+  route({
+    ...mine,
+    operationId: 'organizations.select',
+    method: 'post',
+    path: '/organizations/:id/select',
+    summary: 'Work in another workspace from now on',
+    description: 'Later requests of this session act in that workspace.',
+    params: idParams,
+    success: { status: 200, body: schemas.organization },
+    handler: async (ctx, { params }) => {
+      const row = await selectOrganization(ctx, params.id);
+      return presentOrganization(row, row.id);
+    },
+  }),
+  route({
+    ...mine,
+    operationId: 'invitations.accept',
+    method: 'post',
+    path: '/invitations/accept',
+    summary: 'Accept an invitation for the own address',
+    description: 'The session selects the workspace when it has none selected.',
+    body: schemas.acceptBody,
+    success: { status: 200, body: schemas.organization },
+    errors: ['invitation_invalid'],
+    handler: async (ctx, { body }) => {
+      const row = await acceptInvitation(ctx, body.token);
+      return presentOrganization(row, ctx.actor.organizationId ?? row.id);
+    },
+  }),
+  route({
+    ...inside,
+    operationId: 'organizations.current',
+    method: 'get',
+    path: '/organizations/current',
+    summary: 'The selected workspace',
+    success: { status: 200, body: schemas.organization },
+    errors: ['no_organization'],
+    handler: async (ctx) =>
+      presentOrganization(await readMyOrganization(ctx, ctx.actor.organizationId!), ctx.actor.organizationId),
+  }),
+  route({
+    ...inside,
+    permission: 'manage_settings',
+    operationId: 'organizations.update',
+    method: 'patch',
+    path: '/organizations/current',
+    summary: 'Change the selected workspace',
+    description:
+      'Its name, its time zone, and whether the figures of each week are mailed on Monday morning to the members who may see analytics.',
+    body: schemas.updateBody,
+    furtherProblems: async (_ctx, body) => organizationProblems(body),
+    success: { status: 200, body: schemas.organization },
+    errors: ['no_organization'],
+    handler: async (ctx, { body }) =>
+      presentOrganization(await updateOrganization(ctx, body), ctx.actor.organizationId),
+  }),
+];
+
+const memberRoutes = [
+  route({
+    ...inside,
+    operationId: 'members.list',
+    method: 'get',
+    path: '/organizations/current/members',
+    summary: 'Members with their roles',
+    description: 'People of the workspace with their roles.',
+    query: listQuery,
+    success: { status: 200, body: paged(schemas.member) },
+    errors: ['no_organization'],
+    handler: async (ctx, { query }) => presentPage(await listMembers(ctx, query), presentMember),
+  }),
+  route({
+    ...team,
+    operationId: 'members.update',
+    method: 'patch',
+    path: '/organizations/current/members/:userId',
+    summary: 'Give a member another role',
+    params: schemas.memberParams,
+    body: schemas.memberBody,
+    furtherProblems: (ctx, { role_id: id }) => roleProblems(reader(ctx), id),
+    success: { status: 200, body: schemas.member },
+    errors: ['no_organization', 'conflict'],
+    handler: async (ctx, { params, body }) => presentMember(await changeMemberRole(ctx, params.userId, body.role_id)),
+  }),
+  route({
+    ...team,
+    operationId: 'members.remove',
+    method: 'delete',
+    path: '/organizations/current/members/:userId',
+    summary: 'Remove a member',
+    description: 'API keys they made belong to the workspace and keep working: revoke what they may still hold.',
+    params: schemas.memberParams,
+    success: { status: 204 },
+    errors: ['no_organization', 'conflict'],
+    handler: (ctx, { params }) => removeMember(ctx, params.userId),
+  }),
+];
+
+const roleRoutes = [
+  route({
+    ...inside,
+    operationId: 'roles.list',
+    method: 'get',
+    path: '/organizations/current/roles',
+    summary: 'Roles, those of the system first',
+    success: { status: 200, body: schemas.roleList },
+    errors: ['no_organization'],
+    handler: async (ctx) => ({ data: (await listRoles(ctx)).map(presentRole) }),
+  }),
+  route({
+    ...team,
+    operationId: 'roles.create',
+    method: 'post',
+    path: '/organizations/current/roles',
+    summary: 'Create a role',
+    description: 'A role is a set of permissions; nobody gives one more than they have.',
+    body: schemas.roleBody,
+    success: { status: 201, body: schemas.role },
+    errors: ['no_organization', 'conflict'],
+    handler: async (ctx, { body }) => presentRole(await createRole(ctx, body)),
+  }),
+  route({
+    ...team,
+    operationId: 'roles.update',
+    method: 'patch',
+    path: '/organizations/current/roles/:id',
+    summary: 'Change a role of the own making',
+    params: idParams,
+    body: schemas.roleUpdateBody,
+    success: { status: 200, body: schemas.role },
+    errors: ['no_organization', 'conflict'],
+    handler: async (ctx, { params, body }) => presentRole(await updateRole(ctx, params.id, body)),
+  }),
+  route({
+    ...team,
+    operationId: 'roles.delete',
+    method: 'delete',
+    path: '/organizations/current/roles/:id',
+    summary: 'Delete a role that no member has',
+    params: idParams,
+    success: { status: 204 },
+    errors: ['no_organization', 'conflict'],
+    handler: (ctx, { params }) => deleteRole(ctx, params.id),
+  }),
+];
+
+const invitationRoutes = [
+  route({
+    ...team,
+    operationId: 'invitations.list',
+    method: 'get',
+    path: '/organizations/current/invitations',
+    summary: 'Open invitations, neither accepted nor cancelled, newest first',
+    query: listQuery,
+    success: { status: 200, body: paged(schemas.invitation) },
+    errors: ['no_organization'],
+    handler: async (ctx, { query }) =>
+      presentPage(await listInvitations(ctx, query), (row) => presentInvitation(row, ctx.clock.now())),
+  }),
+  route({
+    ...team,
+    operationId: 'invitations.create',
+    method: 'post',
+    path: '/organizations/current/invitations',
+    summary: 'Invite an address; the link is mailed',
+    description: 'Mails a link that is good for seven days. Nothing is stored when the mail cannot leave.',
+    body: schemas.inviteBody,
+    furtherProblems: (ctx, { role_id: id }) => roleProblems(reader(ctx), id),
+    success: { status: 201, body: schemas.invitation },
+    errors: ['no_organization', 'conflict'],
+    prepare: (ctx, { body }) => admitInvitation(ctx, body.email),
+    handler: async (ctx, { body }) => presentInvitation(await invite(ctx, body), ctx.clock.now()),
+  }),
+  route({
+    ...team,
+    operationId: 'invitations.cancel',
+    method: 'delete',
+    path: '/organizations/current/invitations/:id',
+    summary: 'Cancel an invitation',
+    description: 'The mailed link stops working at once.',
+    params: idParams,
+    success: { status: 204 },
+    errors: ['no_organization'],
+    handler: (ctx, { params }) => cancelInvitation(ctx, params.id),
+  }),
+];
+
+/** Workspaces, their members, roles and invitations; for signed-in people only. */
+export const organizationsRoutes: readonly AnyRoute[] = [
+  ...organizationRoutes,
+  ...memberRoutes,
+  ...roleRoutes,
+  ...invitationRoutes,
+];

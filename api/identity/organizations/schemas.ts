@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { ORG_PERMISSIONS } from '../../../lib/permissions.ts';
+import { emailAddress, timestamp, uuid } from '../../http/schemas.ts';
+
+const organizationName = z.string().trim().min(1).max(200);
+const roleName = z.string().trim().min(1).max(100);
+const permissions = z
+  .array(z.enum(ORG_PERMISSIONS))
+  .max(ORG_PERMISSIONS.length)
+  .transform((list) => [...new Set(list)]);
+
+export const createBody = z.strictObject({ name: organizationName });
+export const updateBody = z.strictObject({
+  name: organizationName.optional(),
+  weekly_report: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Mail the figures of each week to the members who may see analytics' }),
+  timezone: z.string().max(64).optional().meta({ description: 'IANA name; decides when a week begins' }),
+});
+export const memberBody = z.strictObject({ role_id: z.string() });
+export const roleBody = z.strictObject({ name: roleName, permissions });
+export const roleUpdateBody = z.strictObject({ name: roleName.optional(), permissions: permissions.optional() });
+export const inviteBody = z.strictObject({ email: emailAddress, role_id: z.string() });
+export const acceptBody = z.strictObject({
+  token: z.string().min(1).max(1024).meta({ description: 'The last part of the mailed link' }),
+});
+export const memberParams = z.object({ userId: z.string() });
+
+export const organization = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  plan: z.enum(['free', 'paid']),
+  weekly_report: z.boolean(),
+  timezone: z.string(),
+  current: z.boolean().meta({ description: 'Whether this session works in it' }),
+  role: z
+    .strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() })
+    .meta({ description: 'The role the caller holds in it' }),
+  permissions: z.array(z.string()).meta({ description: 'What that role allows' }),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+export const organizationList = z.strictObject({ data: z.array(organization) });
+
+export const member = z.strictObject({
+  user_id: uuid,
+  email: z.string(),
+  first_name: z.string(),
+  last_name: z.string(),
+  role: z.strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() }),
+  joined_at: timestamp,
+});
+
+export const role = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  permissions: z.array(z.string()),
+  is_owner: z.boolean(),
+  is_system: z.boolean(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+export const roleList = z.strictObject({ data: z.array(role) });
+
+export const invitation = z.strictObject({
+  id: uuid,
+  email: z.string(),
+  role: z.strictObject({ id: uuid, name: z.string() }),
+  status: z.enum(['open', 'expired']),
+  invited_by: uuid.nullable(),
+  created_at: timestamp,
+  expires_at: timestamp,
+});

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { acceptDirectSend, type Accepted } from '../../../domain/inbox/compose/create.ts';
+import { directSendProblems } from '../../../domain/inbox/compose/problems.ts';
+import { cancelScheduled, listScheduled, type ScheduledSend } from '../../../domain/inbox/compose/scheduled.ts';
+import { assertMailboxExists } from '../../../domain/inbox/compose/sender.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { idParams, iso } from '../../http/schemas.ts';
+import { accepted, composeBody, MAX_REQUEST_BYTES, replyBody, scheduledList, sendBody } from './schemas.ts';
+
+const area = 'direct-sends';
+const permission = 'send_campaigns';
+const compose = { area, scope: ['SEND_DIRECT_EMAIL'], permission } as const;
+const success = { status: 200, body: accepted } as const;
+const WHO_DECIDES =
+  'A signed-in person sends at once (`executed`). The request of an API key or application needs an agent policy with that capability; without one, or ' +
+  'beyond its limits, it answers `awaiting_approval` with a link at which a person decides within 30 minutes. Suppression, holds, the daily cap and the ' +
+  'gap of the mailbox rule in any case: the email takes the first time that keeps them.';
+
+/** What became of an email that was written. */
+export function presentAccepted({ approval, scheduled_at, ...rest }: Accepted): z.input<typeof accepted> {
+  return {
+    ...rest,
+    scheduled_at: iso(scheduled_at),
+    approval_id: approval?.id ?? null,
+    approval_url: approval?.url ?? null,
+    approval_expires_at: approval ? iso(approval.expires_at) : null,
+    reasons: approval?.reasons.map(({ code, message }) => ({ code, message })) ?? [],
+  };
+}
+
+function presentScheduled(email: ScheduledSend): z.input<typeof scheduledList>['data'][number] {
+  const { id, kind, state, to_emails: to, subject, thread_id, approval_id, waiting_for, blocked_reason } = email;
+  return {
+    task_id: id,
+    kind,
+    state: state === 'awaiting_approval' ? state : 'queued',
+    to,
+    subject,
+    thread_id,
+    approval_id,
+    waiting_for,
+    scheduled_at: iso(email.at),
+    created_at: iso(email.created_at),
+    account_id: email.mailbox_id,
+    account_email: email.email,
+    account_name: email.name,
+    snippet: email.body_plain.replace(/\s+/g, ' ').trim().slice(0, 200),
+    ...(blocked_reason === null ? {} : { blocked_reason }),
+  };
+}
+
+/** Emails that people and agents write, and those that have not left. */
+export const directSendRoutes: readonly AnyRoute[] = [
+  route({
+    ...compose,
+    operationId: 'emails.send',
+    method: 'post',
+    path: '/emails/:id/send',
+    summary: 'Send an email from a mailbox',
+    description: `Capability email.compose. ${WHO_DECIDES}`,
+    params: idParams,
+    mailboxParam: 'id',
+    body: sendBody,
+    bodyLimit: MAX_REQUEST_BYTES,
+    furtherProblems: (ctx, body, { id }) => directSendProblems(ctx, 'compose', { ...body, email_account_id: id! }),
+    success,
+    errors: ['not_found', 'storage_limit_reached'],
+    handler: async (ctx, { params, body }) => {
+      await assertMailboxExists(ctx, params.id);
+      return presentAccepted(await acceptDirectSend(ctx, 'compose', { ...body, email_account_id: params.id }));
+    },
+  }),
+  route({
+    ...compose,
+    operationId: 'unibox.compose',
+    method: 'post',
+    path: '/unibox/compose',
+    summary: 'Write a new email',
+    description: `Begins a conversation. Capability email.compose. ${WHO_DECIDES}`,
+    body: composeBody,
+    bodyLimit: MAX_REQUEST_BYTES,
+    furtherProblems: (ctx, body) => directSendProblems(ctx, 'compose', body),
+    success,
+    errors: ['storage_limit_reached'],
+    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'compose', body)),
+  }),
+  route({
+    area,
+    scope: ['SEND_INBOX_REPLY'],
+    permission,
+    operationId: 'unibox.reply',
+    method: 'post',
+    path: '/unibox/reply',
+    summary: 'Reply in a conversation',
+    description:
+      'Leaves from a mailbox of the conversation, to the sender of the newest message that came in, with In-Reply-To and References, so that mail programs ' +
+      `show it where it belongs. It stops and changes nothing in campaigns; an answer to it counts for the campaign that the conversation is about. Capability inbox.reply. ${WHO_DECIDES}`,
+    body: replyBody,
+    bodyLimit: MAX_REQUEST_BYTES,
+    furtherProblems: (ctx, body) => directSendProblems(ctx, 'reply', body),
+    success,
+    errors: ['storage_limit_reached'],
+    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'reply', body)),
+  }),
+  route({
+    area,
+    scope: ['READ_UNIBOX'],
+    permission: 'view_campaigns',
+    operationId: 'unibox.listScheduled',
+    method: 'get',
+    path: '/unibox/scheduled',
+    summary: 'Emails that people and agents have written and that have not left, soonest first',
+    description: 'At most 200. Those that wait for approval are among them.',
+    query: z.strictObject({
+      thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Only those of this conversation' }),
+    }),
+    success: { status: 200, body: scheduledList },
+    handler: async (ctx, { query }) => ({ data: (await listScheduled(ctx, query.thread_id)).map(presentScheduled) }),
+  }),
+  route({
+    area,
+    scope: ['WRITE_UNIBOX'],
+    permission,
+    operationId: 'unibox.cancelScheduled',
+    method: 'delete',
+    path: '/unibox/scheduled/:taskId',
+    summary: 'Cancel an email that has not left',
+    description: 'An approval it waits for ends. 409 when it has left, or is being sent at this moment.',
+    params: z.object({ taskId: z.string() }),
+    success: { status: 204 },
+    errors: ['not_found', 'conflict'],
+    handler: async (ctx, { params }) => {
+      await cancelScheduled(ctx, params.taskId);
+    },
+  }),
+];

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { fetchImages } from '../../../domain/inbox/threads/images.ts';
+import { openFile, readMessage } from '../../../domain/inbox/threads/message.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { idParams, iso } from '../../http/schemas.ts';
+import { presentFiles } from './routes.ts';
+import { imageList, receivedMessage } from './schemas.ts';
+
+const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
+/** Characters of a text that are kept. */
+const MAX_TEXT = 64 * 1024;
+
+/** A file from a stranger is saved and never shown: not by the browser, and not as part of our pages. */
+const NEVER_SHOWN = {
+  'Content-Security-Policy': "sandbox; default-src 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'private, no-store',
+} as const;
+
+/** One received message, and the files of messages. */
+export const uniboxMessageRoutes: readonly AnyRoute[] = [
+  route({
+    ...read,
+    operationId: 'unibox.get',
+    method: 'get',
+    path: '/unibox/:id',
+    summary: 'A received message with its text',
+    params: idParams,
+    success: { status: 200, body: receivedMessage },
+    errors: ['not_found'],
+    handler: async (ctx, { params }) => {
+      const { body_html, files, ...row } = await readMessage(ctx, params.id);
+      return {
+        id: row.id,
+        email_id: row.mailbox_id,
+        thread_id: row.thread_id,
+        message_id: row.message_id,
+        in_reply_to: row.in_reply_to === null ? [] : [row.in_reply_to],
+        from: row.from_email === '' ? [] : [row.from_email],
+        from_name: row.from_name,
+        to: row.to_emails,
+        subject: row.subject,
+        size: row.size,
+        internal_date: iso(row.received_at),
+        body_plain: row.body_plain,
+        ...(body_html === null ? {} : { body_html }),
+        body_truncated: row.error !== null || row.body_plain.length >= MAX_TEXT,
+        attachments: presentFiles(row.id, files),
+      };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.getImages',
+    method: 'get',
+    path: '/unibox/:id/images',
+    summary: 'The images that a received message names',
+    description:
+      'Images are not loaded with a message: its sender would learn that it was read. This fetches those whose addresses stand as `data-src` in `body_html`, the first 30 of at most 1 MiB each and 8 MiB together: PNG, JPEG, GIF and WebP. The server fetches them, so the sender sees its address and no reader. Those that cannot be had are left out.',
+    params: idParams,
+    success: { status: 200, body: imageList },
+    errors: ['not_found'],
+    prepare: (ctx, { params }) => fetchImages(ctx, params.id),
+    handler: async (_ctx, { prepared }) => ({
+      data: prepared.map(({ src, contentType, bytes }) => ({
+        src,
+        content_type: contentType as 'image/png',
+        content: bytes.toString('base64'),
+      })),
+    }),
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.downloadFile',
+    method: 'get',
+    path: '/unibox/:id/attachments/:fileId',
+    summary: 'Download a file of a message',
+    description:
+      'Of a message that came in or an email that was written here; its `url` stands in the list of its files. It comes as a download whatever it is: it was written by a stranger and nobody has looked for viruses.',
+    params: z.object({ id: z.string(), fileId: z.string() }),
+    success: { status: 200, body: 'stream', contentType: 'application/octet-stream' },
+    errors: ['not_found'],
+    handler: async (ctx, { params }) => {
+      const { filename, sizeBytes, bytes } = await openFile(ctx, params.id, params.fileId);
+      return {
+        stream: bytes,
+        contentType: 'application/octet-stream',
+        headers: {
+          ...NEVER_SHOWN,
+          'Content-Disposition': contentDisposition(filename),
+          'Content-Length': String(sizeBytes),
+        },
+      };
+    },
+  }),
+];
+
+/** A download under a name of any characters (RFC 6266); quotes, line ends and what is not ASCII only in its encoded form. */
+function contentDisposition(filename: string): string {
+  const ascii = filename.replace(/[^\w.() -]/g, '_');
+  const encoded = encodeURIComponent(filename).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,291 @@
+import type { z } from 'zod';
+import { reader } from '../../../domain/platform/kernel/transact.ts';
+import { categoryProblems, readThreadLabels, replaceThreadLabels, type LabelRow } from '../../../domain/inbox/threads/labels.ts';
+import { moveMessages } from '../../../domain/inbox/threads/folder.ts';
+import { readOverview } from '../../../domain/inbox/threads/overview.ts';
+import type { MessageFile } from '../../../domain/inbox/threads/message.ts';
+import { countUnseen, markSeen } from '../../../domain/inbox/threads/seen.ts';
+import { listSnoozes, snoozeProblems, snoozeThread, unsnoozeThread, type Snooze } from '../../../domain/inbox/threads/snooze.ts';
+import { readThread, type ThreadMessage } from '../../../domain/inbox/threads/thread.ts';
+import { listThreads, type ThreadRow } from '../../../domain/inbox/threads/threads.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { iso, presentPage } from '../../http/schemas.ts';
+import {
+  countAnswer,
+  countQuery,
+  folderAnswer,
+  folderBody,
+  labelList,
+  labelsBody,
+  messagePage,
+  overview,
+  type receivedMessage,
+  seenAnswer,
+  seenBody,
+  snooze,
+  snoozeBody,
+  snoozedQuery,
+  snoozeList,
+  threadIdQuery,
+  threadListQuery,
+  threadPage,
+  threadQuery,
+} from './schemas.ts';
+
+const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
+const write = { area: 'unibox', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
+/** Characters of a message shown in a list. */
+const SNIPPET = 200;
+
+function presentThread({
+  mailbox_id,
+  from_email,
+  from_name: _name,
+  to_emails,
+  received_at,
+  filed,
+  is_answered,
+  ...row
+}: ThreadRow): z.input<typeof threadPage>['data'][number] {
+  return {
+    ...row,
+    snippet: snippetOf(row.snippet),
+    email_id: mailbox_id,
+    from_addr: addresses(from_email),
+    to_addr: to_emails,
+    internal_date: iso(received_at),
+    folder: filed,
+    awaiting_reply: is_answered,
+  };
+}
+
+function presentMessage(threadId: string, message: ThreadMessage): z.input<typeof messagePage>['data'][number] {
+  const { id, direction, message_id, subject, size, seen, body_plain, kind, intent, contact_id, campaign_id, step_id } =
+    message;
+  const { body_html, rendered_again, attachments } = message;
+  return {
+    id,
+    direction,
+    message_id,
+    subject,
+    size,
+    seen,
+    body_plain,
+    ...(body_html === null ? {} : { body_html }),
+    rendered_again,
+    attachments: presentFiles(id, attachments),
+    kind,
+    intent,
+    contact_id,
+    campaign_id,
+    step_id,
+    thread_id: threadId,
+    email_id: message.mailbox_id,
+    from_addr: addresses(message.from_address),
+    to_addr: message.to_addresses,
+    cc: message.cc_addresses,
+    bcc: message.bcc_addresses,
+    in_reply_to: message.in_reply_to === null ? [] : [message.in_reply_to],
+    snippet: snippetOf(body_plain),
+    internal_date: iso(message.at),
+    created_at: iso(message.created_at),
+  };
+}
+
+/** The files of a message, each with where its bytes are. */
+export function presentFiles(
+  id: string,
+  files: readonly MessageFile[],
+): z.input<typeof receivedMessage>['attachments'] {
+  return files.map(({ id: fileId, filename, content_type, size_bytes, is_stored, left_out }) => ({
+    url: is_stored ? `/v1/unibox/${id}/attachments/${fileId}` : null,
+    filename,
+    content_type,
+    size_bytes,
+    left_out: left_out as z.input<typeof receivedMessage>['attachments'][number]['left_out'],
+  }));
+}
+
+/** The beginning of a text in one line, cut between characters. */
+export function snippetOf(text: string): string {
+  return [
+    ...text
+      .slice(0, 2 * SNIPPET)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  ]
+    .slice(0, SNIPPET)
+    .join('');
+}
+
+/** A message that could not be read has no sender. */
+function addresses(one: string): string[] {
+  return one === '' ? [] : [one];
+}
+
+function presentLabel({ id, title, color }: LabelRow): z.input<typeof labelList>['data'][number] {
+  return { id, title, color };
+}
+
+function presentSnooze(row: Snooze): z.input<typeof snooze> {
+  const { id, owner_id: user_id, thread_id } = row;
+  return {
+    id,
+    user_id,
+    thread_id,
+    snoozed_until: iso(row.snoozed_until),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** The unified inbox: conversations over all mailboxes, and what a person files, marks and puts off. */
+export const uniboxRoutes: readonly AnyRoute[] = [
+  route({
+    ...read,
+    operationId: 'unibox.list',
+    method: 'get',
+    path: '/unibox',
+    summary: 'Conversations with a received message, newest arrival first',
+    description:
+      'One row per conversation, shown by the newest message that came in; filters are about that message. With `q` the conversations in which something was found, the newest find first.',
+    query: threadListQuery,
+    success: { status: 200, body: threadPage },
+    handler: async (ctx, { query }) => {
+      const { limit, cursor, email_id, email_ids, category_ids: categoryIds, awaiting_reply, ...filters } = query;
+      const mailboxIds = email_id === undefined ? email_ids : [email_id, ...(email_ids ?? [])];
+      const asked = { ...filters, mailboxIds, categoryIds, awaitingReply: awaiting_reply };
+      return presentPage(await listThreads(ctx, { limit, cursor }, asked), presentThread);
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.getThread',
+    method: 'get',
+    path: '/unibox/thread',
+    summary: 'The messages of one conversation, oldest first',
+    description:
+      'What came in and what left, across mailboxes unless one is named: campaign emails, and those that people and agents wrote. The text of campaign emails is not kept; it is made again from the step and the contact as they are now.',
+    query: threadQuery,
+    success: { status: 200, body: messagePage },
+    errors: ['not_found'],
+    handler: async (ctx, { query: { limit, cursor, thread_id, id, email_id, email } }) => {
+      const threadId = (thread_id ?? id)!;
+      return presentPage(await readThread(ctx, threadId, { limit, cursor }, email_id ?? email), (message) =>
+        presentMessage(threadId, message),
+      );
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.count',
+    method: 'get',
+    path: '/unibox/count',
+    summary: 'How many messages are not marked as seen, without spam and trash',
+    query: countQuery,
+    success: { status: 200, body: countAnswer },
+    handler: async (ctx, { query }) => ({ count: await countUnseen(ctx, query.email_id) }),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.markSeen',
+    method: 'patch',
+    path: '/unibox/seen',
+    summary: 'Mark messages as seen, or as not seen',
+    description:
+      'At most 500. Ids that the caller may not read are passed over. The marks at the mail provider stay as they are.',
+    body: seenBody,
+    success: { status: 200, body: seenAnswer },
+    handler: async (ctx, { body }) => ({ ...body, changed: await markSeen(ctx, body.email_ids, body) }),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.moveFolder',
+    method: 'patch',
+    path: '/unibox/folder',
+    summary: 'File messages in inbox, archive or trash',
+    description:
+      'At most 500. Ids that the caller may not read are passed over. The copies at the mail provider stay where they are.',
+    body: folderBody,
+    success: { status: 200, body: folderAnswer },
+    handler: async (ctx, { body }) => ({ ...body, changed: await moveMessages(ctx, body.email_ids, body.folder) }),
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.overview',
+    method: 'get',
+    path: '/unibox/overview',
+    summary: 'How many conversations there are, by folder, mailbox and category',
+    success: { status: 200, body: overview },
+    handler: async (ctx) => {
+      const { generated_at, window_today_start, window_week_start, ...counts } = await readOverview(ctx);
+      return {
+        ...counts,
+        generated_at: iso(generated_at),
+        window_today_start: iso(window_today_start),
+        window_week_start: iso(window_week_start),
+      };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.getLabels',
+    method: 'get',
+    path: '/unibox/thread/labels',
+    summary: 'The categories a conversation is filed under',
+    query: threadIdQuery,
+    success: { status: 200, body: labelList },
+    errors: ['not_found'],
+    handler: async (ctx, { query }) => ({
+      data: (await readThreadLabels(ctx, (query.thread_id ?? query.id)!)).map(presentLabel),
+    }),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.setLabels',
+    method: 'put',
+    path: '/unibox/thread/labels',
+    summary: 'File a conversation under exactly these categories',
+    body: labelsBody,
+    furtherProblems: (ctx, { category_ids: ids }) => categoryProblems(reader(ctx), ids ?? []),
+    success: { status: 200, body: labelList },
+    errors: ['not_found'],
+    handler: async (ctx, { body }) => ({
+      data: (await replaceThreadLabels(ctx, body.thread_id, body.category_ids)).map(presentLabel),
+    }),
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.listSnoozes',
+    method: 'get',
+    path: '/unibox/snoozes',
+    summary: 'Conversations that the caller has snoozed, the next to come back first',
+    success: { status: 200, body: snoozeList },
+    handler: async (ctx) => ({ data: (await listSnoozes(ctx)).map(presentSnooze) }),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.snooze',
+    method: 'post',
+    path: '/unibox/snooze',
+    summary: 'Hide a conversation from the caller until a moment',
+    description: 'It is left out of lists until then. Snoozed again, the new moment counts.',
+    body: snoozeBody,
+    furtherProblems: async (ctx, { snoozed_until: until }) => (until ? snoozeProblems(until, ctx.clock.now()) : []),
+    success: { status: 200, body: snooze },
+    errors: ['not_found'],
+    handler: async (ctx, { body }) => presentSnooze(await snoozeThread(ctx, body.thread_id, body.snoozed_until)),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.unsnooze',
+    method: 'delete',
+    path: '/unibox/snooze',
+    summary: 'Show a snoozed conversation again',
+    query: snoozedQuery,
+    success: { status: 204 },
+    handler: async (ctx, { query }) => {
+      await unsnoozeThread(ctx, query.thread_id);
+    },
+  }),
+];

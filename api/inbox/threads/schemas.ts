@@ -1,0 +1,288 @@
+import { z } from 'zod';
+import { INBOUND_KINDS } from '../../../domain/sending/outcomes/record-inbound.ts';
+import { FOLDERS, TARGET_FOLDERS } from '../../../domain/inbox/threads/folder.ts';
+import { inputDay, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+
+const MAX_MAILBOXES = 100;
+const text = z.string().min(1).max(200);
+const day = inputDay.meta({ description: 'YYYY-MM-DD, UTC' });
+
+const ids = z
+  .string()
+  .transform((list) => list.split(','))
+  .pipe(z.array(z.uuid()).max(MAX_MAILBOXES));
+
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+
+export const threadListQuery = z.strictObject({
+  ...pageQuery(100),
+  from: text.optional().meta({
+    description:
+      "Part of the sender's address or name. Parts of one or two letters are looked for among the newest messages only, some 32,000",
+  }),
+  subject: text.optional().meta({ description: 'Part of the subject, likewise' }),
+  q: text.optional().meta({
+    description:
+      'Words in a message that came in, its subject or its sender; "in quotes" a phrase, `or`, and - before a word that must not occur. Other filters are then about that message',
+  }),
+  category_ids: ids.optional().meta({ description: 'Filed under one of these categories; ids, separated by commas' }),
+  folder: z.enum(FOLDERS).optional().meta({ description: 'Where it is filed; inbox and archive by default' }),
+  awaiting_reply: flag.optional().meta({ description: 'true: only those in which the last message is ours' }),
+  snoozed: flag
+    .optional()
+    .meta({ description: 'true: only those that the caller has snoozed. They are left out otherwise' }),
+  unseen: flag.optional().meta({ description: 'true: only those that are not marked as seen; false: only the others' }),
+  kind: z
+    .enum(INBOUND_KINDS)
+    .optional()
+    .meta({ description: "What the newest message is: a person's reply, a bounce, an away message …" }),
+  since: day.optional().meta({ description: 'Newest message on this day or later; YYYY-MM-DD, UTC' }),
+  until: day.optional().meta({ description: 'Newest message on this day or earlier; YYYY-MM-DD, UTC' }),
+  email_id: z.uuid().optional().meta({ description: 'One mailbox' }),
+  email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
+});
+
+/** GET /unibox/sent */
+export const sentListQuery = z.strictObject({
+  ...pageQuery(100),
+  q: text.optional().meta({
+    description:
+      'Words in the email, its subject or its recipients; "in quotes" a phrase, `or`, and - before a word that must not occur',
+  }),
+  to: text.optional().meta({
+    description:
+      "Part of a recipient's address. Parts of one or two letters are looked for among the newest emails only, some 32,000",
+  }),
+  subject: text.optional().meta({ description: 'Part of the subject, likewise' }),
+  email_id: z.uuid().optional().meta({ description: 'One mailbox' }),
+  email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
+});
+
+export const sentPage = paged(
+  z.strictObject({
+    id: uuid.meta({ description: 'The task_id that sending it answered with' }),
+    kind: z.enum(['compose', 'reply']),
+    state: z
+      .enum(['sent', 'uncertain', 'bounced'])
+      .meta({ description: 'uncertain: it may have left; bounced: it was returned' }),
+    email_id: uuid.nullable().meta({ description: 'The mailbox it left from; null when that was removed' }),
+    thread_id: z.string(),
+    message_id: z.string(),
+    from_addr: z.array(z.string()),
+    to_addr: z.array(z.string()),
+    cc_addr: z.array(z.string()),
+    bcc_addr: z.array(z.string()),
+    subject: z.string(),
+    snippet: z.string(),
+    file_count: z.int(),
+    contact_id: uuid.nullable(),
+    internal_date: timestamp.meta({ description: 'When it left' }),
+  }),
+);
+
+const about = {
+  kind: z.enum(INBOUND_KINDS),
+  intent: z.string().nullable().meta({ description: 'What a reply wants, judged by its words' }),
+  contact_id: uuid.nullable(),
+  campaign_id: uuid.nullable(),
+};
+
+export const threadPage = paged(
+  z.strictObject({
+    id: uuid.meta({ description: 'The newest message that came in' }),
+    email_id: uuid.meta({ description: 'The mailbox it came to' }),
+    thread_id: z.string(),
+    from_addr: z.array(z.string()),
+    to_addr: z.array(z.string()),
+    subject: z.string(),
+    snippet: z.string(),
+    internal_date: timestamp,
+    seen: z.boolean(),
+    message_count: z.int().meta({ description: 'Messages that came in' }),
+    has_unread: z.boolean(),
+    folder: z.enum(FOLDERS),
+    awaiting_reply: z.boolean().meta({ description: 'The last message is ours' }),
+    labels: z
+      .array(z.strictObject({ id: uuid, title: z.string(), color: z.string() }))
+      .meta({ description: 'Categories it is filed under' }),
+    ...about,
+  }),
+);
+
+const threadId = z
+  .string()
+  .min(1)
+  .max(2000)
+  .meta({ description: 'The conversation, by its `thread_id` in other answers' });
+
+export const threadQuery = z
+  .strictObject({
+    ...pageQuery(100),
+    thread_id: threadId.optional(),
+    id: threadId.optional().meta({ description: 'The same as thread_id' }),
+    email_id: z.uuid().optional().meta({ description: 'Only what this mailbox received and sent' }),
+    email: z.uuid().optional().meta({ description: 'The same as email_id' }),
+  })
+  .superRefine((query, context) => {
+    if (query.thread_id === undefined && query.id === undefined)
+      context.addIssue({ code: 'custom', path: ['thread_id'], message: 'Required' });
+  });
+
+const files = z
+  .array(
+    z.strictObject({
+      url: z.string().nullable().meta({ description: 'Where its bytes are; null when they are not kept' }),
+      filename: z.string(),
+      content_type: z.string().meta({ description: 'As the sender says' }),
+      size_bytes: z.int(),
+      left_out: z
+        .enum(['too_large', 'no_space', 'expired', 'erased'])
+        .nullable()
+        .meta({ description: 'Why its bytes are not kept' }),
+    }),
+  )
+  .meta({ description: 'The first 25 files, up to 10 MiB each, as far as ORG_RECEIVED_BYTES has room' });
+
+/** GET /unibox/:id */
+export const receivedMessage = z.strictObject({
+  id: uuid,
+  email_id: uuid.meta({ description: 'The mailbox it came to' }),
+  thread_id: z.string(),
+  message_id: z.string().nullable(),
+  in_reply_to: z.array(z.string()),
+  from: z.array(z.string()),
+  from_name: z.string(),
+  to: z.array(z.string()),
+  subject: z.string(),
+  size: z.int(),
+  internal_date: timestamp,
+  body_plain: z.string(),
+  body_html: z.string().optional().meta({
+    description:
+      'Made safe: no scripts, styles or forms, links open in a window of their own. An image has its address as data-src, which nothing loads; GET /v1/unibox/:id/images fetches them',
+  }),
+  body_truncated: z.boolean().meta({ description: 'The message could not be read, or its text is longer than 64 KiB' }),
+  attachments: files,
+});
+
+/** GET /unibox/:id/images */
+export const imageList = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      src: z.string().meta({ description: 'The data-src of the image in body_html' }),
+      content_type: z
+        .enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+        .meta({ description: 'By its bytes' }),
+      content: z.string().meta({ description: 'The bytes, in base64' }),
+    }),
+  ),
+});
+
+export const messagePage = paged(
+  z.strictObject({
+    id: uuid,
+    direction: z.enum(['received', 'sent']),
+    email_id: uuid.nullable().meta({ description: 'The mailbox; null when it has been removed' }),
+    thread_id: z.string(),
+    message_id: z.string().nullable(),
+    from_addr: z.array(z.string()),
+    to_addr: z.array(z.string()),
+    cc: z.array(z.string()).meta({ description: 'Of an email that was written here' }),
+    bcc: z.array(z.string()).meta({ description: 'Of an email that was written here' }),
+    in_reply_to: z.array(z.string()),
+    subject: z.string(),
+    size: z.int().meta({ description: 'Bytes of a received message' }),
+    internal_date: timestamp,
+    seen: z.boolean(),
+    snippet: z.string(),
+    body_plain: z.string(),
+    body_html: z.string().optional().meta({
+      description:
+        'Of a message that came in HTML, made safe: no scripts, styles or forms, links open in a window of their own; an image has its address as data-src, which nothing loads. Of an email that was written in HTML here, as it left',
+    }),
+    rendered_again: z.boolean().meta({
+      description:
+        'The text of a campaign email is not kept: this one is made of its step and contact as they are now, without the opt-out line',
+    }),
+    attachments: files,
+    ...about,
+    kind: about.kind.nullable(),
+    step_id: uuid.nullable().meta({ description: 'The campaign step a sent message came from' }),
+    created_at: timestamp,
+  }),
+);
+
+export const threadIdQuery = z
+  .strictObject({
+    thread_id: threadId.optional(),
+    id: threadId.optional().meta({ description: 'The same as thread_id' }),
+  })
+  .superRefine((query, context) => {
+    if (query.thread_id === undefined && query.id === undefined)
+      context.addIssue({ code: 'custom', path: ['thread_id'], message: 'Required' });
+  });
+
+export const snoozedQuery = z.strictObject({ thread_id: threadId });
+
+export const labelList = z.strictObject({
+  data: z.array(z.strictObject({ id: uuid, title: z.string(), color: z.string() })),
+});
+
+export const labelsBody = z.strictObject({
+  thread_id: threadId,
+  category_ids: z.array(z.uuid()).max(100).default([]).meta({ description: 'All of them; an empty list clears' }),
+});
+
+export const seenBody = z.strictObject({
+  email_ids: z.array(z.uuid()).min(1).max(500).meta({ description: 'Ids of messages that came in' }),
+  seen: z.boolean().default(true),
+});
+
+export const seenAnswer = z.strictObject({
+  email_ids: z.array(uuid),
+  seen: z.boolean(),
+  changed: z.int().meta({ description: 'How many were not so before' }),
+});
+
+export const folderBody = z.strictObject({
+  email_ids: z.array(z.uuid()).min(1).max(500).meta({ description: 'Ids of messages that came in' }),
+  folder: z.enum(TARGET_FOLDERS),
+});
+
+export const folderAnswer = z.strictObject({
+  email_ids: z.array(uuid),
+  folder: z.enum(TARGET_FOLDERS),
+  changed: z.int().meta({ description: 'How many were not there before' }),
+});
+
+const counted = { unread: z.int(), total: z.int() };
+
+export const overview = z.strictObject({
+  ...counted,
+  today: z.int().meta({ description: 'Whose newest message came today, UTC' }),
+  week: z.int().meta({ description: 'Whose newest message came in the last seven days' }),
+  snoozed: z.int(),
+  awaiting_reply: z.int().meta({ description: 'In which the last message is ours' }),
+  scheduled_pending: z.int().meta({ description: 'Emails that have not left' }),
+  folders: z.array(z.strictObject({ folder: z.enum(FOLDERS), ...counted })),
+  mailboxes: z.array(z.strictObject({ id: uuid, email: z.string(), name: z.string(), ...counted })),
+  categories: z.array(z.strictObject({ id: uuid, title: z.string(), color: z.string(), ...counted })),
+  generated_at: timestamp,
+  window_today_start: timestamp,
+  window_week_start: timestamp,
+});
+
+export const countQuery = z.strictObject({ email_id: z.uuid().optional().meta({ description: 'One mailbox' }) });
+export const countAnswer = z.strictObject({ count: z.int() });
+
+export const snoozeBody = z.strictObject({ thread_id: threadId, snoozed_until: inputTimestamp });
+
+export const snooze = z.strictObject({
+  id: uuid,
+  user_id: uuid.meta({ description: 'Whose it is: a person, or a key or application that belongs to none' }),
+  thread_id: z.string(),
+  snoozed_until: timestamp,
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+export const snoozeList = z.strictObject({ data: z.array(snooze) });

@@ -1,0 +1,30 @@
+import type { z } from 'zod';
+import type { WarmupRule } from '../../../domain/mailboxes/warmup/routing.ts';
+import type { WarmupStanding } from '../../../domain/mailboxes/warmup/standing.ts';
+import { iso } from '../../http/schemas.ts';
+import type { rule, standing } from './schemas.ts';
+
+/** A rule that decides between which mailboxes warmup emails go; the workspace has them in the order in which they are tried. */
+export function presentRule(row: WarmupRule): z.input<typeof rule> {
+  return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
+}
+
+/** How the warmup of a mailbox stands; what does not apply is left out. */
+export function presentStanding({ mailbox, status, health, dailyTarget }: WarmupStanding): z.input<typeof standing> {
+  return {
+    email_account_id: mailbox.id,
+    enabled: mailbox.warmup !== null,
+    status,
+    ...(mailbox.warmup ? { started_at: iso(mailbox.warmup) } : {}),
+    ...(mailbox.warmup_paused_at ? { paused_at: iso(mailbox.warmup_paused_at) } : {}),
+    pool: mailbox.warmup_pool_type,
+    daily_target: dailyTarget,
+    base: mailbox.warmup_base,
+    max: mailbox.warmup_max,
+    increase: mailbox.warmup_increase,
+    reply_rate: mailbox.warmup_reply_rate,
+    health_state: health.health_state,
+    ...(health.blocked_until ? { blocked_until: iso(health.blocked_until) } : {}),
+    ...(health.reason ? { blocked_reason: health.reason } : {}),
+  };
+}

@@ -1,0 +1,124 @@
+import { createRule, listRules, removeRule, replaceRule } from '../../../domain/mailboxes/warmup/routing.ts';
+import { pauseWarmup, readStanding, resumeWarmup, startWarmup, stopWarmup } from '../../../domain/mailboxes/warmup/standing.ts';
+import { route } from '../../http/route.ts';
+import { idParams } from '../../http/schemas.ts';
+import { presentMailbox } from '../present.ts';
+import { mailbox } from '../schemas.ts';
+import { presentRule, presentStanding } from './present.ts';
+import * as schemas from './schemas.ts';
+
+const one = { params: idParams, mailboxParam: 'id' } as const;
+const change = {
+  area: 'mailboxes',
+  scope: ['WRITE_EMAILS'],
+  permission: 'manage_settings',
+  method: 'post',
+  ...one,
+} as const;
+const routing = {
+  area: 'warmup-routing',
+  scope: ['WARMUP_ROUTING'],
+  permission: 'manage_settings',
+  everyMailbox: true,
+} as const;
+const changed = { status: 200, body: mailbox } as const;
+
+/** Warmup of mailboxes, and the rules that steer who pairs with whom. */
+export const warmupRoutes = [
+  route({
+    ...one,
+    area: 'mailboxes',
+    scope: ['READ_EMAILS'],
+    permission: 'view_campaigns',
+    operationId: 'warmup.get',
+    method: 'get',
+    path: '/emails/:id/warmup',
+    summary: 'How the warmup of a mailbox stands',
+    description: 'Its ramp, the emails of today, and its health by where its mail has landed.',
+    success: { status: 200, body: schemas.standing },
+    handler: async (ctx, { params }) => presentStanding(await readStanding(ctx, params.id)),
+  }),
+  route({
+    ...change,
+    operationId: 'warmup.start',
+    path: '/emails/:id/warmup/start',
+    summary: 'Warm a mailbox',
+    description: 'Its ramp begins today. A paused one goes on where it was.',
+    success: changed,
+    errors: ['warmup_enable_failed'],
+    handler: async (ctx, { params }) => presentMailbox(await startWarmup(ctx, params.id)),
+  }),
+  route({
+    ...change,
+    operationId: 'warmup.pause',
+    path: '/emails/:id/warmup/pause',
+    summary: 'Pause the warmup of a mailbox',
+    description: 'The ramp is kept. Refused with 409 where warmup is off.',
+    success: changed,
+    errors: ['conflict'],
+    handler: async (ctx, { params }) => presentMailbox(await pauseWarmup(ctx, params.id)),
+  }),
+  route({
+    ...change,
+    operationId: 'warmup.resume',
+    path: '/emails/:id/warmup/resume',
+    summary: 'Go on with a paused warmup',
+    description: 'The anchor of the ramp moves by the length of the pause, so that the ramp goes on where it was.',
+    success: changed,
+    errors: ['warmup_enable_failed'],
+    handler: async (ctx, { params }) => presentMailbox(await resumeWarmup(ctx, params.id)),
+  }),
+  route({
+    ...change,
+    operationId: 'warmup.stop',
+    path: '/emails/:id/warmup/stop',
+    summary: 'End the warmup of a mailbox',
+    description: 'The ramp is forgotten: the next start begins anew.',
+    success: changed,
+    handler: async (ctx, { params }) => presentMailbox(await stopWarmup(ctx, params.id)),
+  }),
+  route({
+    ...routing,
+    operationId: 'warmupRouting.list',
+    method: 'get',
+    path: '/warmup/routing',
+    summary: 'Routing rules, the first to be tried first',
+    description: 'Of the rules whose both sides match a pair of mailboxes, the one with the lowest priority decides.',
+    success: { status: 200, body: schemas.ruleList },
+    handler: async (ctx) => ({ rules: (await listRules(ctx)).map(presentRule) }),
+  }),
+  route({
+    ...routing,
+    operationId: 'warmupRouting.create',
+    method: 'post',
+    path: '/warmup/routing',
+    summary: 'Add a routing rule',
+    description: 'Match values are trimmed and put in lower case.',
+    body: schemas.ruleInput,
+    success: { status: 201, body: schemas.rule },
+    handler: async (ctx, { body }) => presentRule(await createRule(ctx, body)),
+  }),
+  route({
+    ...routing,
+    operationId: 'warmupRouting.replace',
+    method: 'patch',
+    path: '/warmup/routing/:id',
+    summary: 'Replace a routing rule',
+    description: 'Takes the whole rule, as when it is added; nothing is merged.',
+    params: idParams,
+    body: schemas.ruleInput,
+    success: { status: 200, body: schemas.rule },
+    handler: async (ctx, { params, body }) => presentRule(await replaceRule(ctx, params.id, body)),
+  }),
+  route({
+    ...routing,
+    operationId: 'warmupRouting.delete',
+    method: 'delete',
+    path: '/warmup/routing/:id',
+    summary: 'Remove a routing rule',
+    description: 'Pairs that it steered are as wanted as any other, from the next day that is planned.',
+    params: idParams,
+    success: { status: 204 },
+    handler: (ctx, { params }) => removeRule(ctx, params.id),
+  }),
+];

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { MATCH_TYPES, PROVIDER_BUCKETS } from '../../../domain/mailboxes/warmup/routing.ts';
+import { timestamp, uuid } from '../../http/schemas.ts';
+
+const matchType = z.enum(MATCH_TYPES);
+const matchValue = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .default('')
+  .meta({ description: `A domain, a TLD, or one of ${PROVIDER_BUCKETS.join(', ')}; unused where the type is any` });
+
+/** A body of POST and PATCH /warmup/routing. */
+export const ruleInput = z
+  .strictObject({
+    name: z.string().trim().min(1).max(200),
+    priority: z.int().min(-1_000_000).max(1_000_000).default(0).meta({ description: 'The lower one is tried first' }),
+    sender_match_type: matchType,
+    sender_match_value: matchValue,
+    recipient_match_type: matchType,
+    recipient_match_value: matchValue,
+    weight: z
+      .number()
+      .min(0)
+      .max(1_000)
+      .default(1)
+      .meta({ description: 'Above 1 prefers the pairing, below 1 avoids it; 0 excludes it, replies included' }),
+    enabled: z.boolean().default(true),
+  })
+  .superRefine((rule, context) => {
+    for (const side of ['sender', 'recipient'] as const) {
+      const [type, value] = [rule[`${side}_match_type`], rule[`${side}_match_value`]];
+      const fault = faultOf(type, value);
+      if (fault) context.addIssue({ code: 'custom', path: [`${side}_match_value`], message: fault });
+    }
+  })
+  .transform((rule) => ({
+    ...rule,
+    sender_match_value: rule.sender_match_type === 'any' ? '' : rule.sender_match_value,
+    recipient_match_value: rule.recipient_match_type === 'any' ? '' : rule.recipient_match_value,
+  }));
+
+function faultOf(type: (typeof MATCH_TYPES)[number], value: string): string | undefined {
+  if (type === 'any') return undefined;
+  if (value === '') return 'Needed unless the type is any';
+  if (type === 'provider')
+    return (PROVIDER_BUCKETS as readonly string[]).includes(value)
+      ? undefined
+      : `One of ${PROVIDER_BUCKETS.join(', ')}`;
+  if (type === 'domain') return /^[^\s@.]+(\.[^\s@.]+)+$/.test(value) ? undefined : 'Not a domain';
+  return /^\.?[^\s@.]+(\.[^\s@.]+)*$/.test(value) ? undefined : 'Not a top-level domain';
+}
+
+export const rule = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  name: z.string(),
+  priority: z.int(),
+  sender_match_type: matchType,
+  sender_match_value: z.string(),
+  recipient_match_type: matchType,
+  recipient_match_value: z.string(),
+  weight: z.number(),
+  enabled: z.boolean(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const ruleList = z.strictObject({ rules: z.array(rule) });
+
+export const standing = z.strictObject({
+  email_account_id: uuid,
+  enabled: z.boolean(),
+  status: z.enum(['warming', 'paused', 'stopped', 'blocked']),
+  started_at: timestamp.optional().meta({ description: 'Anchor of the ramp; pauses move it on' }),
+  paused_at: timestamp.optional(),
+  pool: z.string(),
+  daily_target: z.int().meta({ description: 'Warmup emails today, as far as the cap of the mailbox leaves room' }),
+  base: z.int(),
+  max: z.int(),
+  increase: z.int(),
+  reply_rate: z.int().meta({ description: 'Percent of received warmup emails that it replies to' }),
+  health_state: z.enum(['healthy', 'watch', 'throttled', 'quarantined', 'blocked']),
+  blocked_until: timestamp.optional(),
+  blocked_reason: z.string().optional(),
+});

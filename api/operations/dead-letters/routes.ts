@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { listDeadLetters, replayTask, type DeadLetter } from '../../../domain/operations/dead-letters/dead-letters.ts';
+import { route, type AnyRoute } from '../../http/route.ts';
+import { idParams, iso, timestamp, uuid } from '../../http/schemas.ts';
+
+const area = 'task-dead-letters';
+const STATUSES = ['pending', 'replayed'] as const;
+
+const deadLetter = z.strictObject({
+  id: uuid,
+  task_id: uuid,
+  task_type: z.string().meta({
+    description:
+      'campaign_email: an email given up after its last attempt. uncertain_email: one that may have left; replaying it sends it again. goal_replay_event: an event that the replay of a goal went on without; replaying it replays the goal at its moment. integration_backlog: what waited too long for an account that has to be connected again, and was dropped; replaying it does nothing but settle it. Others: a run that kept failing.',
+  }),
+  payload: z.record(z.string(), z.unknown()).meta({ description: 'Ids that lead to the task' }),
+  last_error: z.string(),
+  attempts: z.int(),
+  max_attempts: z.int(),
+  status: z.enum(STATUSES),
+  next_retry_at: timestamp.nullable(),
+  replayed_at: timestamp.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+/** Tasks that gave up, and that a person can have started again. */
+export const tasksRoutes: readonly AnyRoute[] = [
+  route({
+    operationId: 'tasks.listDeadLetters',
+    method: 'get',
+    path: '/tasks/dlq',
+    area,
+    summary: 'Tasks that gave up, newest first',
+    scope: ['SEND_CAMPAIGNS'],
+    permission: 'send_campaigns',
+    query: z.strictObject({
+      status: z.enum(STATUSES).optional().meta({ description: 'Only those that wait, or those that were run again' }),
+      limit: z.coerce.number().int().min(1).max(200).default(100).meta({ description: 'The newest so many' }),
+    }),
+    success: { status: 200, body: z.strictObject({ data: z.array(deadLetter) }) },
+    handler: async (ctx, { query }) => ({ data: (await listDeadLetters(ctx, query)).map(present) }),
+  }),
+  route({
+    operationId: 'tasks.replayDeadLetter',
+    method: 'post',
+    path: '/tasks/dlq/:id/replay',
+    area,
+    summary: 'Start a task again that gave up; an email that may have left is sent again, or counts as sent',
+    description:
+      'Without a body the task starts again. With `as: sent` an email that may have left (`uncertain_email`) counts as sent, and is not sent again: for a person who has seen that it arrived.',
+    scope: ['SEND_CAMPAIGNS'],
+    permission: 'send_campaigns',
+    params: idParams,
+    body: z
+      .strictObject({
+        as: z
+          .enum(['again', 'sent'])
+          .default('again')
+          .meta({ description: 'What becomes of an email that may have left' }),
+      })
+      .prefault({}),
+    success: { status: 200, body: z.strictObject({ status: z.literal('replayed') }) },
+    errors: ['conflict', 'attachments_expired'],
+    handler: async (ctx, { params, body }) => {
+      await replayTask(ctx, params.id, body.as);
+      return { status: 'replayed' as const };
+    },
+  }),
+];
+
+function present(letter: DeadLetter): z.input<typeof deadLetter> {
+  return {
+    ...letter,
+    payload: letter.payload as Record<string, unknown>,
+    next_retry_at: iso(letter.next_retry_at),
+    replayed_at: iso(letter.replayed_at),
+    created_at: iso(letter.created_at),
+    updated_at: iso(letter.updated_at),
+  };
+}

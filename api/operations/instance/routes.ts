@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { FINDINGS, type FindingCode } from '../../../domain/operations/instance/findings.ts';
+import { examineInstance } from '../../../domain/operations/instance/health.ts';
+import { readLimits } from '../../../domain/operations/instance/limits.ts';
+import { readUpdate } from '../../../domain/operations/instance/update.ts';
+import { describeConfig } from '../../../lib/config/index.ts';
+import { route } from '../../http/route.ts';
+import { timestamp } from '../../http/schemas.ts';
+
+const administrators = { area: 'operations', scope: 'session', platformAdmin: true } as const;
+
+const finding = z.strictObject({
+  code: z.enum(Object.keys(FINDINGS) as [FindingCode, ...FindingCode[]]),
+  title: z.string(),
+  message: z.string().meta({ description: 'What was found, and what to do' }),
+  severity: z.enum(['error', 'warning', 'info']),
+  docs: z.string().meta({ description: 'Where it is explained, a path in the sources' }),
+});
+
+const setting = z.strictObject({
+  key: z.string(),
+  value: z.unknown().meta({ description: 'As it is in force; of a secret, a short fingerprint' }),
+  source: z.enum(['environment', 'data folder', 'default', 'unset']),
+  sensitive: z.boolean(),
+  requires_restart: z.boolean(),
+});
+
+const amount = z.number().nullable().meta({ description: 'Null is unlimited' });
+const amounts = z.record(z.string(), amount);
+
+/** What an administrator of the installation looks at. */
+export const instanceRoutes = [
+  route({
+    ...administrators,
+    operationId: 'instance.health',
+    method: 'get',
+    path: '/admin/instance/health',
+    summary: 'What the operator should look at',
+    description:
+      'Checks the settings, the database, and what the other parts of the installation answer now; lists only what was found. Takes up to five seconds when a part does not answer: a load balancer asks GET /health.',
+    permission: 'view_analytics',
+    success: { status: 200, body: z.strictObject({ findings: z.array(finding) }) },
+    handler: async (ctx) => ({ findings: await examineInstance(ctx) }),
+  }),
+  route({
+    ...administrators,
+    operationId: 'instance.config',
+    method: 'get',
+    path: '/admin/instance/config',
+    summary: 'Every setting of this process',
+    description:
+      'With its value, where it comes from, and whether a change needs a restart. Secrets are shown as a fingerprint.',
+    permission: 'manage_settings',
+    success: { status: 200, body: z.strictObject({ settings: z.array(setting) }) },
+    handler: async ({ config }) => ({
+      // Processes read their settings once, when they start.
+      settings: describeConfig(config).map(({ name, ...rest }) => ({ key: name, ...rest, requires_restart: true })),
+    }),
+  }),
+  route({
+    ...administrators,
+    operationId: 'instance.limits',
+    method: 'get',
+    path: '/admin/instance/limits',
+    summary: 'The limits in force',
+    description: 'Of sending, of warmup, and of requests; `_ms` are milliseconds.',
+    permission: 'view_analytics',
+    success: { status: 200, body: z.strictObject({ sending: amounts, warmup: amounts, rates: amounts }) },
+    handler: async ({ config }) => readLimits(config),
+  }),
+  route({
+    ...administrators,
+    operationId: 'instance.update',
+    method: 'get',
+    path: '/admin/instance/update',
+    summary: 'This build, and the newest release',
+    description:
+      'The newest release is looked up where UPDATE_FEED_URL says, at most once an hour; without that setting nothing is asked.',
+    permission: 'view_analytics',
+    success: {
+      status: 200,
+      body: z.strictObject({
+        running: z.strictObject({ version: z.string(), node: z.string() }),
+        newest: z
+          .strictObject({ version: z.string(), url: z.string().nullable(), published_at: timestamp.nullable() })
+          .nullable(),
+        state: z.enum(['off', 'current', 'available', 'unreachable']),
+      }),
+    },
+    handler: async (ctx) => {
+      const { running, newest, state } = await readUpdate(ctx);
+      return {
+        running,
+        newest: newest && { version: newest.version, url: newest.url, published_at: newest.publishedAt },
+        state,
+      };
+    },
+  }),
+];

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { readiness } from '../../../domain/operations/system/readiness.ts';
+import { route } from '../../http/route.ts';
+
+/** Liveness and readiness. */
+export const systemRoutes = [
+  route({
+    operationId: 'system.health',
+    method: 'get',
+    path: '/health',
+    atRoot: true,
+    area: 'operations',
+    summary: 'Liveness of this process',
+    scope: 'public',
+    permission: null,
+    success: { status: 200, body: z.strictObject({ status: z.literal('ok') }) },
+    handler: async () => ({ status: 'ok' as const }),
+  }),
+  route({
+    operationId: 'system.readiness',
+    method: 'get',
+    path: '/system/readiness',
+    area: 'operations',
+    summary: 'Whether the parts behind the API work',
+    description:
+      'Asks PostgreSQL, Temporal, the workers, the scheduler and the intake of events. A part that does not work comes with a fix.',
+    scope: 'any',
+    permission: null,
+    organization: false,
+    success: {
+      status: 200,
+      body: z.strictObject({
+        ready: z.boolean(),
+        checks: z.array(
+          z.strictObject({
+            name: z.string(),
+            ok: z.boolean(),
+            detail: z.string().optional(),
+            fix: z.string().optional(),
+            latency_ms: z.int().optional(),
+          }),
+        ),
+      }),
+    },
+    handler: async (ctx) => {
+      const { ready, checks } = await readiness(ctx);
+      return {
+        ready,
+        checks: checks.map(({ latencyMs, ...check }) => ({
+          ...check,
+          ...(latencyMs === undefined ? {} : { latency_ms: latencyMs }),
+        })),
+      };
+    },
+  }),
+];

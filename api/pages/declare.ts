@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
+import { asAppError } from '../http/errors.ts';
+import { route, type AnyRoute, type OtherAnswer, type StreamReply } from '../http/route.ts';
+import { textsFor, type PageTexts } from './texts/index.ts';
+import { html } from './html.ts';
+import { messagePage } from './layout.ts';
+import { returnTo } from './return-to.ts';
+import { assertOwnForm, readVisit, type Visit } from './visit.ts';
+
+/** A form is a few short fields and the authorization request it continues. */
+const FORM_BYTES = 32 * 1024;
+
+/** What every form of the pages carries. */
+const formFields = {
+  csrf: z.string().default('').meta({ description: 'Made for this browser by the page the form is on' }),
+  request: z
+    .string()
+    .default('')
+    .meta({ description: 'The query of the authorization request to return to; empty for the authorized apps' }),
+};
+
+type FormBody<S extends z.ZodRawShape> = z.output<ReturnType<typeof form<S>>>;
+
+/** The body of a form; checkboxes come as fields of their own. */
+export function form<S extends z.ZodRawShape>(fields: S) {
+  return z.looseObject({ ...formFields, ...fields });
+}
+
+interface Declaration {
+  operationId: string;
+  path: string;
+  /** Of a path with `:token`: the secret part of a mailed link. */
+  params?: z.ZodType;
+  summary: string;
+  description?: string;
+  errors?: readonly ErrorCode[];
+}
+
+const browsers = { atRoot: true, area: 'pages', scope: 'public', permission: null, organization: false } as const;
+const success = { status: 200, body: 'stream', contentType: 'text/html' } as const;
+
+const inWords = { description: 'A page that says what is wrong', contentType: 'text/html' };
+/** What every page may answer besides: on to another address, or why not, in words. */
+const otherAnswers: Record<number, OtherAnswer> = {
+  303: { description: 'On to the next page, or back to the application' },
+  ...Object.fromEntries([400, 401, 403, 404, 409, 429, 500].map((status) => [status, inWords])),
+};
+
+/** A page, or a picture in one: a GET that changes nothing. Its query documents itself and is checked by the page, which refuses in words. */
+export function shownPage<Q extends z.ZodType>(
+  spec: Declaration & {
+    query?: Q;
+    contentType?: string;
+    show: (visit: Visit, query: z.output<Q>, token: string) => Promise<StreamReply>;
+  },
+): AnyRoute {
+  const { show, contentType = success.contentType, ...declaration } = spec;
+  return route({
+    ...browsers,
+    ...declaration,
+    method: 'get',
+    success: { ...success, contentType },
+    otherAnswers,
+    handler: (ctx, { headers, query, params }) =>
+      answered(ctx, headers, (visit) => show(visit, query, tokenIn(params))),
+  });
+}
+
+/** The action of a form. It is refused unless it was sent from our own page, in this browser. */
+export function sentForm<S extends z.ZodRawShape>(
+  spec: Declaration & {
+    fields: S;
+    act: (visit: Visit, body: FormBody<S>, token: string) => Promise<StreamReply>;
+    /** Where the page of a refusal leads back to; the request that the form carries, when not given. */
+    back?: (token: string) => string;
+  },
+): AnyRoute {
+  const { act, fields, back, ...declaration } = spec;
+  return route({
+    ...browsers,
+    ...declaration,
+    method: 'post',
+    consumes: 'form',
+    bodyLimit: FORM_BYTES,
+    body: form(fields),
+    success,
+    otherAnswers,
+    errors: ['forbidden', ...(spec.errors ?? [])],
+    handler: (ctx, { headers, body, params }) =>
+      answered(ctx, headers, async (visit) => {
+        const { csrf, request } = body as z.output<ReturnType<typeof form>>;
+        assertOwnForm(visit, headers, csrf);
+        const token = tokenIn(params);
+        return act(visit, body as FormBody<S>, token).catch((error: unknown) =>
+          refusal(visit.ctx, visit.text, error, back?.(token) ?? returnTo(request)),
+        );
+      }),
+  });
+}
+
+function tokenIn(params: unknown): string {
+  return (params as { token?: string } | undefined)?.token ?? '';
+}
+
+async function answered(
+  ctx: Ctx,
+  headers: Record<string, string | undefined>,
+  work: (visit: Visit) => Promise<StreamReply>,
+): Promise<StreamReply> {
+  const text = textsFor(headers['accept-language']);
+  try {
+    const visit = await readVisit(ctx, headers);
+    const reply = await work(visit).catch((error: unknown) => refusal(ctx, text, error));
+    return { ...reply, cookies: visit.cookies };
+  } catch (error) {
+    return refusal(ctx, text, error);
+  }
+}
+
+/** An error as a page. Internal errors are logged here, because they do not pass through the error envelope. */
+function refusal(ctx: Ctx, text: PageTexts, thrown: unknown, back?: string): StreamReply {
+  const error = asAppError(thrown);
+  if (error.status >= 500) ctx.log.error({ err: error, cause: error.cause, requestId: ctx.requestId }, 'page failed');
+  const { failed, tooMany, other, again, request } = text.refused;
+  const title = error.status >= 500 ? failed : error.status === 429 ? tooMany : other;
+  return messagePage(
+    text,
+    error.status,
+    title,
+    html`<div class="note bad" role="alert"><p>${text.plainly(error.message)}.</p>
+${error.fix ? html`<p>${text.plainly(error.fix)}</p>` : null}</div>
+${back === undefined ? null : html`<p><a href="${back}">${again}</a></p>`}<p class="soft">${request} <code>${ctx.requestId}</code></p>`,
+    error.headers,
+  );
+}

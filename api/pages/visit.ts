@@ -1,0 +1,82 @@
+import { browserActor } from '../../domain/identity/browser-session.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import type { Config } from '../../lib/config/index.ts';
+import { hmac, newSecret, safeEqual } from '../../lib/crypto.ts';
+import { AppError } from '../../lib/errors.ts';
+import { textsFor, type PageTexts } from './texts/index.ts';
+import { cookieNames, readCookies, setCookie, type CookieNames } from './cookies.ts';
+
+/** One request of a browser: who is signed in, what its forms must carry, which cookies the answer sets. */
+export interface Visit {
+  /** Acts as the person who is signed in, in the workspace of their session; anonymous before sign-in. */
+  ctx: Ctx;
+  signedIn: boolean;
+  /** The texts of the pages in the language of the browser. */
+  text: PageTexts;
+  /** Proves that a form was made for this browser: a keyed hash of its session, or of its visitor cookie. */
+  csrf: string;
+  names: CookieNames;
+  cookie(name: keyof CookieNames): string | undefined;
+  /** Collects a cookie for the answer; see {@link setCookie}. */
+  keep(name: keyof CookieNames, value: string, maxAgeMs?: number): void;
+  /** Set-Cookie lines collected so far. */
+  cookies: readonly string[];
+}
+
+/** Reads the session of a request. A browser without one gets a visitor cookie, so that the sign-in form is bound to the browser too. */
+export async function readVisit(ctx: Ctx, headers: Record<string, string | undefined>): Promise<Visit> {
+  const names = cookieNames(ctx.config);
+  const sent = readCookies(headers.cookie);
+  const lines: string[] = [];
+  const keep: Visit['keep'] = (name, value, maxAgeMs) =>
+    void lines.push(setCookie(ctx.config, names[name], value, maxAgeMs));
+  const session = sent.get(names.session);
+  const { ipAddress, userAgent } = ctx.actor;
+  const actor = session ? await browserActor(ctx, session, { ipAddress, userAgent }) : null;
+  let visitor = sent.get(names.visitor);
+  if (!actor && !visitor) {
+    visitor = newSecret();
+    keep('visitor', visitor);
+  }
+  return {
+    ctx: actor ? { ...ctx, actor } : ctx,
+    signedIn: actor !== null,
+    text: textsFor(headers['accept-language']),
+    csrf: csrfToken(ctx.config, actor ? `session/${actor.sessionId!}` : `visitor/${visitor!}`),
+    names,
+    cookie: (name) => sent.get(names[name]),
+    keep,
+    cookies: lines,
+  };
+}
+
+function csrfToken(config: Config, binding: string): string {
+  return hmac(config.AUTH_SECRET, `csrf/${binding}`).toString('base64url');
+}
+
+/**
+ * Refuses a form that does not come from our own pages, by its Origin and Sec-Fetch-Site headers and by the token in it.
+ * A browser that sends no Origin is refused.
+ * @throws AppError forbidden
+ */
+export function assertOwnForm(visit: Visit, headers: Record<string, string | undefined>, token: string): void {
+  assertOwnOrigin(visit.ctx.config, headers);
+  if (!safeEqual(token, visit.csrf)) {
+    throw new AppError('forbidden', 'This form is too old', {
+      fix: 'You may have signed in or out since it was opened. Open the page again.',
+    });
+  }
+}
+
+/**
+ * Refuses a request that was not sent from a page of this server, by its Origin and Sec-Fetch-Site headers.
+ * @throws AppError forbidden
+ */
+export function assertOwnOrigin({ APP_URL }: Config, headers: Record<string, string | undefined>): void {
+  const site = headers['sec-fetch-site'];
+  const isOwn = headers.origin === new URL(APP_URL).origin && (site === undefined || site === 'same-origin');
+  if (!isOwn)
+    throw new AppError('forbidden', 'This form was not sent from this site', {
+      fix: `Open this site at ${APP_URL} and try again.`,
+    });
+}

@@ -1,0 +1,166 @@
+import { readAttributionBreakdown, readAttributionSummary } from '../../../domain/reporting/acquisition/attribution.ts';
+import { explainContact, explainPerson, listAttributions } from '../../../domain/reporting/acquisition/attributions.ts';
+import { correctAttribution, correctionProblems, restoreAttribution } from '../../../domain/reporting/acquisition/corrections.ts';
+import { changeAttributionSettings, readAttributionSettings } from '../../../domain/reporting/acquisition/settings.ts';
+import { route } from '../../http/route.ts';
+import { iso, presentPage } from '../../http/schemas.ts';
+import {
+  presentAttribution,
+  presentCorrection,
+  presentCustomer,
+  presentExplanation,
+  presentSettings,
+} from './present.ts';
+import { rangeOf } from './range.ts';
+import { read, readPeople, write } from './rights.ts';
+import * as schemas from './schemas.ts';
+
+const present = ({ from, to }: { from: Date; to: Date }) => ({ from: iso(from), to: iso(to) });
+
+/** Whom emails are credited with as customers. */
+export const attributionRoutes = [
+  route({
+    ...read,
+    operationId: 'acquisition.getAttributionSettings',
+    method: 'get',
+    path: '/acquisition/attribution/settings',
+    summary: 'How customers are credited to emails',
+    description: 'How far back the credited email may lie, and whether emails to colleagues are estimated.',
+    success: { status: 200, body: schemas.settings },
+    handler: async (ctx) => presentSettings(await readAttributionSettings(ctx)),
+  }),
+  route({
+    ...write,
+    operationId: 'acquisition.changeAttributionSettings',
+    method: 'put',
+    path: '/acquisition/attribution/settings',
+    summary: 'Change how customers are credited to emails',
+    description: 'Replaces only what is given; safe to repeat. All reports of attribution follow at once.',
+    body: schemas.settingsBody,
+    success: { status: 200, body: schemas.settings },
+    handler: async (ctx, { body: { window_days: windowDays, company_estimates: companyEstimates } }) =>
+      presentSettings(await changeAttributionSettings(ctx, { windowDays, companyEstimates })),
+  }),
+  route({
+    ...read,
+    operationId: 'acquisition.attributionSummary',
+    method: 'get',
+    path: '/acquisition/attribution/summary',
+    summary: 'Whom emails brought as customers',
+    description:
+      'People whose first conversion of the acquisition goal lies in the range. The last confirmed send at or before it is credited, when it lies less than the window before. With a campaign, those that it is credited with. Estimates by company are apart.',
+    query: schemas.customerQuery,
+    success: { status: 200, body: schemas.attributionSummary },
+    errors: ['not_found'],
+    handler: async (ctx, { query: { campaign_id: campaignId, ...given } }) => {
+      const range = rangeOf(ctx, given);
+      return { ...present(range), ...presentAttribution(await readAttributionSummary(ctx, { ...range, campaignId })) };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'acquisition.attributionBreakdown',
+    method: 'get',
+    path: '/acquisition/attribution/breakdown',
+    summary: 'Attributed customers by what the credited email was like',
+    description:
+      'As the email was when it left, whatever became of its campaign since. At most 100 groups, the largest first.',
+    query: schemas.attributionBreakdownQuery,
+    success: { status: 200, body: schemas.attributionBreakdown },
+    errors: ['not_found'],
+    handler: async (ctx, { query: { campaign_id: campaignId, dimension, ...given } }) => {
+      const range = rangeOf(ctx, given);
+      const rows = await readAttributionBreakdown(ctx, { ...range, campaignId }, dimension);
+      return {
+        ...present(range),
+        dimension,
+        rows: rows.map(({ key, name, customers, withoutEngagement, corrected, estimated }) => ({
+          key,
+          name,
+          customers,
+          attributed_without_engagement: withoutEngagement,
+          corrected,
+          company_estimate: estimated,
+        })),
+      };
+    },
+  }),
+  route({
+    ...readPeople,
+    operationId: 'acquisition.listAttributions',
+    method: 'get',
+    path: '/acquisition/attributions',
+    summary: 'Customers, and the email each is credited to',
+    description:
+      'The latest acquisition first: those behind a figure of the summary. `unattributed` contains the estimated ones, because an estimate is no credit.',
+    query: schemas.attributionsQuery,
+    success: { status: 200, body: schemas.attributions },
+    errors: ['not_found'],
+    handler: async (ctx, { query }) => {
+      const { campaign_id: campaignId, status, match_method: matchMethod, limit, cursor, ...given } = query;
+      const filter = {
+        ...rangeOf(ctx, given),
+        campaignId,
+        status,
+        matchMethod,
+        corrected: query.corrected && true,
+        withoutEngagement: query.without_engagement && true,
+      } as const;
+      return presentPage(await listAttributions(ctx, filter, { limit, cursor }), presentCustomer);
+    },
+  }),
+  route({
+    ...readPeople,
+    operationId: 'acquisition.explainAttribution',
+    method: 'get',
+    path: '/acquisition/attributions/:personId',
+    summary: 'Why a person is credited as they are',
+    description:
+      'The acquisition, the credited email as it was, what happened before, what people corrected, and the emails that could be credited.',
+    params: schemas.personParams,
+    success: { status: 200, body: schemas.explanation },
+    handler: async (ctx, { params }) => presentExplanation(await explainPerson(ctx, params.personId)),
+  }),
+  route({
+    ...readPeople,
+    operationId: 'acquisition.explainProspect',
+    method: 'get',
+    path: '/acquisition/prospects/:contactId/attribution',
+    summary: 'Why a contact is credited as it is',
+    description: 'As of its person. A contact of whom no event is known has no acquisition.',
+    params: schemas.contactParams,
+    success: { status: 200, body: schemas.explanation },
+    handler: async (ctx, { params }) => presentExplanation(await explainContact(ctx, params.contactId)),
+  }),
+  route({
+    ...write,
+    operationId: 'acquisition.correctAttribution',
+    method: 'put',
+    path: '/acquisition/attributions/:personId/correction',
+    summary: 'Say whom a customer is credited to',
+    description: 'Takes the place of the automatic credit until it is restored. The same again changes nothing.',
+    params: schemas.personParams,
+    body: schemas.correctionBody,
+    furtherProblems: (ctx, { send_id: sendId }, { personId }) => correctionProblems(ctx, personId!, sendId),
+    success: { status: 200, body: schemas.corrected },
+    handler: async (ctx, { params: { personId }, body: { send_id: sendId, reason } }) => {
+      const row = await correctAttribution(ctx, personId, { sendId: sendId?.toLowerCase() ?? null, reason });
+      return { person_id: personId.toLowerCase(), correction: presentCorrection(row) };
+    },
+  }),
+  route({
+    ...write,
+    operationId: 'acquisition.restoreAttribution',
+    method: 'delete',
+    path: '/acquisition/attributions/:personId/correction',
+    summary: 'Go back to the automatic credit of a customer',
+    description: 'Without a correction nothing changes.',
+    params: schemas.personParams,
+    query: schemas.restoreQuery,
+    success: { status: 200, body: schemas.corrected },
+    handler: async (ctx, { params: { personId }, query: { reason = '' } }) => {
+      await restoreAttribution(ctx, personId, reason);
+      return { person_id: personId.toLowerCase(), correction: null };
+    },
+  }),
+];

@@ -1,0 +1,199 @@
+import { listAccounts, readAccount } from '../../../domain/reporting/analytics/accounts.ts';
+import {
+  compareCampaigns,
+  MAX_COMPARED,
+  readCampaignDays,
+  readCampaignHours,
+  readCampaignReport,
+} from '../../../domain/reporting/analytics/campaigns.ts';
+import { PERIODS, readDashboard, type Period } from '../../../domain/reporting/analytics/dashboard.ts';
+import { readDeliverability } from '../../../domain/reporting/analytics/deliverability.ts';
+import { explainAnalytics } from '../../../domain/reporting/analytics/explain.ts';
+import { readUsage, USAGE_PERIODS } from '../../../domain/reporting/analytics/usage.ts';
+import { readWarmup } from '../../../domain/reporting/analytics/warmup.ts';
+import { DAY_MS, utcDay } from '../../../lib/clock.ts';
+import { badRequest } from '../../../lib/errors.ts';
+import { route } from '../../http/route.ts';
+import { idParams, presentPage } from '../../http/schemas.ts';
+import {
+  presentAccount,
+  presentAccountDetail,
+  presentCampaignReport,
+  presentCountedThing,
+  presentDashboard,
+  presentDeliverability,
+  presentRange,
+  presentUsage,
+  presentWarmup,
+} from './present.ts';
+import * as schemas from './schemas.ts';
+
+const read = { area: 'analytics', scope: ['READ_ANALYTICS'], permission: 'view_analytics' } as const;
+const DEFAULT_DAYS = 7;
+
+/** Figures: what became of emails, how mailboxes stand. */
+export const analyticsRoutes = [
+  route({
+    ...read,
+    operationId: 'analytics.dashboard',
+    method: 'get',
+    path: '/analytics/dashboard',
+    summary: 'The workspace at a glance',
+    description:
+      'Emails of campaigns in the last 7, 30 or 90 UTC days, today included. Each counts at the moment it was sent, first opened, clicked or answered; rates are percent of what was sent.',
+    query: schemas.dashboardQuery,
+    success: { status: 200, body: schemas.dashboard },
+    handler: async (ctx, { query: { period } }) =>
+      presentDashboard(await readDashboard(ctx, Object.hasOwn(PERIODS, period ?? '') ? (period as Period) : '7d')),
+  }),
+  route({
+    ...read,
+    operationId: 'analytics.deliverability',
+    method: 'get',
+    path: '/analytics/deliverability',
+    summary: 'How well emails arrive',
+    description:
+      'In whole hours: the answer says from when to when. `score` is 100 less up to 40 points for bounces (all at 10 %), 30 for complaints (0.30 %) and 40 for warmup emails in spam (40 %); `band` is healthy from 80, watch from 60, throttled from 40, quarantined from 20, else blocked.',
+    query: schemas.deliverabilityQuery,
+    success: { status: 200, body: schemas.deliverability },
+    handler: async (ctx, { query }) => {
+      const to = query.to ?? ctx.clock.now();
+      const from = query.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
+      if (to < from)
+        throw badRequest('The range is not valid', [{ path: 'query.from', message: 'Lies in the future' }]);
+      return presentDeliverability(await readDeliverability(ctx, { from, to }));
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'analytics.warmup',
+    method: 'get',
+    path: '/analytics/warmup',
+    summary: 'What mailboxes exchanged to warm up',
+    description: 'By UTC day, of one mailbox or of all together.',
+    query: schemas.warmupQuery,
+    success: { status: 200, body: schemas.warmup },
+    errors: ['not_found'],
+    handler: async (ctx, { query: { email_id: mailboxId, ...range } }) =>
+      presentWarmup(await readWarmup(ctx, range, mailboxId), range),
+  }),
+  route({
+    ...read,
+    operationId: 'analytics.compareCampaigns',
+    method: 'get',
+    path: '/analytics/campaigns/compare',
+    summary: 'Campaigns side by side',
+    description: 'Of the named ids the first ten that are valid; at least one has to be.',
+    query: schemas.compareQuery,
+    success: { status: 200, body: schemas.comparison },
+    errors: ['not_found'],
+    handler: async (ctx, { query: { ids, ...range } }) => ({
+      campaigns: await compareCampaigns(ctx, ids.slice(0, MAX_COMPARED), range),
+      period: presentRange(range),
+    }),
+  }),
+  route({
+    ...read,
+    operationId: 'analytics.campaign',
+    method: 'get',
+    path: '/analytics/campaigns/:id',
+    summary: "What became of a campaign's emails",
+    description:
+      'Since its begin, in all and by step. People who opened are `unique_opens` less `machine_opens`; machine clicks are not among `unique_clicks`. Rates are percent of the emails sent, a step’s of its own.',
+    params: idParams,
+    success: { status: 200, body: schemas.campaignReport },
+    handler: async (ctx, { params }) => presentCampaignReport(await readCampaignReport(ctx, params.id)),
+  }),
+  route({
+    ...read,
+    operationId: 'analytics.campaignDaily',
+    method: 'get',
+    path: '/analytics/campaigns/:id/daily',
+    summary: "A campaign's emails by day",
+    description: 'Every UTC day of the range, at most 366.',
+    params: idParams,
+    query: schemas.dayRangeQuery,
+    success: { status: 200, body: schemas.campaignDays },
+    handler: async (ctx, { params, query }) => ({ data: await readCampaignDays(ctx, params.id, query) }),
+  }),
+  route({
+    ...read,
+    operationId: 'analytics.campaignHourly',
+    method: 'get',
+    path: '/analytics/campaigns/:id/hourly',
+    summary: "A campaign's emails by hour of a day",
+    description: 'Hours and day are UTC.',
+    params: idParams,
+    query: schemas.hourlyQuery,
+    success: { status: 200, body: schemas.campaignHours },
+    handler: async (ctx, { params, query }) => {
+      const date = query.date ?? utcDay(ctx.clock.now());
+      return { date, data: await readCampaignHours(ctx, params.id, date) };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'analytics.accounts',
+    method: 'get',
+    path: '/analytics/accounts',
+    summary: 'How all mailboxes stand',
+    description: 'Health, open problems, and what each sent today (UTC).',
+    success: { status: 200, body: schemas.accounts },
+    handler: async (ctx) => ({ data: (await listAccounts(ctx)).map(presentAccount) }),
+  }),
+  route({
+    ...read,
+    operationId: 'analytics.account',
+    method: 'get',
+    path: '/analytics/accounts/:id',
+    summary: 'How a mailbox stands',
+    description: 'With its warmup, where it was ever on.',
+    params: idParams,
+    success: { status: 200, body: schemas.accountDetail },
+    handler: async (ctx, { params }) => presentAccountDetail(await readAccount(ctx, params.id)),
+  }),
+  route({
+    ...read,
+    operationId: 'analytics.usage',
+    method: 'get',
+    path: '/analytics/usage',
+    summary: 'How much of everything the workspace has',
+    description: 'Emails sent today (UTC), in the last seven days or in the last month.',
+    query: schemas.usageQuery,
+    success: { status: 200, body: schemas.usage },
+    handler: async (ctx, { query }) => {
+      const period = USAGE_PERIODS.find((each) => each === query.period) ?? 'day';
+      return presentUsage(await readUsage(ctx, period), ctx.actor.userId);
+    },
+  }),
+  route({
+    ...read,
+    scope: ['READ_ANALYTICS', 'READ_CONTACTS'],
+    permission: { allOf: ['view_analytics', 'view_contacts'] },
+    operationId: 'analytics.explain',
+    method: 'get',
+    path: '/analytics/explain',
+    summary: 'What a figure of a report counts',
+    description:
+      'The emails, contacts or messages behind a number, each once; `total` is the number. Narrow it as the report does: by time (of a day from its begin to that of the next; counted in whole hours), campaign, step, mailbox, provider, or the `key` of a country, mail program or device. What is sent less what bounced is delivered.',
+    query: schemas.explainQuery,
+    success: { status: 200, body: schemas.counted },
+    handler: async (ctx, { query }) => {
+      const page = await explainAnalytics(
+        ctx,
+        query.figure,
+        {
+          from: query.from,
+          to: query.to,
+          campaignId: query.campaign_id,
+          stepId: query.step_id,
+          mailboxId: query.email_account_id,
+          provider: query.provider,
+          key: query.key,
+        },
+        { limit: query.limit, cursor: query.cursor },
+      );
+      return presentPage(page, presentCountedThing);
+    },
+  }),
+];

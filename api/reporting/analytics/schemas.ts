@@ -1,0 +1,325 @@
+import { z } from 'zod';
+import { BANDS } from '../../../domain/reporting/analytics/deliverability.ts';
+import { ANALYTICS_FIGURES, COUNTED_KINDS, figureProblems } from '../../../domain/reporting/analytics/explain.ts';
+import { MAX_DAYS } from '../../../domain/reporting/analytics/period.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { besideFaults, inputDay, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+
+const count = z.int().min(0);
+const percentage = z.number().min(0).meta({ description: 'Percent' });
+const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
+const dayQuery = inputDay.meta({ description: 'YYYY-MM-DD, UTC' });
+const band = z.enum(BANDS);
+
+/** What is wrong with two moments of which both are given. */
+const orderProblem = ({ from, to }: { from?: unknown; to?: unknown }): string | undefined =>
+  from instanceof Date && to instanceof Date && to < from ? 'Lies before from' : undefined;
+
+/** What is wrong with two days of which both are given. */
+const daysProblem = ({ from, to }: { from?: unknown; to?: unknown }): string | undefined => {
+  const [begin, end] = [from, to].map((date) => Date.parse(`${String(date)}T00:00:00Z`)) as [number, number];
+  if (end < begin) return 'Lies before from';
+  return (end - begin) / DAY_MS >= MAX_DAYS ? `At most ${MAX_DAYS} days` : undefined;
+};
+
+/** Refuses a `to` that does not go with its `from`, beside the faults of other fields. */
+const bounded = <Shape extends z.core.$ZodLooseShape>(
+  schema: z.ZodObject<Shape>,
+  problemOf: (range: { from?: unknown; to?: unknown }) => string | undefined,
+) =>
+  schema.refine((value) => problemOf(value) === undefined, {
+    path: ['to'],
+    error: ({ input }) => problemOf(input as { from?: unknown; to?: unknown })!,
+    ...besideFaults,
+  });
+
+/** `from` and `to` of a report by days; both are in it. */
+export const dayRangeQuery = bounded(z.object({ from: dayQuery, to: dayQuery }), daysProblem);
+
+export const dashboardQuery = z.object({
+  period: z.string().optional().meta({ description: '7d, 30d or 90d; anything else is 7d' }),
+});
+export const deliverabilityQuery = bounded(
+  z.object({
+    from: inputTimestamp.optional().meta({ description: 'Default: 7 days ago' }),
+    to: inputTimestamp.optional().meta({ description: 'Default: now' }),
+  }),
+  orderProblem,
+);
+export const warmupQuery = dayRangeQuery.safeExtend({
+  email_id: z.string().optional().meta({ description: 'One mailbox; what is no id is ignored' }),
+});
+export const compareQuery = dayRangeQuery.safeExtend({
+  ids: z
+    .string()
+    .transform((named) => [...new Set(named.split(',').map((id) => id.trim().toLowerCase()))].filter(isUuid))
+    .refine((ids) => ids.length > 0, 'Holds no valid id')
+    .meta({ description: 'Ids of campaigns, separated by commas: the first ten valid ones' }),
+});
+export const hourlyQuery = z.object({ date: dayQuery.optional().meta({ description: 'Default: today' }) });
+export const usageQuery = z.object({
+  period: z.string().optional().meta({ description: 'day, week or month; anything else is day' }),
+});
+
+export const explainQuery = bounded(
+  z.object({
+    figure: z.enum(ANALYTICS_FIGURES).meta({ description: 'The figure to look behind' }),
+    from: inputTimestamp
+      .optional()
+      .meta({ description: 'Included; rounded down to the hour. Left out: from the begin' }),
+    to: inputTimestamp.optional().meta({ description: 'Not included; rounded up to the hour. Left out: without end' }),
+    campaign_id: z.string().optional().meta({ description: 'Only what belongs to this campaign' }),
+    step_id: z.string().optional().meta({ description: 'Only what belongs to this step' }),
+    email_account_id: z.string().optional().meta({ description: 'Only what belongs to this mailbox' }),
+    provider: z.string().optional().meta({ description: 'Of the mailbox; `removed` for mailboxes that are gone' }),
+    key: z
+      .string()
+      .max(200)
+      .optional()
+      .meta({ description: 'Of a country, mail program or device; empty for what is unknown' }),
+    ...pageQuery(200),
+  }),
+  orderProblem,
+).superRefine((asked, context) => {
+  for (const [part, message] of figureProblems(asked)) context.addIssue({ code: 'custom', path: [part], message });
+}, besideFaults);
+export const counted = paged(
+  z.strictObject({
+    id: uuid.meta({ description: 'Of what the figure counts, as `kind` says' }),
+    kind: z.enum(COUNTED_KINDS),
+    contact_id: uuid.nullable(),
+    contact_email: z.string().nullable(),
+    campaign_id: uuid.nullable(),
+    email_account_id: uuid.nullable(),
+    at: timestamp.meta({ description: 'The moment at which it counts' }),
+  }),
+);
+
+const rates = { open_rate: percentage, click_rate: percentage, reply_rate: percentage, bounce_rate: percentage };
+const trend = { sent: count, opens: count, clicks: count, replies: count };
+const dateRange = z.strictObject({ from: timestamp, to: timestamp });
+
+export const dashboard = z.strictObject({
+  period: z.enum(['7d', '30d', '90d']),
+  overall_stats: z.strictObject({
+    total_emails_sent: count,
+    total_opens: count.meta({ description: 'Emails that were opened, by people or machines' }),
+    machine_opens: count.meta({ description: 'Those of them that only machines opened' }),
+    total_clicks: count.meta({ description: 'Emails in which a person clicked' }),
+    machine_clicks: count.meta({ description: 'Emails in which only machines clicked; not in total_clicks' }),
+    total_replies: count,
+    positive_replies: count,
+    total_bounces: count,
+    total_delivered: count.meta({ description: 'Sent and not bounced' }),
+    ...rates,
+    active_campaigns: count,
+    active_accounts: count,
+  }),
+  recent_activity: z.array(
+    z.strictObject({
+      type: z.enum(['opened', 'clicked', 'unsubscribed', 'replied', 'bounced', 'complained']),
+      campaign_id: uuid,
+      campaign_name: z.string(),
+      contact_id: uuid.nullable(),
+      contact_email: z.string().nullable(),
+      timestamp,
+    }),
+  ),
+  top_campaigns: z.array(
+    z.strictObject({ campaign_id: uuid, name: z.string(), status: z.string(), emails_sent: count, ...rates }),
+  ),
+  account_health: z.strictObject({
+    total_accounts: count,
+    healthy_accounts: count,
+    warning_accounts: count,
+    error_accounts: count,
+  }),
+  daily_trend: z.array(z.strictObject({ date: day, ...trend })),
+});
+
+const sentRates = {
+  sent: count,
+  bounces: count,
+  complaints: count,
+  bounce_rate: percentage,
+  complaint_rate: percentage,
+  band,
+};
+
+export const deliverability = z.strictObject({
+  from: timestamp.meta({ description: 'The whole hour in which the report begins' }),
+  to: timestamp.meta({ description: 'The whole hour at which it ends' }),
+  events_total: count,
+  bounce_count: count,
+  complaint_count: count,
+  unsubscribe_count: count,
+  reply_count: count.meta({
+    description: 'Replies that a client reported; those that mailboxes received are under intent_…',
+  }),
+  open_count: count,
+  click_count: count,
+  suppressed_recipients: count,
+  dlq_pending: count,
+  intent_positive: count,
+  intent_negative: count,
+  intent_out_of_office: count,
+  intent_question: count,
+  intent_neutral: count,
+  intent_automated: count,
+  emails_sent: count,
+  bounce_rate: percentage,
+  complaint_rate: percentage,
+  open_rate: percentage,
+  click_rate: percentage,
+  reply_rate: percentage,
+  spam_placement_rate: percentage.optional(),
+  inbox_placement_rate: percentage.optional(),
+  placement_samples: count,
+  band,
+  score: z.int().min(0).max(100),
+  timeseries: z.array(z.strictObject({ date: day, ...trend, bounces: count, complaints: count, unsubscribes: count })),
+  by_mailbox: z.array(z.strictObject({ email_account_id: uuid, email: z.string(), ...sentRates })),
+  by_campaign: z.array(z.strictObject({ campaign_id: uuid, name: z.string(), ...sentRates })),
+  by_provider: z.array(z.strictObject({ provider: z.string(), ...sentRates })),
+  warmup_placement: z.array(
+    z.strictObject({ email_account_id: uuid, email: z.string(), inbox: count, spam: count, spam_rate: percentage }),
+  ),
+});
+
+export const warmup = z.strictObject({
+  email_account_id: uuid.meta({ description: 'All zeros: all mailboxes together' }),
+  email: z.string(),
+  date_range: dateRange,
+  summary: z.strictObject({
+    total_sent: count,
+    total_replied: count,
+    average_daily: z.number().meta({ description: 'Per day on which something was sent' }),
+    reply_rate: percentage,
+    target_progress: percentage.meta({ description: 'Percent of what the ramps ask for; may exceed 100' }),
+    days_active: count,
+  }),
+  daily_stats: z.array(z.strictObject({ date: day, emails_sent: count, emails_replied: count, target_volume: count })),
+});
+
+const bucket = z.array(z.strictObject({ key: z.string().meta({ description: 'Empty: unknown' }), count }));
+
+export const campaignReport = z.strictObject({
+  campaign_id: uuid,
+  name: z.string(),
+  status: z.string(),
+  date_range: dateRange.nullable(),
+  summary: z.strictObject({
+    total_contacts: count,
+    emails_sent: count,
+    emails_pending: count.meta({ description: 'Emails that have a slot and have not left' }),
+    unique_opens: count.meta({ description: 'Emails that were opened, by people or machines' }),
+    machine_opens: count.meta({ description: 'Those of them that only machines opened' }),
+    unique_clicks: count,
+    machine_clicks: count,
+    replies: count,
+    positive_replies: count.meta({
+      description: 'Emails with an answer of this intent; one with several counts for each',
+    }),
+    negative_replies: count,
+    question_replies: count,
+    neutral_replies: count,
+    bounces: count,
+    soft_bounces: count.meta({ description: 'Emails that were refused for a time and did not come back for good' }),
+    unsubscribes: count,
+    ...rates,
+  }),
+  steps: z.array(
+    z.strictObject({
+      step_id: uuid,
+      name: z.string(),
+      position: count,
+      emails_sent: count,
+      opens: count,
+      machine_opens: count,
+      clicks: count,
+      machine_clicks: count,
+      replies: count,
+      positive_replies: count,
+      bounces: count,
+      soft_bounces: count,
+      ...rates,
+    }),
+  ),
+  engagement: z.strictObject({ countries: bucket, clients: bucket, devices: bucket }),
+});
+
+export const campaignDays = z.strictObject({ data: z.array(z.strictObject({ date: day, ...trend })) });
+export const campaignHours = z.strictObject({
+  date: day,
+  data: z.array(z.strictObject({ hour: z.int().min(0).max(23), ...trend })),
+});
+export const comparison = z.strictObject({
+  campaigns: z.array(
+    z.strictObject({ campaign_id: uuid, name: z.string(), status: z.string(), emails_sent: count, ...rates }),
+  ),
+  period: dateRange,
+});
+
+const account = z.strictObject({
+  id: uuid,
+  email: z.string(),
+  provider: z.string(),
+  status: z.string(),
+  last_synced_at: timestamp.nullable(),
+  health: z.strictObject({
+    status: z.enum(['healthy', 'warning', 'error']),
+    score: z.int().min(0).max(100),
+    issues: z.array(z.string()),
+  }),
+  errors: z.array(
+    z.strictObject({
+      id: uuid,
+      error_code: z.string(),
+      severity: z.string(),
+      title: z.string(),
+      message: z.string(),
+      created_at: timestamp,
+    }),
+  ),
+  daily_usage: z.strictObject({
+    date: day,
+    campaign_sent: count,
+    campaign_limit: count,
+    warmup_sent: count,
+    warmup_limit: count,
+  }),
+  in_campaign: z.boolean(),
+});
+
+export const accounts = z.strictObject({ data: z.array(account) });
+export const accountDetail = account.extend({
+  warmup_status: z
+    .strictObject({
+      enabled: z.boolean(),
+      paused: z.boolean(),
+      started_at: timestamp.nullable(),
+      current_volume: count,
+      target_volume: count,
+      max_volume: count,
+      reply_rate: z.number(),
+      days_active: count,
+    })
+    .optional()
+    .meta({ description: 'Absent where warmup was never on' }),
+  warmup_health: z
+    .strictObject({ state: band, score: z.int(), evaluated_at: timestamp, spam_score: z.int() })
+    .optional()
+    .meta({ description: 'Absent outside a warmup pool' }),
+});
+
+export const usage = z.strictObject({
+  user_id: uuid.nullable(),
+  period: z.enum(['day', 'week', 'month']),
+  email_accounts: z.strictObject({ total: count, active: count, in_warmup: count, with_errors: count }),
+  campaigns: z.strictObject({ total: count, active: count, paused: count, draft: count, emails_sent: count }),
+  contacts: z.strictObject({ total: count, subscribed: count, added_today: count }),
+  api: z
+    .strictObject({ total_calls: count, daily_limit: count, top_endpoints: z.array(z.looseObject({})) })
+    .meta({ description: 'Always empty: the figures are under /api-keys/usage' }),
+});

@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+import type { Goal, GoalRevision } from '../../../domain/reporting/goals/goals.ts';
+import type { GoalPreview } from '../../../domain/reporting/goals/preview.ts';
+import type { GoalReplay, ReplayPreview } from '../../../domain/reporting/goals/replays.ts';
+import { runUrl } from '../../../domain/platform/run-url.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import { iso } from '../../http/schemas.ts';
+import type * as schemas from './schemas.ts';
+
+/** A goal with the definition that is in force. */
+export function presentGoal(goal: Goal): z.input<typeof schemas.goal> {
+  const { id, name, kind, is_primary, definition, revision } = goal;
+  return {
+    id,
+    name,
+    kind,
+    is_primary,
+    definition,
+    revision,
+    archived_at: iso(goal.archived_at),
+    created_at: iso(goal.created_at),
+    updated_at: iso(goal.updated_at),
+  };
+}
+
+/** One goal, with every definition it has had, so that a conversion can be traced to the one it was counted by. */
+export function presentGoalDetail(found: {
+  goal: Goal;
+  revisions: readonly GoalRevision[];
+}): z.input<typeof schemas.goalDetail> {
+  return {
+    ...presentGoal(found.goal),
+    revisions: found.revisions.map(({ revision, definition, created_at, created_by }) => ({
+      revision,
+      definition,
+      created_at: iso(created_at),
+      created_by,
+    })),
+  };
+}
+
+/** What a definition would have counted in a time, before there is a goal of it; amounts in minor units. */
+export function presentGoalPreview(preview: GoalPreview): z.input<typeof schemas.goalPreview> {
+  const { scanned, matched, people, withValue, values } = preview;
+  return {
+    from: iso(preview.from),
+    to: iso(preview.to),
+    scanned,
+    matched,
+    people,
+    with_value: withValue,
+    values: values.map(({ currency, amountMinor, conversions }) => ({
+      currency,
+      amount_minor: amountMinor,
+      conversions,
+    })),
+  };
+}
+
+/** What a replay would add, remove and keep. Nothing has been written. */
+export function presentReplayPreview(preview: ReplayPreview): z.input<typeof schemas.replayPreview> {
+  return {
+    scanned: preview.scanned,
+    would_add: preview.wouldAdd,
+    would_remove: preview.wouldRemove,
+    would_keep: preview.wouldKeep,
+    retained_without_event: preview.retainedWithoutEvent,
+  };
+}
+
+/** A replay and how far it is, with a link to its run where the Temporal UI is known. */
+export function presentReplay(replay: GoalReplay, config: Config): z.input<typeof schemas.replay> {
+  const { id, goal_id, goal_revision, state, error, scanned, added, removed, kept, retained_without_event } = replay;
+  return {
+    id,
+    goal_id,
+    goal_revision,
+    from: iso(replay.from_at),
+    to: iso(replay.to_at),
+    state,
+    error,
+    reached: iso(replay.cursor_at),
+    scanned,
+    added,
+    removed,
+    kept,
+    retained_without_event,
+    passed_over: replay.passed_over,
+    ...(replay.blocked_reason === null ? {} : { blocked_reason: replay.blocked_reason }),
+    ...runUrl(config, { replayId: id }),
+    created_at: iso(replay.created_at),
+    started_at: iso(replay.started_at),
+    finished_at: iso(replay.finished_at),
+  };
+}

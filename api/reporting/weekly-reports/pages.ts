@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { findReportOptOut, setReportOptOut, type ReportOptOut } from '../../../domain/reporting/weekly-reports/opt-out.ts';
+import { html } from '../../pages/html.ts';
+import { messagePage, page } from '../../pages/layout.ts';
+import { textsFor, type PageTexts } from '../../pages/texts/index.ts';
+import { route, type StreamReply } from '../../http/route.ts';
+
+const link = {
+  atRoot: true,
+  area: 'pages',
+  path: '/weekly-report/:token',
+  scope: 'public',
+  permission: null,
+  organization: false,
+  params: z.object({ token: z.string() }),
+  success: { status: 200, body: 'stream', contentType: 'text/html' },
+  otherAnswers: { 404: { description: 'A page that says what is wrong', contentType: 'text/html' } },
+} as const;
+
+/** Where the link in a weekly report leads: it needs no sign-in, and opening it changes nothing. */
+export const weeklyReportPages = [
+  route({
+    ...link,
+    operationId: 'pages.weeklyReport',
+    method: 'get',
+    summary: 'Whether a member gets the weekly report of a workspace',
+    description: 'The page behind the link in a report. Opening it changes nothing.',
+    handler: async (ctx, { params, headers }) =>
+      optOutPage(textsFor(headers['accept-language']), await findReportOptOut(ctx, params.token)),
+  }),
+  route({
+    ...link,
+    operationId: 'pages.setWeeklyReport',
+    method: 'post',
+    summary: 'Stop the weekly report, or have it again',
+    description:
+      "The page's own buttons, and the one-click request of mail programs (RFC 8058), for the member and workspace of the link. Doing it again changes nothing.",
+    consumes: 'form',
+    bodyLimit: 4 * 1024,
+    idempotency: 'none',
+    body: z.looseObject({ action: z.string().max(20).optional().meta({ description: 'resume; anything else stops' }) }),
+    handler: async (ctx, { params, body, headers }) => {
+      const found = await findReportOptOut(ctx, params.token);
+      if (found) await setReportOptOut(ctx, found, body.action === 'resume' ? 'resume' : 'stop', ctx.requestId);
+      return optOutPage(textsFor(headers['accept-language']), found && { ...found, done: body.action !== 'resume' });
+    },
+  }),
+];
+
+function optOutPage(text: PageTexts, found: ReportOptOut | undefined): StreamReply {
+  const { weeklyReport: words } = text;
+  if (!found) return messagePage(text, 404, words.badLink, html`<p>${words.badLinkWhy}</p>`);
+  const { organizationName: name, done } = found;
+  return page(text, {
+    title: words.title,
+    body: html`<h1>${words.of(name)}</h1>
+<p>${done ? words.stopped : words.comes}</p>
+<form method="post"><input type="hidden" name="action" value="${done ? 'resume' : 'stop'}"><button>${done ? words.resume : words.stop}</button></form>`,
+  });
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { STATUS_CODES } from 'node:http';
+import type { Config } from '../../../lib/config/index.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { asAppError, errorEnvelope } from '../../http/errors.ts';
+import { BEARER_SUBPROTOCOL } from './protocol.ts';
+
+/** Addresses of the stream. */
+const PATHS = ['/', '/v1/realtime'];
+
+/**
+ * Whether an upgrade may become a socket: its path, no query (a credential there would end up in logs), and
+ * for browsers an origin that may use the API. Returns the credential it carries, or undefined when the client will send
+ * one as its first message.
+ * @throws AppError not_found, bad_request, forbidden
+ */
+export function admitUpgrade(request: IncomingMessage, config: Config): string | undefined {
+  const [path, query] = (request.url ?? '/').split('?', 2) as [string, string | undefined];
+  if (!PATHS.includes(path))
+    throw new AppError('not_found', 'No such stream', { fix: 'The stream is at /v1/realtime.' });
+  if (query) {
+    throw new AppError('bad_request', 'The stream takes no query parameters, and never a credential there', {
+      fix: 'Send Authorization: Bearer, or authenticate by the first message.',
+    });
+  }
+  const { origin, authorization } = request.headers;
+  if (origin !== undefined && !allowedOrigins(config).includes(origin)) {
+    throw new AppError('forbidden', 'Pages of this origin may not open the stream', {
+      fix: 'Add the origin to CORS_ALLOW_ORIGINS.',
+    });
+  }
+  if (authorization !== undefined) {
+    if (!/^bearer \S/i.test(authorization))
+      throw new AppError('unauthorized', 'The Authorization header is no bearer credential');
+    return authorization.slice(7).trim();
+  }
+  const offered = offeredProtocols(request).find((name) => name.startsWith(BEARER_SUBPROTOCOL));
+  return offered?.slice(BEARER_SUBPROTOCOL.length);
+}
+
+function allowedOrigins(config: Config): string[] {
+  return [...config.CORS_ALLOW_ORIGINS, new URL(config.APP_URL).origin];
+}
+
+function offeredProtocols(request: IncomingMessage): string[] {
+  return (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+}
+
+/** Answers an upgrade with an error instead, in the envelope of the API. */
+export function refuseUpgrade(socket: Duplex, thrown: unknown): void {
+  const error = asAppError(thrown);
+  const body = JSON.stringify(errorEnvelope(error, newId()));
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+    ...(error.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    ...error.headers,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,112 @@
+import { utcDay } from '../../../lib/clock.ts';
+import { AgentPolicies, CAPABILITIES, type AgentPolicyRow, type Capability } from '../../../db/models/agent-policy.ts';
+import { grantableWith } from '../../../lib/grantable.ts';
+import { maskOf, type Permission } from '../../../lib/permissions.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+
+/** What the caller may do without another person, at this moment. */
+export interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api_key_id' | 'oauth_grant_id'> {
+  /** Whose rules these are: a policy's, those of a credential that has none, or those of a person's role. */
+  source: 'policy' | 'none' | 'session';
+  id: string | null;
+  /** Whether anything at all happens without a person. */
+  autonomous: boolean;
+  capabilities: Capability[];
+  /** null: any mailbox. */
+  mailbox_ids: string[] | null;
+  /** null: no limit beside those of the organization. */
+  max_recipients_per_run: number | null;
+  max_recipients_per_day: number | null;
+  max_actions_per_day: number | null;
+  /** null: for a credential, a person approves every order; for a person, no limit. */
+  max_monthly_mailbox_spend_cents: number | null;
+  expires_at: Date | null;
+  /** What was counted on this UTC day. */
+  used_today: { actions: number; recipients: number };
+}
+
+/** The scopes of which a credential needs one for an action. */
+const SCOPES: Record<Capability, readonly Permission[]> = {
+  'campaign.launch': ['SEND_CAMPAIGNS', 'EXECUTE_RUNS'],
+  'email.compose': ['SEND_DIRECT_EMAIL'],
+  'inbox.reply': ['SEND_INBOX_REPLY'],
+  'mailbox.provision': ['MANAGE_MAILBOX_PROVISIONING'],
+};
+
+const NOTHING_USED = { actions: 0, recipients: 0 };
+
+/**
+ * The rules of the calling credential (GET /agent-policies/effective): of its policy only what its scopes and its mailboxes let it use.
+ * Without a policy it is an empty one, by which a person decides on every action. A signed-in person is limited by their role alone.
+ */
+export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {
+  const { actor } = ctx;
+  if (actor.kind === 'session') return personPolicy(actor);
+  const org = reader(ctx);
+  const now = ctx.clock.now();
+  const policy = await (actor.apiKeyId
+    ? org.query(AgentPolicies).findOne({ api_key_id: actor.apiKeyId })
+    : org.query(AgentPolicies).findOne({ oauth_grant_id: actor.oauthGrantId! }));
+  if (!policy) return emptyPolicy(actor);
+  const capabilities = usableWith(actor.permissions).filter((name) => policy.capabilities.includes(name));
+  const mailboxes = policy.mailbox_ids.filter((id) => actor.allowedMailboxes?.includes(id) ?? true);
+  const [used = NOTHING_USED] = await org.sql<{ actions: number; recipients: number }>(
+    'select actions, recipients from agent_policy_usage where organization_id = :org and credential_id = :credential and day = :day',
+    { credential: actor.apiKeyId ?? actor.oauthGrantId!, day: utcDay(now) },
+  );
+  return {
+    ...policy,
+    source: 'policy',
+    autonomous: policy.enabled && policy.expires_at > now && capabilities.length > 0,
+    capabilities,
+    mailbox_ids: mailboxes,
+    used_today: used,
+  };
+}
+
+function personPolicy(actor: Actor): EffectivePolicy {
+  const capabilities = usableWith(grantableWith(actor.orgPermissions));
+  return {
+    source: 'session',
+    id: null,
+    api_key_id: null,
+    oauth_grant_id: null,
+    name: 'Signed-in person',
+    enabled: true,
+    autonomous: capabilities.length > 0,
+    capabilities,
+    mailbox_ids: null,
+    max_recipients_per_run: null,
+    max_recipients_per_day: null,
+    max_actions_per_day: null,
+    max_monthly_mailbox_spend_cents: null,
+    expires_at: null,
+    used_today: NOTHING_USED,
+  };
+}
+
+function emptyPolicy(actor: Actor): EffectivePolicy {
+  return {
+    source: 'none',
+    id: null,
+    api_key_id: actor.apiKeyId ?? null,
+    oauth_grant_id: actor.oauthGrantId ?? null,
+    name: 'No policy',
+    enabled: false,
+    autonomous: false,
+    capabilities: [],
+    mailbox_ids: [],
+    max_recipients_per_run: 0,
+    max_recipients_per_day: 0,
+    max_actions_per_day: 0,
+    max_monthly_mailbox_spend_cents: null,
+    expires_at: null,
+    used_today: NOTHING_USED,
+  };
+}
+
+function usableWith(permissions: number): Capability[] {
+  return CAPABILITIES.filter((capability) => SCOPES[capability].some((scope) => (permissions & maskOf([scope])) !== 0));
+}

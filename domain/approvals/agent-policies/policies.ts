@@ -1,0 +1,176 @@
+import { AgentPolicies, type AgentPolicyRow, type Capability } from '../../../db/models/agent-policy.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { assertAsSeen } from '../../platform/as-seen.ts';
+import { idProblems } from '../../platform/references.ts';
+
+export type { AgentPolicyRow };
+
+/** A policy as it is written; a replacement is as whole as a new one. */
+export interface PolicyInput {
+  /** Exactly one of the two. */
+  api_key_id?: string | null | undefined;
+  oauth_grant_id?: string | null | undefined;
+  name: string;
+  enabled: boolean;
+  capabilities: Capability[];
+  mailbox_ids: string[];
+  max_recipients_per_run: number;
+  max_recipients_per_day: number;
+  max_actions_per_day: number;
+  /** The most that one order's monthly total may be, in cents; without one a person approves every order. */
+  max_monthly_mailbox_spend_cents?: number | null | undefined;
+  expires_at: Date;
+}
+
+type Given = { [Field in keyof PolicyInput]?: PolicyInput[Field] | undefined };
+
+/** Faults of a policy as far as it is given: credentials and mailboxes of no use here, an end in the past. */
+export async function policyProblems(org: OrgScope, given: Given, now: Date): Promise<Problem[]> {
+  return [
+    ...(await credentialProblems(org, given, now)),
+    ...(await idProblems(
+      org,
+      'mailboxes',
+      given.mailbox_ids ?? [],
+      'body.mailbox_ids',
+      'No mailbox of this workspace',
+    )),
+    ...(given.expires_at && given.expires_at <= now ? [{ path: 'body.expires_at', message: 'Lies in the past' }] : []),
+  ];
+}
+
+async function credentialProblems(org: OrgScope, given: Given, now: Date): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const { api_key_id: keyId, oauth_grant_id: grantId } = given;
+  if (keyId) {
+    const key = isUuid(keyId) ? await org.table('api_keys').where({ id: keyId, status: 'active' }).first() : undefined;
+    if (!key || (key.expires_at && key.expires_at <= now))
+      problems.push({ path: 'body.api_key_id', message: 'No usable API key of this workspace' });
+  }
+  if (grantId) {
+    const grant = isUuid(grantId)
+      ? await org.table('oauth_grants').where({ id: grantId }).whereNull('revoked_at').first('id')
+      : undefined;
+    if (!grant) problems.push({ path: 'body.oauth_grant_id', message: 'No standing OAuth grant of this workspace' });
+  }
+  return problems;
+}
+
+/** All policies of the organization, newest first (GET /agent-policies). */
+export async function listPolicies(ctx: Ctx, request: PageRequest): Promise<Page<AgentPolicyRow>> {
+  const after = decodeIdCursor('agent_policies', null, request.cursor);
+  const query = reader(ctx)
+    .query(AgentPolicies)
+    .orderBy('id', 'desc')
+    .limit(request.limit + 1);
+  const rows = await (after === undefined ? query : query.where('id', '<', after));
+  return pageOf(rows, request.limit, (last) => encodeCursor('agent_policies', null, [last.id]));
+}
+
+/**
+ * Gives a key or grant a policy (POST /agent-policies). It takes effect with the next action.
+ * @throws AppError bad_request with every problem, conflict when the credential has one already
+ */
+export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentPolicyRow> {
+  return transact(ctx, async (tx) => {
+    refuseProblems(await policyProblems(tx.org, input, tx.now));
+    const policy = await tx.org.create(AgentPolicies, {
+      id: newId(),
+      ...toColumns(input),
+      created_by: ctx.actor.userId,
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    tx.emit('agent_policy.created', policyEvent(policy));
+    tx.audit({
+      action: 'agent_policy.created',
+      entityType: 'agent_policy',
+      entityId: policy.id,
+      changes: toColumns(input),
+    });
+    return policy;
+  });
+}
+
+/**
+ * Replaces a policy (PUT /agent-policies/:id): what is not sent is not kept. Actions that were authorized by the old one have committed
+ * when this answers; what was counted today stays counted.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, conflict when it has another `updated_at` by now, and as {@link createPolicy}
+ */
+export async function replacePolicy(
+  ctx: Ctx,
+  id: string,
+  input: PolicyInput,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<AgentPolicyRow> {
+  if (!isUuid(id)) throw notFound('Policy');
+  return transact(ctx, async (tx) => {
+    const before = await tx.org.query(AgentPolicies).findById(id).forUpdate();
+    if (!before) throw notFound('Policy');
+    assertAsSeen('The policy', before.updated_at, expectedUpdatedAt);
+    refuseProblems(await policyProblems(tx.org, input, tx.now));
+    const columns = toColumns(input);
+    const changes = changesBetween(before, columns);
+    const fields = Object.keys(changes);
+    if (fields.length === 0) return before;
+    const policy = await tx.org.query(AgentPolicies).patchAndFetchById(id, { ...columns, updated_at: tx.now });
+    tx.emit('agent_policy.updated', { ...policyEvent(policy!), fields });
+    tx.audit({ action: 'agent_policy.updated', entityType: 'agent_policy', entityId: id, changes });
+    return policy!;
+  });
+}
+
+/**
+ * Deletes a policy (DELETE /agent-policies/:id): from now on every action of its credential waits for a person.
+ * @throws AppError not_found
+ */
+export async function deletePolicy(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const [policy] = isUuid(id) ? await tx.org.query(AgentPolicies).where({ id }).delete().returning('*') : [];
+    if (!policy) throw notFound('Policy');
+    tx.emit('agent_policy.deleted', policyEvent(policy));
+    tx.audit({
+      action: 'agent_policy.deleted',
+      entityType: 'agent_policy',
+      entityId: id,
+      changes: { name: policy.name },
+    });
+  });
+}
+
+function toColumns(input: PolicyInput) {
+  return {
+    api_key_id: input.api_key_id ?? null,
+    oauth_grant_id: input.oauth_grant_id ?? null,
+    name: input.name,
+    enabled: input.enabled,
+    capabilities: [...new Set(input.capabilities)].sort(),
+    mailbox_ids: [...new Set(input.mailbox_ids.map((mailbox) => mailbox.toLowerCase()))].sort(),
+    max_recipients_per_run: input.max_recipients_per_run,
+    max_recipients_per_day: input.max_recipients_per_day,
+    max_actions_per_day: input.max_actions_per_day,
+    max_monthly_mailbox_spend_cents: input.max_monthly_mailbox_spend_cents ?? null,
+    expires_at: input.expires_at,
+  };
+}
+
+type PolicyColumns = ReturnType<typeof toColumns>;
+
+function changesBetween(before: AgentPolicyRow, after: PolicyColumns): Record<string, { old: unknown; new: unknown }> {
+  const names = Object.keys(after) as (keyof PolicyColumns)[];
+  return Object.fromEntries(
+    names
+      .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+      .map((name) => [name, { old: before[name], new: after[name] }]),
+  );
+}
+
+function policyEvent({ id, name, api_key_id, oauth_grant_id }: AgentPolicyRow) {
+  return { policy_id: id, name, api_key_id, oauth_grant_id };
+}

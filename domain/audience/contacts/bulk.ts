@@ -1,0 +1,172 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError, badRequest } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { addLeads } from '../leads/add.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { announceUpdates } from '../../directory/announce-contact.ts';
+import { cleanText, fieldsFit, TOO_MANY_FIELDS } from '../../directory/contact-fields.ts';
+import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
+import { resolveSelection, type Selection } from './selection.ts';
+import { fileContacts } from './upsert.ts';
+import { scheduleVerification } from '../verification/schedule.ts';
+import { viewContacts, type ContactView } from '../../directory/contact-view.ts';
+
+/**
+ * One change of a custom field over a selection: ADD sets it where it is missing, EDIT where it exists, DELETE removes it,
+ * RENAME moves it to the key in `value`.
+ */
+export interface FieldOperation {
+  type: 'ADD' | 'EDIT' | 'DELETE' | 'RENAME';
+  key: string;
+  value?: string | undefined;
+}
+
+export interface BulkEdit extends Selection {
+  add_campaigns?: readonly string[] | undefined;
+  remove_campaigns?: readonly string[] | undefined;
+  add_categories?: readonly string[] | undefined;
+  remove_categories?: readonly string[] | undefined;
+  fields?: readonly FieldOperation[] | undefined;
+  subscribe?: boolean | undefined;
+  /** Has the addresses looked at that have no verdict yet. */
+  verify?: true | undefined;
+}
+
+/** What changes the contacts themselves. */
+const EDITS = [
+  'add_campaigns',
+  'remove_campaigns',
+  'add_categories',
+  'remove_categories',
+  'fields',
+  'subscribe',
+] as const;
+
+/** Each sets custom_fields from :key and :value. Rows that it would not change are not written. */
+const FIELD_SQL: Record<FieldOperation['type'], string> = {
+  ADD: `jsonb_build_object(cast(:key as text), cast(:value as text)) || custom_fields`,
+  EDIT: `case when jsonb_exists(custom_fields, :key)
+    then custom_fields || jsonb_build_object(cast(:key as text), cast(:value as text)) else custom_fields end`,
+  DELETE: `custom_fields - cast(:key as text)`,
+  RENAME: `case when jsonb_exists(custom_fields, :key)
+    then (custom_fields - cast(:key as text)) || jsonb_build_object(cast(:value as text), custom_fields -> cast(:key as text))
+    else custom_fields end`,
+};
+
+/**
+ * One edit over a selection of contacts. Suppressed addresses stay unsubscribed.
+ * contact.updated fires once, with `bulk` and `count` in its metadata, unless addresses are only to be verified: it fires with each verdict. Returns the
+ * contacts as they are now.
+ * @throws AppError too_many_contacts, selection_too_large (also for contacts whose custom fields are more than one answer holds), bad_request (nothing selected,
+ *   unknown category or campaign, more custom fields than a contact may have, no verification here)
+ */
+export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
+  if (edit.verify && ctx.config.EMAIL_VERIFICATION === 'off')
+    throw new AppError('bad_request', 'This installation verifies no addresses', {
+      fix: 'Its operator sets EMAIL_VERIFICATION.',
+    });
+  return transact(ctx, async (tx) => {
+    await assertKnown(tx.org, namedByBulkEdit(edit));
+    const ids = await resolveSelection(tx.org, edit, tx.now);
+    if (edit.verify) {
+      await scheduleVerification(tx, ids);
+      tx.audit({ action: 'verify', entityType: 'contact', metadata: { bulk: true, count: ids.length } });
+      if (EDITS.every((name) => edit[name] === undefined)) {
+        await assertAnswerable(tx.org, ids);
+        return viewContacts(tx.org, ids);
+      }
+    }
+    for (const [index, operation] of (edit.fields ?? []).entries()) await changeField(tx, ids, operation, index);
+    await setSubscribed(tx, ids, edit.subscribe);
+    await fileContacts(tx.org, ids, edit.add_categories ?? []);
+    const unfile = (edit.remove_categories ?? []).filter(isUuid);
+    if (unfile.length > 0) {
+      await tx.org.sql(
+        `delete from contact_categories
+         where organization_id = :org and contact_id = any(cast(:ids as uuid[])) and label_id = any(cast(:labels as uuid[]))`,
+        { ids, labels: unfile },
+      );
+    }
+    const leave = (edit.remove_campaigns ?? []).filter(isUuid);
+    if (leave.length > 0) await leaveCampaigns(tx, ids, leave, 'removed_from_campaign');
+    for (const campaignId of edit.add_campaigns ?? []) await addLeads(tx, campaignId, ids);
+    await tx.org.sql(
+      'update contacts set updated_at = :now where organization_id = :org and id = any(cast(:ids as uuid[]))',
+      { ids, now: tx.now },
+    );
+    announceUpdates(tx, ids.length);
+    tx.audit({ action: 'update', entityType: 'contact', metadata: { bulk: true, count: ids.length } });
+    await assertAnswerable(tx.org, ids);
+    return viewContacts(tx.org, ids);
+  });
+}
+
+/** The categories and campaigns that an edit of many contacts names. */
+export function namedByBulkEdit(edit: BulkEdit): NamedRecords {
+  return {
+    categories: [{ path: 'body.add_categories', ids: edit.add_categories ?? [] }],
+    campaigns: [{ path: 'body.add_campaigns', ids: edit.add_campaigns ?? [] }],
+  };
+}
+
+async function changeField(tx: Tx, ids: readonly string[], operation: FieldOperation, index: number): Promise<void> {
+  const bindings = { ids, key: cleanText(operation.key), value: cleanText(operation.value ?? '') };
+  const changed = FIELD_SQL[operation.type];
+  const chosen = 'organization_id = :org and id = any(cast(:ids as uuid[]))' as const;
+  const [full] =
+    operation.type === 'DELETE'
+      ? []
+      : await tx.org.sql<{ contacts: number }>(
+          `select count(*)::int as contacts from contacts where ${chosen} and not ${fieldsFit('custom_fields', `(${changed})`)}`,
+          bindings,
+        );
+  if (full && full.contacts > 0)
+    throw badRequest('Some contacts cannot have this field as well', [
+      { path: `body.fields.${index}`, message: `${full.contacts} contacts would have too many: ${TOO_MANY_FIELDS}` },
+    ]);
+  await tx.org.sql(`update contacts set custom_fields = ${changed} where ${chosen}`, bindings);
+}
+
+/** Bytes of custom fields that one answer holds at most: it is made in memory, a few times over. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** @throws AppError selection_too_large */
+async function assertAnswerable(org: OrgScope, ids: readonly string[]): Promise<void> {
+  const [row] = await org.sql<{ bytes: number }>(
+    `select coalesce(sum(octet_length(custom_fields::text)), 0)::float8 as bytes from contacts
+     where organization_id = :org and id = any(cast(:ids as uuid[]))`,
+    { ids },
+  );
+  if (row!.bytes <= MAX_ANSWER_BYTES) return;
+  throw new AppError(
+    'selection_too_large',
+    'The custom fields of the selected contacts are larger than one answer; nothing changed',
+    {
+      fix: 'Select fewer contacts and repeat.',
+    },
+  );
+}
+
+async function setSubscribed(tx: Tx, ids: readonly string[], subscribe: boolean | undefined): Promise<void> {
+  if (subscribe === undefined) return;
+  let chosen = ids;
+  if (subscribe) {
+    const rows = await tx.org.sql<Columns<'contacts', 'id' | 'email'>>(
+      'select id, email from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) and not subscribed',
+      { ids },
+    );
+    const suppressed = await suppressedAmong(
+      tx.org,
+      rows.map((row) => row.email),
+      tx.now,
+    );
+    chosen = rows.filter((row) => !suppressed.has(row.email)).map((row) => row.id);
+  }
+  await tx.org.sql(
+    'update contacts set subscribed = :subscribe where organization_id = :org and id = any(cast(:ids as uuid[]))',
+    { ids: chosen, subscribe },
+  );
+}

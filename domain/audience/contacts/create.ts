@@ -1,0 +1,135 @@
+import { AppError, badRequest, refuseProblems } from '../../../lib/errors.ts';
+import { addLeads } from '../leads/add.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { announceUpdates } from '../../directory/announce-contact.ts';
+import {
+  cleanCustomFields,
+  cleanText,
+  fitCustomFields,
+  TOO_MANY_FIELDS,
+  type ContactDraft,
+} from '../../directory/contact-fields.ts';
+import { assertKnown, type NamedRecords } from '../../sending/leads/membership.ts';
+import { fileContacts, upsertContacts } from './upsert.ts';
+import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
+
+/** Contacts of one request at most; larger numbers need an import. */
+const MAX_CONTACTS_PER_REQUEST = 1000;
+/** A request with more contacts than this fires no contact.created. */
+const BULK_ARRIVAL = 100;
+
+export interface ContactInput {
+  email: string;
+  first_name?: string | undefined;
+  last_name?: string | undefined;
+  company?: string | undefined;
+  phone?: string | undefined;
+  campaigns?: readonly string[] | undefined;
+  categories?: readonly string[] | undefined;
+  custom_fields?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The categories and campaigns that new contacts name. */
+export function namedByContacts(
+  inputs: readonly Partial<Pick<ContactInput, 'categories' | 'campaigns'>>[],
+): NamedRecords {
+  return {
+    categories: inputs.map(({ categories = [] }, index) => ({ path: `body.${index}.categories`, ids: categories })),
+    campaigns: inputs.map(({ campaigns = [] }, index) => ({ path: `body.${index}.campaigns`, ids: campaigns })),
+  };
+}
+
+/**
+ * Adds contacts, or updates those whose address is known with the non-empty fields sent. The same address twice in one
+ * request is one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct contact once,
+ * in the order of the request.
+ * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, more custom fields than a contact may have)
+ */
+export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]): Promise<ContactView[]> {
+  if (inputs.length === 0) throw badRequest('Send at least one contact', [{ path: 'body', message: 'Empty' }]);
+  if (inputs.length > MAX_CONTACTS_PER_REQUEST) {
+    throw new AppError('too_many_contacts', `At most ${MAX_CONTACTS_PER_REQUEST} contacts per request`, {
+      fix: 'Split the list, or use POST /v1/contacts/import.',
+    });
+  }
+  return transact(ctx, async (tx) => {
+    await assertKnown(tx.org, namedByContacts(inputs));
+    const drafts = mergeByAddress(inputs);
+    const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
+    for (const email of suppressed.keys()) drafts.get(email)!.subscribed = false;
+    const stored = await upsertContacts(tx, [...drafts.values()], {
+      existing: 'update',
+      source: 'api',
+      sourceDetail: '',
+    });
+    const idOf = new Map(stored.map((row) => [row.email, row.id]));
+    const isFull = (email: string) => !idOf.has(email) || !fitCustomFields(drafts.get(email)!.customFields);
+    refuseProblems(
+      inputs.flatMap(({ email }, index) =>
+        isFull(email) ? [{ path: `body.${index}.custom_fields`, message: TOO_MANY_FIELDS }] : [],
+      ),
+    );
+
+    for (const [categoryId, ids] of idsBy(inputs, (input) => input.categories, idOf))
+      await fileContacts(tx.org, ids, [categoryId]);
+    for (const [campaignId, ids] of idsBy(inputs, (input) => input.campaigns, idOf))
+      await addLeads(tx, campaignId, ids);
+
+    const views = await viewContacts(
+      tx.org,
+      [...drafts.keys()].map((email) => idOf.get(email)!),
+    );
+    const inserted = new Set(stored.filter((row) => row.inserted).map((row) => row.id));
+    const updated = views.filter((view) => !inserted.has(view.id));
+    if (inputs.length <= BULK_ARRIVAL) {
+      for (const view of views) {
+        if (inserted.has(view.id)) tx.emit('contact.created', contactPayload(view));
+        else tx.emit('contact.updated', contactUpdate(view));
+      }
+    } else {
+      announceUpdates(tx, updated.length);
+    }
+    const one = views.length === 1 ? views[0]! : undefined;
+    tx.audit({
+      action: one && !inserted.has(one.id) ? 'update' : 'create',
+      entityType: 'contact',
+      ...(one ? { entityId: one.id } : {}),
+      metadata: { created: inserted.size, updated: updated.length },
+    });
+    return views;
+  });
+}
+
+function mergeByAddress(inputs: readonly ContactInput[]): Map<string, ContactDraft> {
+  const drafts = new Map<string, ContactDraft>();
+  for (const input of inputs) {
+    const before = drafts.get(input.email);
+    drafts.set(input.email, {
+      email: input.email,
+      firstName: cleanText(input.first_name ?? '') || (before?.firstName ?? ''),
+      lastName: cleanText(input.last_name ?? '') || (before?.lastName ?? ''),
+      company: cleanText(input.company ?? '') || (before?.company ?? ''),
+      phone: cleanText(input.phone ?? '') || (before?.phone ?? ''),
+      customFields: Object.assign(before?.customFields ?? {}, cleanCustomFields(input.custom_fields ?? {})),
+      subscribed: true,
+    });
+  }
+  return drafts;
+}
+
+function idsBy(
+  inputs: readonly ContactInput[],
+  pick: (input: ContactInput) => readonly string[] | undefined,
+  idOf: Map<string, string>,
+): Map<string, string[]> {
+  const groups = new Map<string, Set<string>>();
+  for (const input of inputs) {
+    for (const key of pick(input) ?? []) {
+      const group = groups.get(key.toLowerCase()) ?? new Set();
+      groups.set(key.toLowerCase(), group.add(idOf.get(input.email)!));
+    }
+  }
+  return new Map([...groups].map(([key, ids]) => [key, [...ids]]));
+}

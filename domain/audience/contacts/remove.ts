@@ -1,0 +1,58 @@
+import type { Columns } from '../../../db/rows.ts';
+import { notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { cancelUnsent } from '../../inbox/compose/scheduled.ts';
+import { abandonDeliveries } from '../../connect/integrations/settle.ts';
+import { eraseTraces } from '../../directory/erase-traces.ts';
+import { leaveCampaigns } from '../../sending/leads/membership.ts';
+import { resolveSelection, type Selection } from './selection.ts';
+
+/**
+ * Deletes a contact with its person, events and conversions. Its runs are signalled first; emails already sent and messages received stay for
+ * the figures, without their contact and their words.
+ * @throws AppError not_found
+ */
+export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('Contact');
+  await transact(ctx, async (tx) => {
+    await endWork(tx, [id]);
+    const [contact] = await tx.org.sql<Columns<'contacts', 'email'>>(
+      'delete from contacts where organization_id = :org and id = :id returning email',
+      { id },
+    );
+    if (!contact) throw notFound('Contact');
+    tx.emit('contact.deleted', { entity_id: id, contact_id: id, contact_email: contact.email });
+    tx.audit({ action: 'delete', entityType: 'contact', entityId: id, changes: { email: contact.email } });
+  });
+}
+
+/**
+ * Deletes a selection of contacts, each as {@link deleteContact} does; contact.deleted fires once, with `bulk` and `count` in its metadata.
+ * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected)
+ */
+export async function deleteContacts(ctx: Ctx, selection: Selection): Promise<number> {
+  return transact(ctx, async (tx) => {
+    const ids = await resolveSelection(tx.org, selection, tx.now);
+    await endWork(tx, ids);
+    await tx.org.sql('delete from contacts where organization_id = :org and id = any(cast(:ids as uuid[]))', { ids });
+    tx.emit('contact.deleted', { metadata: { bulk: true, count: ids.length } });
+    tx.audit({ action: 'delete', entityType: 'contact', metadata: { bulk: true, count: ids.length } });
+    return ids.length;
+  });
+}
+
+/** Ends what goes on for contacts that are about to be deleted, and erases their traces. */
+async function endWork(tx: Tx, ids: readonly string[]): Promise<void> {
+  // Leads before their contact, the lock order of every writer.
+  await leaveCampaigns(tx, ids, null, 'contact_deleted');
+  await cancelUnsent(tx, ids);
+  await eraseTraces(tx, ids);
+  // Locked, so that no delivery is added for them from now on.
+  await tx.org.sql(
+    'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
+    { ids },
+  );
+  await abandonDeliveries(tx, { contactIds: ids }, 'The contact was deleted');
+}

@@ -1,0 +1,65 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError, badRequest } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { compileFilters, type ContactFilters } from '../../directory/contact-filters.ts';
+
+const MAX_IDS = 1000;
+const MAX_SELECTED = 50_000;
+
+/** The contacts of a bulk call: ids, or all that match the filters, except some. */
+export interface Selection {
+  contacts?: readonly string[] | undefined;
+  all?: boolean | undefined;
+  filters?: ContactFilters | undefined;
+  exclude?: readonly string[] | undefined;
+}
+
+/**
+ * The ids of a selection, locked in order. Unknown ids are left out.
+ * @throws AppError too_many_contacts (over 1000 ids or 50000 exclusions), selection_too_large (filters match over 50000),
+ *   bad_request when nothing is selected
+ */
+export async function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
+  const ids = selection.all ? await matching(org, selection, now) : await listed(org, selection.contacts ?? []);
+  if (ids.length === 0)
+    throw badRequest('The selection contains no contact', [{ path: 'body', message: 'Nothing selected' }]);
+  return ids;
+}
+
+async function listed(org: OrgScope, asked: readonly string[]): Promise<string[]> {
+  if (asked.length > MAX_IDS) {
+    throw new AppError('too_many_contacts', `At most ${MAX_IDS} contacts per call`, {
+      fix: 'Split the list, or select with all and filters.',
+    });
+  }
+  const rows = await org.sql<Columns<'contacts', 'id'>>(
+    'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
+    { ids: asked.filter(isUuid) },
+  );
+  return rows.map((row) => row.id);
+}
+
+async function matching(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
+  if (!selection.filters) {
+    throw badRequest('Selecting all needs filters', [
+      { path: 'body.filters', message: 'Required with all; {} means every contact' },
+    ]);
+  }
+  const exclude = (selection.exclude ?? []).filter(isUuid);
+  if (exclude.length > MAX_SELECTED)
+    throw new AppError('too_many_contacts', `At most ${MAX_SELECTED} exclusions per call`);
+  const where = compileFilters(selection.filters, now);
+  if (exclude.length > 0)
+    where.add(`not exists (select 1 from unnest(${where.bind(exclude, 'uuid[]')}) as out(id) where out.id = c.id)`);
+  const rows = await org.sql<Columns<'contacts', 'id'>>(
+    `select c.id from contacts c where c.organization_id = :org and ${where.all()} order by c.id limit :limit for update`,
+    { ...where.bindings, limit: MAX_SELECTED + 1 },
+  );
+  if (rows.length > MAX_SELECTED) {
+    throw new AppError('selection_too_large', `The filters match more than ${MAX_SELECTED} contacts; nothing changed`, {
+      fix: 'Narrow the filters and repeat.',
+    });
+  }
+  return rows.map((row) => row.id);
+}

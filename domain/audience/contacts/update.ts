@@ -1,0 +1,128 @@
+import { Contacts } from '../../../db/models/contact.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { addLeads } from '../leads/add.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { identifyPerson } from '../identities/identify.ts';
+import { assertAsSeen } from '../../platform/as-seen.ts';
+import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { cleanCustomFields, cleanText } from '../../directory/contact-fields.ts';
+import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
+import { fileContacts } from './upsert.ts';
+import { contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
+
+/** A sparse edit of one contact. */
+export interface ContactEdit {
+  first_name?: string | undefined;
+  last_name?: string | undefined;
+  /** Lower-case. */
+  email?: string | undefined;
+  company?: string | undefined;
+  phone?: string | undefined;
+  custom_fields?: Readonly<Record<string, string>> | undefined;
+  subscribed?: boolean | undefined;
+  campaigns?: readonly string[] | undefined;
+  categories?: readonly string[] | undefined;
+  add_categories?: readonly string[] | undefined;
+  remove_categories?: readonly string[] | undefined;
+}
+
+/**
+ * Changes the sent fields of a contact. `custom_fields`, `campaigns` and `categories` replace the stored ones; a new address
+ * resets the verification verdict, and the old one stays known as the contact's for product events.
+ * @throws AppError not_found, contact_email_taken, bad_request (unknown category or campaign),
+ *   conflict (subscribing a suppressed address, or another `updated_at` by now)
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ */
+export async function updateContact(
+  ctx: Ctx,
+  id: string,
+  edit: ContactEdit,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<ContactView> {
+  if (!isUuid(id)) throw notFound('Contact');
+  return transact(ctx, async (tx) => {
+    const before = await tx.org.query(Contacts).findById(id).forUpdate();
+    if (!before) throw notFound('Contact');
+    assertAsSeen('The contact', before.updated_at, expectedUpdatedAt);
+    await assertKnown(tx.org, namedByEdit(edit));
+    const columns = changedColumns(edit, before.email);
+    const email = edit.email ?? before.email;
+    if (edit.email !== undefined || edit.subscribed) {
+      const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).has(email);
+      if (suppressed && edit.subscribed) {
+        throw new AppError('conflict', 'This address is suppressed', {
+          fix: 'Lift the entry with DELETE /v1/suppressions/:id first.',
+        });
+      }
+      if (suppressed) columns.subscribed = false;
+    }
+    await tx.org
+      .query(Contacts)
+      .findById(id)
+      .patch({ ...columns, updated_at: tx.now });
+    if (email !== before.email) await identifyPerson(tx, { contactId: id, formerEmail: before.email });
+    await refile(tx, id, edit);
+    if (edit.campaigns) await setCampaigns(tx, id, edit.campaigns);
+
+    const [after] = await viewContacts(tx.org, [id]);
+    tx.emit('contact.updated', contactUpdate(after!));
+    const fields = Object.keys(edit).filter((key) => edit[key as keyof ContactEdit] !== undefined);
+    tx.audit({ action: 'update', entityType: 'contact', entityId: id, changes: { fields } });
+    return after!;
+  });
+}
+
+/** The categories and campaigns that an edit of a contact names. */
+export function namedByEdit(edit: ContactEdit): NamedRecords {
+  return {
+    categories: [
+      { path: 'body.categories', ids: edit.categories ?? [] },
+      { path: 'body.add_categories', ids: edit.categories ? [] : (edit.add_categories ?? []) },
+    ],
+    campaigns: [{ path: 'body.campaigns', ids: edit.campaigns ?? [] }],
+  };
+}
+
+function changedColumns(edit: ContactEdit, oldEmail: string): Record<string, unknown> {
+  const columns: Record<string, unknown> = {};
+  for (const field of ['first_name', 'last_name', 'company', 'phone'] as const) {
+    if (edit[field] !== undefined) columns[field] = cleanText(edit[field]);
+  }
+  if (edit.custom_fields) columns.custom_fields = cleanCustomFields(edit.custom_fields, { keepEmpty: true });
+  if (edit.subscribed !== undefined) columns.subscribed = edit.subscribed;
+  if (edit.email !== undefined && edit.email !== oldEmail) {
+    Object.assign(columns, {
+      email: edit.email,
+      verification_status: 'unknown',
+      verification_reason: '',
+      is_catch_all: false,
+      verification_checked_at: null,
+      esp_provider: '',
+      esp_resolved_at: null,
+    });
+  }
+  return columns;
+}
+
+async function refile(tx: Tx, id: string, edit: ContactEdit): Promise<void> {
+  const filed = tx.org.table('contact_categories').where({ contact_id: id });
+  if (edit.categories) {
+    await filed.delete();
+    await fileContacts(tx.org, [id], edit.categories);
+    return;
+  }
+  const remove = (edit.remove_categories ?? []).filter(isUuid);
+  if (remove.length > 0) await filed.whereIn('label_id', remove).delete();
+  await fileContacts(tx.org, [id], edit.add_categories ?? []);
+}
+
+async function setCampaigns(tx: Tx, contactId: string, campaigns: readonly string[]): Promise<void> {
+  const wanted = new Set(campaigns.map((id) => id.toLowerCase()));
+  const before = await tx.org.table('enrollments').where({ contact_id: contactId }).pluck('campaign_id');
+  const gone = before.filter((id) => !wanted.has(id));
+  if (gone.length > 0) await leaveCampaigns(tx, [contactId], gone, 'removed_from_campaign');
+  const present = new Set(before);
+  for (const campaignId of wanted) if (!present.has(campaignId)) await addLeads(tx, campaignId, [contactId]);
+}

@@ -1,0 +1,96 @@
+import { json } from '../../../db/connection.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { takeOverPeople } from '../identities/contacts.ts';
+import { fieldsFit, type ContactDraft } from '../../directory/contact-fields.ts';
+
+export interface UpsertOptions {
+  /** What to do with a known address: update it with the sent fields that are not empty, fill what is empty in it, or keep it as it is. */
+  existing: 'update' | 'fill' | 'keep';
+  /** The source of the contacts (`contact.created`): api, import, catalogue. */
+  source: string;
+  sourceDetail: string;
+}
+
+export interface UpsertedContact {
+  id: string;
+  email: string;
+  inserted: boolean;
+}
+
+/**
+ * The known contact with the fields of `first` that are not empty and the other fields of `second`; an opt-out of either stays. One that would have more
+ * fields than it may stays as it is.
+ */
+const merge = (first: 'contacts' | 'excluded', second: 'contacts' | 'excluded'): string => `do update set
+  ${['first_name', 'last_name', 'company', 'phone'].map((name) => `${name} = coalesce(nullif(${first}.${name}, ''), ${second}.${name})`).join(', ')},
+  custom_fields = ${second}.custom_fields || ${first}.custom_fields,
+  subscribed = contacts.subscribed and excluded.subscribed,
+  updated_at = excluded.updated_at
+  where ${fieldsFit('contacts.custom_fields', `(${second}.custom_fields || ${first}.custom_fields)`)}`;
+
+const ON_CONFLICT = {
+  update: merge('excluded', 'contacts'),
+  fill: merge('contacts', 'excluded'),
+  keep: 'do nothing',
+} as const;
+
+/**
+ * Stores contacts by address in one statement: new ones are inserted, known ones take the non-empty fields, or those that they lack. An opt-out is
+ * applied, never undone. New contacts take over the people that product events have made of their addresses. Addresses must be distinct. Returns the stored ones: with `keep` only the new, otherwise
+ * all but those whose custom fields would be too many.
+ */
+export async function upsertContacts(
+  tx: Tx,
+  drafts: readonly ContactDraft[],
+  options: UpsertOptions,
+): Promise<UpsertedContact[]> {
+  if (drafts.length === 0) return [];
+  // Rows are locked in the order of addresses, so two imports of the same people wait for each other instead of deadlocking.
+  const stored = await tx.org.sql<UpsertedContact>(
+    `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, subscribed,
+       source, source_detail, created_at, updated_at)
+     select r.id, cast(:org as uuid), r.email, r.first_name, r.last_name, r.company, r.phone, cast(r.custom_fields as jsonb), r.subscribed,
+       :source, :detail, :now, :now
+     from unnest(cast(:ids as uuid[]), cast(:emails as text[]), cast(:first as text[]), cast(:last as text[]), cast(:companies as text[]),
+       cast(:phones as text[]), cast(:custom as text[]), cast(:subscribed as boolean[]))
+       as r(id, email, first_name, last_name, company, phone, custom_fields, subscribed)
+     order by r.email
+     on conflict on constraint contacts_email_key ${ON_CONFLICT[options.existing]}
+     returning id, email, (xmax = 0) as inserted`,
+    {
+      source: options.source,
+      detail: options.sourceDetail,
+      now: tx.now,
+      ids: drafts.map(() => newId()),
+      emails: drafts.map((draft) => draft.email),
+      first: drafts.map((draft) => draft.firstName),
+      last: drafts.map((draft) => draft.lastName),
+      companies: drafts.map((draft) => draft.company),
+      phones: drafts.map((draft) => draft.phone),
+      custom: drafts.map((draft) => json(draft.customFields)),
+      subscribed: drafts.map((draft) => draft.subscribed),
+    },
+  );
+  await takeOverPeople(
+    tx,
+    stored.filter(({ inserted }) => inserted),
+  );
+  return stored;
+}
+
+/** Adds contacts to categories; those that are in them already stay. */
+export async function fileContacts(
+  org: OrgScope,
+  contactIds: readonly string[],
+  categoryIds: readonly string[],
+): Promise<void> {
+  if (contactIds.length === 0 || categoryIds.length === 0) return;
+  await org.sql(
+    `insert into contact_categories (organization_id, contact_id, label_id)
+     select cast(:org as uuid), c.id, l.id from unnest(cast(:contacts as uuid[])) as c(id), unnest(cast(:labels as uuid[])) as l(id)
+     order by 2, 3 on conflict do nothing`,
+    { contacts: contactIds, labels: categoryIds },
+  );
+}

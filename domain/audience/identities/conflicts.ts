@@ -1,0 +1,87 @@
+import type { Row } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { lockPeople, mergePeople } from './merge.ts';
+
+/** A conflict, with the contacts of its people. */
+export interface ConflictView extends Row<'identity_conflicts'> {
+  contact_id: string | null;
+  other_contact_id: string | null;
+}
+
+export type ConflictFilter = 'open' | 'dismissed' | 'all';
+
+const TRIES = 5;
+const VIEW = `select c.*, p.contact_id, o.contact_id as other_contact_id from identity_conflicts c
+  join people p on p.id = c.person_id left join people o on o.id = c.other_person_id`;
+
+/**
+ * Identity conflicts, newest first.
+ * @throws AppError bad_request for a cursor of another list or filter
+ */
+export async function listConflicts(ctx: Ctx, status: ConflictFilter, page: PageRequest): Promise<Page<ConflictView>> {
+  const after = decodeIdCursor('identity_conflicts.list', status, page.cursor);
+  const rows = await reader(ctx).sql<ConflictView>(
+    `${VIEW} where c.organization_id = :org ${status === 'all' ? '' : 'and c.state = :status'} ${after ? 'and c.id < :after' : ''}
+     order by c.id desc limit :limit`,
+    { ...(status === 'all' ? {} : { status }), ...(after ? { after } : {}), limit: page.limit + 1 },
+  );
+  return pageOf(rows, page.limit, (last) => encodeCursor('identity_conflicts.list', status, [last.id]));
+}
+
+/**
+ * Decides an open conflict. `merge` folds the other person into the person that claimed the identifier; other conflicts between the two end with
+ * it, and those with third people become the person's. `dismiss` keeps the two apart: the conflict is not raised again.
+ * @returns the conflict as it is now
+ * @throws AppError not_found, conflict (it was resolved before), identity_merge_contacts (both people have a contact)
+ */
+export async function resolveConflict(ctx: Ctx, id: string, action: 'merge' | 'dismiss'): Promise<ConflictView> {
+  if (!isUuid(id)) throw notFound('Identity conflict');
+  return transact(ctx, async (tx) => {
+    const conflict = await lockOpenConflict(tx, id);
+    const { person_id: personId, other_person_id: otherId, kind } = conflict;
+    if (action === 'merge') await mergePeople(tx, personId, otherId!);
+    else
+      await tx.org
+        .table('identity_conflicts')
+        .where({ id })
+        .update({ state: 'dismissed', resolved_at: tx.now, resolved_by: tx.actor.userId });
+    tx.audit({
+      action,
+      entityType: 'identity_conflict',
+      entityId: id,
+      metadata: { person_id: personId, other_person_id: otherId, kind },
+    });
+    return (await findConflict(tx.org, id))!;
+  });
+}
+
+/** Locks the people of a conflict before it, in the order of every writer; a merge of either may have renamed it meanwhile. */
+async function lockOpenConflict(tx: Tx, id: string): Promise<ConflictView> {
+  let conflict = await findConflict(tx.org, id);
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    if (!conflict) throw notFound('Identity conflict');
+    if (conflict.state !== 'open') {
+      throw new AppError('conflict', 'This conflict was resolved before', {
+        fix: 'GET /v1/identity-conflicts lists the conflicts that are open.',
+      });
+    }
+    const { person_id: personId, other_person_id: otherId } = conflict;
+    await lockPeople(tx, [personId, otherId!]);
+    conflict = await findConflict(tx.org, id);
+    if (conflict?.state === 'open' && conflict.person_id === personId && conflict.other_person_id === otherId)
+      return conflict;
+  }
+  throw new AppError('conflict', 'The people of this conflict are being changed by other requests', {
+    fix: 'Send the request again.',
+  });
+}
+
+async function findConflict(org: OrgScope, id: string): Promise<ConflictView | undefined> {
+  const [conflict] = await org.sql<ConflictView>(`${VIEW} where c.organization_id = :org and c.id = :id`, { id });
+  return conflict;
+}

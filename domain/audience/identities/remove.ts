@@ -1,0 +1,26 @@
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { announceChanged } from './announce.ts';
+import { lockPeople } from './merge.ts';
+
+/**
+ * Erases a person without a contact, with its identifiers, events, conversions and conflicts.
+ * @throws AppError not_found, person_has_contact (409)
+ */
+export async function deletePerson(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('Person');
+  await transact(ctx, async (tx) => {
+    const [person] = await lockPeople(tx, [id]);
+    if (!person) throw notFound('Person');
+    if (person.contact_id !== null) {
+      throw new AppError('person_has_contact', 'This person has a contact', {
+        fix: 'Delete the contact with DELETE /v1/contacts/:id: its person is erased with it.',
+      });
+    }
+    await tx.org.table('people').where({ id }).delete();
+    announceChanged(tx, [id]);
+    tx.audit({ action: 'delete', entityType: 'person', entityId: id });
+  });
+}

@@ -1,0 +1,99 @@
+import { across } from '../../../db/across.ts';
+import { isDatabaseAway } from '../../../db/errors.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { ZERO_UUID } from '../../../lib/ids.ts';
+import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
+import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { identifyPerson } from './identify.ts';
+
+const PAGE = 1_000;
+const EVENTS_PER_PAGE = 5_000;
+/** Contacts that one sweep settles at most; the next one continues. */
+const MAX_CONTACTS = 50_000;
+
+type Due = Columns<'contacts', 'id' | 'organization_id'>;
+
+/**
+ * Gives their people to events that have none, from releases before there were people, and contacts to people that an event and the
+ * contact's creation made at the same moment. Each contact has a transaction of its own: one that fails keeps none of the others from it, and has
+ * its next turn in the next sweep.
+ * @returns how many events and contacts
+ * @throws AggregateError when some contacts could not be settled, once the others were
+ */
+export async function settlePeople(deps: Deps): Promise<number> {
+  let done = await followInBulk(deps);
+  let contacts = 0;
+  const isEnough = () => contacts >= MAX_CONTACTS;
+  await eachByItself(deps, contactsDue(deps, isEnough), async ({ id, organization_id: organizationId }) => {
+    await transact(systemCtx(deps, organizationId, 'sweep'), (tx) => settleContact(tx, id)).catch((error: unknown) =>
+      ignoreDeleted(error),
+    );
+    contacts += 1;
+    done += 1;
+  });
+  return done;
+}
+
+/** Events of contacts that have a person follow them, in pages. Where a page fails, its contacts are settled one by one afterwards. */
+async function followInBulk({ db, log }: Deps): Promise<number> {
+  let done = 0;
+  try {
+    for (;;) {
+      const { rowCount } = await across(db, 'maintenance').run(FOLLOW, {});
+      done += rowCount;
+      if (rowCount < EVENTS_PER_PAGE) return done;
+    }
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    log.warn({ err: error }, 'product events could not follow their people together; each contact has its turn');
+    return done;
+  }
+}
+
+/** Finds or makes the person of a contact, which takes all events of the contact that have none. */
+async function settleContact(tx: Tx, contactId: string): Promise<void> {
+  const { personId } = await identifyPerson(tx, { contactId });
+  await tx.org.sql(
+    'update product_events set person_id = :person where organization_id = :org and contact_id = :contact and person_id is null',
+    { person: personId, contact: contactId },
+  );
+}
+
+/** Every contact that is due, once, however many of those before it fail. */
+async function* contactsDue({ db }: Deps, isEnough: () => boolean): AsyncGenerator<Due> {
+  for (const select of [UNSETTLED, APART])
+    for (let after: Due = { id: ZERO_UUID, organization_id: ZERO_UUID }; !isEnough();) {
+      const page = await across(db, 'maintenance').sql<Due>(select, { ...after });
+      yield* page;
+      if (page.length < PAGE) break;
+      after = page.at(-1)!;
+    }
+}
+
+/** Of contacts that have a person. */
+const FOLLOW = `
+  update product_events e set person_id = f.person_id from (
+    select e.id, p.id as person_id from product_events e join people p on p.contact_id = e.contact_id
+    where e.person_id is null limit ${EVENTS_PER_PAGE} for key share of p
+  ) f where e.id = f.id`;
+
+/** Contacts of which an event has no person. */
+const UNSETTLED = `
+  select distinct organization_id, contact_id as id from product_events
+  where person_id is null and (organization_id, contact_id) > (cast(:organization_id as uuid), cast(:id as uuid))
+  order by organization_id, contact_id limit ${PAGE}`;
+
+/** Contacts whose address is that of a person without a contact. */
+const APART = `
+  select distinct c.organization_id, c.id from people p
+  join person_identifiers i on i.person_id = p.id and i.kind = 'email'
+  join contacts c on c.organization_id = p.organization_id and c.email = i.value
+  where p.contact_id is null and (c.organization_id, c.id) > (cast(:organization_id as uuid), cast(:id as uuid))
+  order by c.organization_id, c.id limit ${PAGE}`;
+
+/** A contact that was deleted meanwhile took its events along. */
+function ignoreDeleted(error: unknown): void {
+  if (!(error instanceof AppError && error.code === 'event_contact_not_found')) throw error;
+}

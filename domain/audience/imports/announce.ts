@@ -1,0 +1,27 @@
+import type { Tx } from '../../platform/kernel/transact.ts';
+
+/** An ended import with its counts. */
+export interface EndedImport {
+  id: string;
+  imported: number;
+  updated: number;
+  skipped: number;
+  failed: number;
+}
+
+/** Emits the end of an import; its contacts have no event of their own (`contact.created`). */
+export function announceEnd(
+  tx: Tx,
+  { id, imported, updated, skipped, failed }: EndedImport,
+  status: 'completed' | 'failed' | 'cancelled',
+): void {
+  tx.emit('bulk_operation.completed', {
+    operation: 'contact_import',
+    operation_id: id,
+    status,
+    imported,
+    updated,
+    skipped,
+    failed,
+  });
+}

@@ -1,0 +1,161 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { ContactImportRow } from '../../../db/models/contact-import.ts';
+import { lockCampaign } from '../../sending/control/status.ts';
+import { addLeads } from '../leads/add.ts';
+import { assertMayImportInto } from '../../approvals/may-change-leads.ts';
+import type { ContactDraft } from '../../directory/contact-fields.ts';
+import { fileContacts, upsertContacts } from '../contacts/upsert.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { suppressedAmong } from '../../directory/suppression-check.ts';
+import type { RowReason } from './rows.ts';
+
+/** A row that passed the file's own checks. */
+export interface ImportRow {
+  line: number;
+  values: string[];
+  draft: ContactDraft;
+  categories: string[];
+}
+
+/** A row that is not imported, and why. */
+export interface RowProblem {
+  line: number;
+  email: string;
+  values: string[];
+  reason: RowReason;
+}
+
+/** Rows that are read together and committed together. */
+export interface ImportBatch {
+  rows: ImportRow[];
+  problems: RowProblem[];
+  /** Rows read, good or bad, and bytes of the file up to there. */
+  read: number;
+  readBytes: number;
+}
+
+/** Reasons that are not faults of the row; they count as skipped, the others as failed. */
+const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 'suppressed'];
+
+/**
+ * Applies a batch and moves the checkpoint in one transaction, so that after a crash the job continues exactly there.
+ * Suppressed addresses are reported, not imported. No contact.created fires for contacts of a file.
+ * @throws AppError not_found when its campaign is gone; forbidden for a key's import into a campaign that was started meanwhile
+ * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
+ */
+export async function applyBatch(
+  tx: Tx,
+  job: ContactImportRow,
+  checkpoint: number,
+  batch: ImportBatch,
+): Promise<boolean> {
+  const [mine] = await tx.org.sql(
+    `select id from contact_imports where organization_id = :org and id = :id and status = 'running' and checkpoint = :checkpoint for update`,
+    { id: job.id, checkpoint },
+  );
+  if (!mine) return false;
+
+  const suppressed = await suppressedAmong(
+    tx.org,
+    batch.rows.map((row) => row.draft.email),
+    tx.now,
+  );
+  const rows = suppressed.size === 0 ? batch.rows : batch.rows.filter((row) => !suppressed.has(row.draft.email));
+  const stored = await upsertContacts(
+    tx,
+    rows.map((row) => row.draft),
+    {
+      existing: job.options.update_existing ? 'update' : 'keep',
+      source: 'import',
+      sourceDetail: job.filename,
+    },
+  );
+  const idOf = new Map(stored.map((row) => [row.email, row.id]));
+  const imported = stored.filter((row) => row.inserted).length;
+
+  await fileContacts(tx.org, [...idOf.values()], job.options.categories);
+  await fileByTitle(tx, rows, idOf);
+  await addToCampaign(tx, job.options, [...idOf.values()]);
+
+  const problems = [
+    ...batch.problems,
+    ...batch.rows.filter((row) => suppressed.has(row.draft.email)).map((row) => asProblem(row, 'suppressed')),
+    ...rows
+      .filter((row) => !idOf.has(row.draft.email))
+      .map((row) => asProblem(row, job.options.update_existing ? 'too_many_fields' : 'already_exists')),
+  ];
+  await reportProblems(tx, job.id, problems);
+  const skipped = problems.filter((problem) => SKIPPED.includes(problem.reason)).length;
+  await moveCheckpoint(tx, job.id, batch, {
+    imported,
+    updated: stored.length - imported,
+    skipped,
+    failed: problems.length - skipped,
+  });
+  return true;
+}
+
+async function addToCampaign(tx: Tx, options: ContactImportRow['options'], ids: readonly string[]): Promise<void> {
+  const { campaign_id: campaignId, by_credential: byCredential } = options;
+  if (!campaignId || ids.length === 0) return;
+  assertMayImportInto(await lockCampaign(tx, campaignId), { byCredential: byCredential === true });
+  await addLeads(tx, campaignId, ids, 'import');
+}
+
+/** Moves the job behind the rows of a batch, and adds what became of them. */
+async function moveCheckpoint(
+  tx: Tx,
+  importId: string,
+  { read, readBytes }: Pick<ImportBatch, 'read' | 'readBytes'>,
+  counts: Record<'imported' | 'updated' | 'skipped' | 'failed', number>,
+): Promise<void> {
+  await tx.org.sql(
+    `update contact_imports set checkpoint = checkpoint + :read, total = total + :read, imported = imported + :imported,
+       updated = updated + :updated, skipped = skipped + :skipped, failed = failed + :failed, read_bytes = greatest(read_bytes, :readBytes), updated_at = :now
+     where organization_id = :org and id = :id`,
+    { id: importId, now: tx.now, read, readBytes, ...counts },
+  );
+}
+
+function asProblem(row: ImportRow, reason: RowReason): RowProblem {
+  return { line: row.line, email: row.draft.email, values: row.values, reason };
+}
+
+/** Adds contacts to the existing categories that their row names; unknown titles are ignored. */
+async function fileByTitle(tx: Tx, rows: readonly ImportRow[], idOf: Map<string, string>): Promise<void> {
+  if (!rows.some((row) => row.categories.length > 0)) return;
+  const labels = await tx.org.sql<Columns<'labels', 'id' | 'title'>>(
+    `select id, lower(title) as title from labels where organization_id = :org and registry = 'category'`,
+  );
+  for (const label of labels) {
+    const ids = rows.filter((row) => row.categories.includes(label.title)).map((row) => idOf.get(row.draft.email));
+    await fileContacts(
+      tx.org,
+      ids.filter((id) => id !== undefined),
+      [label.id],
+    );
+  }
+}
+
+async function reportProblems(tx: Tx, importId: string, problems: readonly RowProblem[]): Promise<void> {
+  if (problems.length === 0) return;
+  await tx.org.sql(
+    `insert into contact_import_problems (import_id, organization_id, line, email, row_values, reason)
+     select :id, cast(:org as uuid), r.line, r.email, array(select jsonb_array_elements_text(cast(r.row_values as jsonb))), r.reason
+     from unnest(cast(:lines as integer[]), cast(:emails as text[]), cast(:values as text[]), cast(:reasons as text[]))
+       as r(line, email, row_values, reason)
+     on conflict do nothing`,
+    {
+      id: importId,
+      lines: problems.map((problem) => problem.line),
+      emails: problems.map((problem) => clean(problem.email)),
+      // PostgreSQL arrays of arrays cannot contain lists of different lengths.
+      values: problems.map((problem) => JSON.stringify(problem.values.map(clean))),
+      reasons: problems.map((problem) => problem.reason),
+    },
+  );
+}
+
+function clean(text: string): string {
+  return text.replaceAll('\0', '');
+}

@@ -1,0 +1,146 @@
+import type { Columns } from '../../../db/rows.ts';
+import { ContactImports, type ContactImportRow } from '../../../db/models/contact-import.ts';
+import { OrgScope } from '../../../db/tenancy.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { organizationOf } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { announceEnd, type EndedImport } from './announce.ts';
+import { AddressSet } from './address-set.ts';
+import { applyBatch, type ImportBatch, type ImportRow, type RowProblem } from './batch.ts';
+import { deleteBlob, readBlob } from '../../platform/blobs.ts';
+import { csvRecords, type CsvRecord } from './records.ts';
+import { rowReader, type RowReader } from './rows.ts';
+import { decodeText } from './text.ts';
+
+const BATCH_ROWS = 1000;
+
+export interface RunOptions {
+  /** Called after every committed batch with the rows processed so far; a heartbeat. An error from it stops the run. */
+  onProgress?: (rows: number) => void;
+  /** Stops the run between batches. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Reads an import's file and applies it batch by batch, from the checkpoint of an earlier attempt on. Returns without error
+ * when the job was cancelled or another worker has taken it over. The file is deleted when the job has ended.
+ */
+export async function runImport(ctx: Ctx, importId: string, options: RunOptions = {}): Promise<void> {
+  const job = await begin(ctx, importId);
+  if (job && (await applyFile(ctx, job, options))) await end(ctx, importId, 'completed', null);
+  await dropFileOfEnded(ctx, importId);
+}
+
+/** Ends an import as failed, with a reason for people. Nothing happens when it has ended. */
+export async function failImport(ctx: Ctx, importId: string, reason: string): Promise<void> {
+  await end(ctx, importId, 'failed', reason);
+  await dropFileOfEnded(ctx, importId);
+}
+
+/** Marks the job as running; undefined when it has ended. */
+async function begin(ctx: Ctx, importId: string): Promise<ContactImportRow | undefined> {
+  return transact(ctx, async (tx) => {
+    await tx.org.sql(
+      `update contact_imports set status = 'running', blocked_reason = null, started_at = coalesce(started_at, :now), updated_at = :now
+       where organization_id = :org and id = :id and status in ('queued', 'running')`,
+      { id: importId, now: tx.now },
+    );
+    return tx.org.query(ContactImports).findById(importId).where({ status: 'running' });
+  });
+}
+
+async function end(ctx: Ctx, importId: string, status: 'completed' | 'failed', error: string | null): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const [ended] = await tx.org.sql<EndedImport>(
+      `update contact_imports set status = :status, error = :error, ended_at = :now, updated_at = :now,
+         read_bytes = case when :status = 'completed' then total_bytes else read_bytes end
+       where organization_id = :org and id = :id and status in ('queued', 'running') returning id, imported, updated, skipped, failed`,
+      { id: importId, status, error, now: tx.now },
+    );
+    if (ended) announceEnd(tx, ended, status);
+  });
+}
+
+async function dropFileOfEnded(ctx: Ctx, importId: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const [row] = await tx.org.sql<Columns<'contact_imports', 'blob_id'>>(
+      `select blob_id from contact_imports
+       where organization_id = :org and id = :id and status in ('completed', 'failed', 'cancelled') for update`,
+      { id: importId },
+    );
+    if (!row?.blob_id) return;
+    await tx.org.query(ContactImports).findById(importId).patch({ blob_id: null });
+    await deleteBlob(tx.org, row.blob_id);
+  });
+}
+
+/** Applies the rows after the checkpoint. False when another worker has taken the job over. */
+async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }: RunOptions): Promise<boolean> {
+  const org = new OrgScope(ctx.db, organizationOf(ctx));
+  const reader = rowReader(job.options.mapping);
+  const seen = new AddressSet();
+  let bytes = 0;
+  const file = counted(readBlob(org, ctx.blobs, job.blob_id!), (read) => (bytes += read));
+  let header = job.options.has_header;
+  let toSkip = Number(job.checkpoint);
+  let checkpoint = toSkip;
+  let batch = emptyBatch();
+
+  const flush = async (): Promise<boolean> => {
+    signal?.throwIfAborted();
+    batch.readBytes = bytes;
+    const full = batch;
+    if (!(await transact(ctx, (tx) => applyBatch(tx, job, checkpoint, full)))) return false;
+    checkpoint += full.read;
+    batch = emptyBatch();
+    onProgress?.(checkpoint);
+    return true;
+  };
+
+  for await (const records of csvRecords(decodeText(file, job.options.encoding), job.options.delimiter)) {
+    for (const record of records) {
+      if (header) {
+        header = false;
+        continue;
+      }
+      if (isBlank(record)) continue;
+      const row = readRow(record, reader, seen);
+      if (toSkip > 0) {
+        // Applied by an earlier attempt; its address still counts for finding duplicates.
+        toSkip -= 1;
+        continue;
+      }
+      if ('draft' in row) batch.rows.push(row);
+      else batch.problems.push(row);
+      batch.read += 1;
+      if (batch.read === BATCH_ROWS && !(await flush())) return false;
+    }
+    if (toSkip > 0) onProgress?.(checkpoint - toSkip);
+  }
+  return batch.read === 0 || flush();
+}
+
+function readRow(record: CsvRecord, reader: RowReader, seen: AddressSet): ImportRow | RowProblem {
+  const { line, values } = record;
+  if (!values) return { line, email: '', values: [record.raw.slice(0, 1000)], reason: 'malformed_row' };
+  const read = reader.read(values);
+  if ('reason' in read) return { line, email: read.email, values, reason: read.reason };
+  if (!seen.add(read.draft.email)) return { line, email: read.draft.email, values, reason: 'duplicate_in_file' };
+  return { line, values, draft: read.draft, categories: read.categories };
+}
+
+/** Spreadsheets write rows with separators only below their last one. */
+function isBlank(record: CsvRecord): boolean {
+  return record.values !== null && record.values.every((value) => !value.trim());
+}
+
+function emptyBatch(): ImportBatch {
+  return { rows: [], problems: [], read: 0, readBytes: 0 };
+}
+
+async function* counted(chunks: AsyncIterable<Buffer>, add: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    add(chunk.length);
+    yield chunk;
+  }
+}

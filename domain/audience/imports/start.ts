@@ -1,0 +1,162 @@
+import { ContactImports, type ColumnMapping, type ContactImportRow } from '../../../db/models/contact-import.ts';
+import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { signalOpen, start } from '../../../temporal/dispatch.ts';
+import { contactImportWorkflow } from '../../../workflows/contact-import/contract.ts';
+import { unknownProblems, type NamedRecords } from '../../sending/leads/membership.ts';
+import { findCampaign } from '../../sending/campaign/find.ts';
+import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
+import { assertMayImportInto, assertMayMail } from '../../approvals/may-change-leads.ts';
+import { isCredential } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { organizationOf } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { announceEnd } from './announce.ts';
+import { storeBlob } from '../../platform/blobs.ts';
+import { columnNames, looksLikeHeader, suggestMapping } from './dialect.ts';
+import { readHead } from './preview.ts';
+import { CUSTOM } from './rows.ts';
+import { CONTACT_LIMITS } from '../../directory/contact-fields.ts';
+
+/** A file on disk, and how to import it. */
+export interface ImportRequest {
+  file: { path: string; filename: string; size: number };
+  /** Without one, what the preview would suggest. */
+  mapping?: readonly ColumnMapping[] | undefined;
+  categories?: readonly string[] | undefined;
+  campaignId?: string | undefined;
+  updateExisting?: boolean | undefined;
+  hasHeader?: boolean | undefined;
+  delimiter?: string | undefined;
+}
+
+/**
+ * Stores the file and the job, and starts the run, in one transaction. Returns the job.
+ * @throws AppError bad_request: an empty file, one with too many rows, a column that is not in it, no column or several for the address,
+ *   an unknown category or campaign; forbidden when the campaign would send from mailboxes the key may not use, or sends already and a key or
+ *   application asks;
+ *   conflict when the workspace has as many imports, or bytes of them, under way as it may
+ */
+export async function startImport(ctx: Ctx, request: ImportRequest): Promise<ContactImportRow> {
+  const { file } = request;
+  const { dialect, first } = await readHead(file.path, request.delimiter, ctx.config.IMPORT_MAX_ROWS);
+  const hasHeader = request.hasHeader ?? looksLikeHeader(first);
+  const columns = columnNames(first, { hasHeader });
+  const mapping = [...(request.mapping ?? suggestMapping(columns, { hasHeader, sample: hasHeader ? [] : [first] }))];
+  const problems = [
+    ...mappingProblems(mapping, columns.length),
+    ...(await unknownProblems(reader(ctx), namedByImport(request))),
+  ];
+  if (problems.length > 0) throw badRequest('The file cannot be imported like this', problems);
+
+  return transact(ctx, async (tx) => {
+    if (request.campaignId) {
+      const campaign = await findCampaign(tx.org, request.campaignId);
+      await assertPoolAllowed(tx, campaign);
+      assertMayMail(ctx.actor, campaign);
+      assertMayImportInto(campaign, { byCredential: isCredential(ctx.actor) });
+    }
+    await assertRoom(ctx, tx, file.size);
+    const blobId = await storeBlob(tx, file.path, file.size);
+    const job = await tx.org.create(ContactImports, {
+      id: newId(),
+      user_id: ctx.actor.userId,
+      status: 'queued',
+      filename: file.filename.slice(0, 255),
+      blob_id: blobId,
+      total_bytes: file.size,
+      options: {
+        ...dialect,
+        has_header: hasHeader,
+        columns: [...columns],
+        mapping: [...mapping],
+        categories: [...(request.categories ?? [])],
+        campaign_id: request.campaignId ?? null,
+        update_existing: request.updateExisting ?? true,
+        by_credential: isCredential(ctx.actor),
+      },
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    tx.intend(start(contactImportWorkflow, { organizationId: organizationOf(ctx), importId: job.id }));
+    tx.audit({
+      action: 'create',
+      entityType: 'contact_import',
+      entityId: job.id,
+      metadata: { filename: job.filename, bytes: file.size },
+    });
+    return tx.org.query(ContactImports).findById(job.id).throwIfNotFound();
+  });
+}
+
+/** The categories and the campaign that the options of an import name. */
+export function namedByImport({
+  categories,
+  campaignId,
+}: Pick<ImportRequest, 'categories' | 'campaignId'>): NamedRecords {
+  return {
+    categories: [{ path: 'body.options.categories', ids: categories ?? [] }],
+    campaigns: campaignId === undefined ? [] : [{ path: 'body.options.campaign_id', ids: [campaignId] }],
+  };
+}
+
+/**
+ * One after the other, so that many at once do not each find room for themselves.
+ * @throws AppError conflict past ORG_IMPORTS or ORG_IMPORT_BYTES
+ */
+async function assertRoom({ config }: Ctx, tx: Tx, bytes: number): Promise<void> {
+  await tx.org.lock(`imports/${tx.org.organizationId}`);
+  const [open] = await tx.org.sql<{ count: number; bytes: number }>(
+    `select count(*)::int as count, coalesce(sum(total_bytes), 0)::bigint as bytes from contact_imports
+     where organization_id = :org and status in ('queued', 'running')`,
+  );
+  const fix = 'Wait until one has ended, or cancel one with POST /v1/contacts/imports/:id/cancel.';
+  if (config.ORG_IMPORTS > 0 && open!.count >= config.ORG_IMPORTS)
+    throw new AppError('conflict', `The workspace has ${open!.count} imports under way, which is all it may have`, {
+      fix,
+    });
+  if (config.ORG_IMPORT_BYTES > 0 && open!.bytes + bytes > config.ORG_IMPORT_BYTES)
+    throw new AppError('conflict', 'The files of the imports under way are as large as they may be together', { fix });
+}
+
+function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Problem[] {
+  const at = 'body.options.mapping';
+  const problems: Problem[] = [];
+  const taken = new Set<string>();
+  mapping.forEach(({ index, target }, position) => {
+    if (index >= columns)
+      problems.push({ path: `${at}.${position}.index`, message: `The file has ${columns} columns` });
+    if (target !== 'ignore' && taken.has(target))
+      problems.push({ path: `${at}.${position}.target`, message: 'Another column has this target' });
+    taken.add(target);
+  });
+  const custom = [...taken].filter((target) => target.startsWith(CUSTOM));
+  if (custom.length > CONTACT_LIMITS.customFields)
+    problems.push({ path: at, message: `At most ${CONTACT_LIMITS.customFields} columns can be custom fields` });
+  if (!taken.has('email')) problems.push({ path: at, message: 'One column must be the email' });
+  return problems;
+}
+
+/**
+ * Cancels an import: rows applied so far stay, no further ones are.
+ * @throws AppError not_found, conflict when it has ended
+ */
+export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportRow> {
+  if (!isUuid(id)) throw notFound('Import');
+  return transact(ctx, async (tx) => {
+    const job = await tx.org.query(ContactImports).findById(id).forUpdate();
+    if (!job) throw notFound('Import');
+    if (job.status !== 'queued' && job.status !== 'running')
+      throw new AppError('conflict', `This import has ended: ${job.status}`);
+    await tx.org
+      .query(ContactImports)
+      .findById(id)
+      .patch({ status: 'cancelled', ended_at: tx.now, updated_at: tx.now });
+    announceEnd(tx, job, 'cancelled');
+    // A blocked run reads the status again and ends.
+    const args = { organizationId: tx.org.organizationId, importId: id };
+    tx.intend(signalOpen(contactImportWorkflow, args, 'retry', { cause: 'operator' }));
+    tx.audit({ action: 'cancel', entityType: 'contact_import', entityId: id });
+    return tx.org.query(ContactImports).findById(id).throwIfNotFound();
+  });
+}

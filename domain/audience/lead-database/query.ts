@@ -1,0 +1,65 @@
+import type { OrgScope } from '../../../db/tenancy.ts';
+import type { SegmentCondition } from '../../../db/models/segment.ts';
+import { bodyCursorProblems } from '../../../lib/cursor.ts';
+import { refuseProblems, type ErrorCode, type Problem } from '../../../lib/errors.ts';
+import { Conditions } from '../../platform/conditions.ts';
+import { addTextSearch } from '../../directory/contact-filters.ts';
+import { compileSegment, conditionProblems } from '../../directory/segments/compile.ts';
+import { loadSegments } from '../../directory/segments/contacts.ts';
+
+/** Which contacts a question is about: those that the conditions match, that are in the segment, and whose name, email or company contains `q`. */
+export interface LeadQuery {
+  conditions: readonly SegmentCondition[];
+  match: 'all' | 'any';
+  /** An unknown segment has no contacts. */
+  segment_id?: string | undefined;
+  q?: string | undefined;
+}
+
+/** Contacts `c` and what was done about them, `o`. PostgreSQL leaves the contacts out where a statement does not name them. */
+export const LEADS = 'contact_outreach o left join contacts c on c.id = o.contact_id';
+/** The same from the contacts, whose indexes give their order. */
+export const LEADS_BY_CONTACT = 'contacts c join contact_outreach o on o.contact_id = c.id';
+
+/** Whether a question is about all contacts. */
+export function isUnfiltered({ conditions, segment_id: segmentId, q }: LeadQuery): boolean {
+  return conditions.length === 0 && segmentId === undefined && (q ?? '').trim() === '';
+}
+
+/** The code of a bad request by its first fault. */
+export function leadRefusal({ path }: Problem): ErrorCode {
+  const [, field] = path.split('.');
+  if (field === 'sort') return 'invalid_sort';
+  if (field === 'limit') return 'invalid_limit';
+  return field === 'cursor' ? 'invalid_cursor' : 'invalid_lead_query';
+}
+
+/** Every fault of a question that its schema does not see. */
+export function leadProblems(query: Partial<LeadQuery>, cursor?: string): Problem[] {
+  return [...conditionProblems(query.conditions ?? [], 'body.conditions'), ...bodyCursorProblems(cursor)];
+}
+
+/**
+ * Conditions on {@link LEADS}, without the organization; all values are bound.
+ * @throws AppError invalid_lead_query or invalid_cursor, naming every fault
+ */
+export async function compileLeadQuery(org: OrgScope, query: LeadQuery, cursor?: string): Promise<Conditions> {
+  const problems = leadProblems(query, cursor);
+  if (problems[0]) refuseProblems(problems, leadRefusal(problems[0]));
+  const where = new Conditions('l');
+  addCompiled(where, query.match, query.conditions, 'k');
+  if (query.segment_id !== undefined) {
+    const [segment] = await loadSegments(org, [query.segment_id]);
+    if (segment) addCompiled(where, segment.match, segment.conditions, 's');
+    else where.add('false');
+  }
+  addTextSearch(where, query.q);
+  return where;
+}
+
+function addCompiled(where: Conditions, match: 'all' | 'any', conditions: readonly SegmentCondition[], prefix: string) {
+  if (conditions.length === 0) return;
+  const { sql, bindings } = compileSegment(match, conditions, prefix);
+  Object.assign(where.bindings, bindings);
+  where.add(sql);
+}

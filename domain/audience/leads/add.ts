@@ -1,0 +1,173 @@
+import type { CampaignRow } from '../../../db/models/campaign.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { signalLauncher } from '../../sending/control/signals.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { segmentContactIds } from '../../directory/segments/contacts.ts';
+import { idProblems } from '../../platform/references.ts';
+import { launchRefusal } from '../../sending/campaign/launch-checks.ts';
+import { logCampaign } from '../../sending/campaign/log.ts';
+import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
+import { takeUpEarlierEmails } from './came-back.ts';
+import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
+import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
+
+/** How a lead comes into a campaign, as reports of acquisition group emails. */
+export type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
+
+export interface AddedLeads {
+  added: number;
+  /** Contacts that were leads of the campaign before, in any state. */
+  already: number;
+}
+
+const PAGE = 5_000;
+
+/**
+ * Makes contacts leads of a campaign. Ids that are no contacts of the organization are skipped. One that was a lead before and was removed is
+ * not sent a step that it has got in this campaign already. The launcher of an active campaign is signalled; a completed one starts again when its launch
+ * checks pass, otherwise the refusal is written to its activity log.
+ * @param source how they come; by default by hand of a person, or by the API
+ * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
+ *   that the caller's key may not use
+ */
+export async function addLeads(
+  tx: Tx,
+  campaignId: string,
+  contactIds: readonly string[],
+  source: LeadSource = sourceOf(tx),
+): Promise<AddedLeads> {
+  const campaign = await lockCampaign(tx, campaignId);
+  await assertPoolAllowed(tx, campaign);
+  const result = await enroll(tx, campaign, contactIds, { source });
+  await assertMayAddLeads(tx, campaign, result.added);
+  await welcomeLeads(tx, campaign, result);
+  return result;
+}
+
+/**
+ * Makes contacts, and all contacts of segments, leads of a campaign (POST /campaigns/:id/leads). Ids of segments are read
+ * in pages, so memory stays bounded; all are added in one transaction.
+ * @param input.restart contacts that were leads before and were removed are sent every step anew
+ * @throws AppError not_found; forbidden as {@link addLeads}; bad_request naming every id that is no contact or segment of
+ *   the organization
+ */
+export async function addCampaignLeads(
+  ctx: Ctx,
+  campaignId: string,
+  input: {
+    contactIds: readonly string[];
+    segmentIds: readonly string[];
+    source?: LeadSource;
+    restart?: boolean | undefined;
+  },
+): Promise<AddedLeads> {
+  const { restart } = input;
+  return transact(ctx, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    await assertPoolAllowed(tx, campaign);
+    refuseProblems(await audienceProblems(tx.org, input));
+    const result = await enroll(tx, campaign, input.contactIds, { source: input.source ?? sourceOf(tx), restart });
+    for (const segmentId of new Set(input.segmentIds)) {
+      for (let after: string | undefined; ;) {
+        const page = await segmentContactIds(tx.org, segmentId, { after, limit: PAGE });
+        const { added, already } = await enroll(tx, campaign, page, {
+          source: input.source ?? 'segment',
+          segmentId,
+          restart,
+        });
+        result.added += added;
+        result.already += already;
+        if (page.length < PAGE) break;
+        after = page.at(-1);
+      }
+    }
+    await assertMayAddLeads(tx, campaign, result.added);
+    await welcomeLeads(tx, campaign, result);
+    tx.audit({
+      action: 'update',
+      entityType: 'campaign',
+      entityId: campaign.id,
+      metadata: { leads_added: result.added, segment_ids: input.segmentIds },
+    });
+    return result;
+  });
+}
+
+/** Faults of the ids of an audience: those that are no contact or segment of the organization. */
+export async function audienceProblems(
+  org: OrgScope,
+  { contactIds, segmentIds }: { contactIds: readonly string[]; segmentIds: readonly string[] },
+): Promise<Problem[]> {
+  return [
+    ...(await idProblems(org, 'contacts', contactIds, 'body.contact_ids', 'is not a contact of this workspace')),
+    ...(await idProblems(org, 'segments', segmentIds, 'body.segment_ids', 'is not a segment of this workspace')),
+  ];
+}
+
+function sourceOf({ actor }: Tx): LeadSource {
+  return actor.kind === 'session' ? 'manual' : 'api';
+}
+
+/** How leads are added. */
+interface Way {
+  source: LeadSource;
+  segmentId?: string | null;
+  restart?: boolean | undefined;
+}
+
+async function enroll(
+  tx: Tx,
+  campaign: CampaignRow,
+  contactIds: readonly string[],
+  { source, segmentId = null, restart = false }: Way,
+): Promise<AddedLeads> {
+  const unique = [...new Set(contactIds)];
+  const result: AddedLeads = { added: 0, already: 0 };
+  for (let from = 0; from < unique.length; from += PAGE) {
+    const contacts = unique.slice(from, from + PAGE);
+    const ids = contacts.map(() => newId());
+    const [counts] = await tx.org.sql<{ found: number; added: number }>(
+      `with wanted as (
+         select t.id, c.id as contact_id, heron_lead_order(:orderBy, :orderField, c) as order_key from unnest(:ids::uuid[], :contacts::uuid[]) as t(id, contact_id)
+         join contacts c on c.id = t.contact_id and c.organization_id = :org
+       ), added as (
+         insert into enrollments (id, organization_id, campaign_id, contact_id, state, entered_at, source, segment_id, order_key)
+         select id, :org, :campaign, contact_id, 'pending', :now, :source, :segment, order_key from wanted order by id
+         on conflict on constraint enrollments_contact_key do nothing returning 1
+       )
+       select (select count(*) from wanted)::int as found, (select count(*) from added)::int as added`,
+      {
+        ids,
+        contacts,
+        campaign: campaign.id,
+        orderBy: campaign.contact_order_by,
+        orderField: campaign.contact_order_field,
+        now: tx.now,
+        source,
+        segment: segmentId,
+      },
+    );
+    if (counts!.added > 0 && !restart) await takeUpEarlierEmails(tx, campaign.id, ids);
+    result.added += counts!.added;
+    result.already += counts!.found - counts!.added;
+  }
+  return result;
+}
+
+/** Follow-up of new leads in a locked campaign: log line, signal, restart. */
+async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: AddedLeads): Promise<void> {
+  if (added === 0) return;
+  await tx.org.sql(
+    'update campaigns set had_leads = true, idle_since = null where organization_id = :org and id = :id and (not had_leads or idle_since is not null)',
+    { id: campaign.id },
+  );
+  await logCampaign(tx, campaign.id, 'leads_added', `${added} lead${added === 1 ? '' : 's'} added`, { added, already });
+  if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'leads_added');
+  if (campaign.status !== 'completed') return;
+  const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });
+  if (refusal) await logCampaign(tx, campaign.id, 'campaign_restart_refused', refusal.message, { code: refusal.code });
+  else await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: 'Leads were added' });
+}

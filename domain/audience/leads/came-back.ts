@@ -1,0 +1,42 @@
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { LEFT } from '../../sending/enrollment/snapshot.ts';
+
+/** Emails of one lead that are looked at; a campaign has fewer steps. */
+const MOST_EMAILS = 200;
+
+/**
+ * Gives leads that have just been added the emails that their contacts got in this campaign before they were removed from it. So a step that they have got is
+ * passed, the next email goes on with the conversation and its mailbox, and an answer to an earlier one ends the new way as well. An email that bounced
+ * counts where the contact still has that address. A wish to have an uncertain email sent again ended with the removal.
+ */
+export async function takeUpEarlierEmails(tx: Tx, campaignId: string, enrollmentIds: readonly string[]): Promise<void> {
+  // Most leads come into a campaign that has sent nothing yet.
+  const [sent] = await tx.org.sql(
+    'select 1 from sends where organization_id = :org and campaign_id = :campaign limit 1',
+    {
+      campaign: campaignId,
+    },
+  );
+  if (!sent) return;
+  await tx.org.sql(
+    `with earlier as materialized (
+       -- A step that was sent in several ways through the campaign counts once.
+       select distinct on (e.id, s.step_id) e.id as enrollment_id, s.id, s.state, s.mailbox_id, s.conversation, s.sent_at
+       from enrollments e join contacts c on c.id = e.contact_id
+       cross join lateral (
+         select id, step_id, state, mailbox_id, conversation, sent_at from sends where contact_id = e.contact_id and organization_id = :org and campaign_id = :campaign and enrollment_id is null
+           and state = any(cast(:left as text[])) and (state <> 'bounced' or recipient = c.email)
+         order by id desc limit ${MOST_EMAILS}) s
+       where e.organization_id = :org and e.campaign_id = :campaign and e.id = any(cast(:ids as uuid[]))
+       order by e.id, s.step_id, s.id desc
+     ), taken as (
+       update sends s set enrollment_id = earlier.enrollment_id, again = false, updated_at = :now from earlier where s.id = earlier.id
+     ), latest as (
+       select distinct on (enrollment_id) enrollment_id, mailbox_id, case when state = 'sent' then conversation end as conversation
+       from earlier order by enrollment_id, state = 'sent' desc, sent_at desc nulls last, id desc
+     )
+     update enrollments e set mailbox_id = latest.mailbox_id, conversation = coalesce(latest.conversation, e.conversation)
+     from latest where e.organization_id = :org and e.id = latest.enrollment_id`,
+    { campaign: campaignId, ids: [...enrollmentIds], left: [...LEFT], now: tx.now },
+  );
+}

@@ -1,0 +1,124 @@
+import { ProductEvents, type ProductEventRow } from '../../../db/models/product-event.ts';
+import { AppError, type Problem } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { signalEvent } from '../../sending/control/signals.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { identifyPerson } from '../identities/identify.ts';
+import { resumeTestRuns } from '../../sending/test-runs.ts';
+
+/** Most bytes of an event's data, as JSON. */
+const MAX_EVENT_DATA_BYTES = 64 * 1024;
+
+/** A reported product event. Exactly one of `email` and `contactId`. */
+export interface EventReport {
+  name: string;
+  email?: string | undefined;
+  contactId?: string | undefined;
+  /** Other names of the same person, which are linked; with one of them the email may be of no contact. */
+  userId?: string | undefined;
+  anonymousId?: string | undefined;
+  /** Default: now. */
+  occurredAt?: Date | undefined;
+  data: Record<string, unknown>;
+}
+
+/** A waiting contact, or a waiting test run, that the event resumes. */
+export interface ResumedRun {
+  mode: 'live' | 'test';
+  /** Of the step run; of a test, its own. */
+  run_id: string;
+  campaign_id: string;
+  step_id: string;
+  contact_id: string;
+}
+
+export interface PublishedEvent {
+  event: ProductEventRow;
+  resumed: ResumedRun[];
+}
+
+/**
+ * Stores a product event and resumes the contact's waits for it: the event and every wait it settles commit together,
+ * so the answer lists exactly what was resumed (POST /events). A wait matches when the event occurred after the contact
+ * entered it and before its deadline, and nothing settled it earlier; the engine completes the step. A person without a
+ * contact waits for nothing.
+ * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored
+ */
+export async function publishEvent(ctx: Ctx, report: EventReport): Promise<PublishedEvent> {
+  const problems = dataProblems(report.data);
+  if (problems.length > 0) throw new AppError('bad_request', 'The data of the event cannot be stored', { problems });
+  return transact(ctx, async (tx) => {
+    const { personId, contactId } = await identifyPerson(tx, report);
+    const occurredAt = report.occurredAt ?? tx.now;
+    const event = await tx.org.create(ProductEvents, {
+      id: newId(),
+      contact_id: contactId,
+      person_id: personId,
+      name: report.name,
+      data: report.data,
+      occurred_at: occurredAt,
+      received_at: tx.now,
+      named_by: await namedBy(tx, report, contactId),
+    });
+    const waits = contactId ? await resumeWaits(tx, event) : [];
+    for (const wait of waits) signalEvent(tx, wait, event.id);
+    const tests = contactId ? await resumeTestRuns(tx, event) : [];
+    const resumed = [
+      ...waits.map((wait) => ({ ...wait, mode: 'live' as const })),
+      ...tests.map((test) => ({ ...test, mode: 'test' as const })),
+    ];
+    tx.emit('custom.event', {
+      event_id: event.id,
+      name: event.name,
+      contact_id: contactId,
+      occurred_at: occurredAt.toISOString(),
+      received_at: tx.now.toISOString(),
+      data: report.data,
+    });
+    tx.audit({
+      action: 'product_event.published',
+      entityType: 'product_event',
+      entityId: event.id,
+      metadata: { name: event.name, matched_waits: resumed.length },
+    });
+    return { event, resumed };
+  });
+}
+
+/** By what the event named its person, for the explanation of whom a customer is credited to: contact, email, user_id or anonymous_id. */
+async function namedBy(tx: Tx, report: EventReport, contactId: string | null): Promise<string> {
+  if (report.contactId) return 'contact';
+  const linked = report.userId ? 'user_id' : report.anonymousId ? 'anonymous_id' : null;
+  if (!linked) return 'email';
+  const own = await tx.org.sql('select id from contacts where organization_id = :org and id = :id and email = :email', {
+    id: contactId,
+    email: report.email?.toLowerCase() ?? null,
+  });
+  return own.length > 0 ? 'email' : linked;
+}
+
+/** Waits are locked in one order, so that concurrent events cannot deadlock; one that was settled meanwhile is skipped. */
+function resumeWaits(
+  tx: Tx,
+  event: ProductEventRow,
+): Promise<(Omit<ResumedRun, 'mode'> & { enrollment_id: string })[]> {
+  return tx.org.sql(
+    `with due as (
+       select id from waits
+       where organization_id = :org and contact_id = :contact and event_name = :name and state = 'open'
+         and opened_at <= :occurred and (deadline is null or (deadline > :now and deadline > :occurred))
+       order by id for update
+     )
+     update waits w set state = 'resumed', event_id = :event, settled_at = :now from due where w.id = due.id
+     returning w.step_run_id as run_id, w.enrollment_id, w.campaign_id, w.step_id, w.contact_id`,
+    { contact: event.contact_id, name: event.name, event: event.id, occurred: event.occurred_at, now: tx.now },
+  );
+}
+
+/** Why the data of an event would be refused; empty when it would not. */
+export function dataProblems(data: Record<string, unknown> | undefined): Problem[] {
+  if (data && Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES)
+    return [{ path: 'body.data', message: 'is larger than 64 KiB' }];
+  return [];
+}

@@ -1,0 +1,76 @@
+import { ProductEvents, type ProductEventRow } from '../../../db/models/product-event.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { decodeCursor, encodeCursor, isInstant, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+
+export interface EventFilter {
+  name?: string | undefined;
+  email?: string | undefined;
+  contactId?: string | undefined;
+  /** Only events received after this moment. */
+  since?: Date | undefined;
+}
+
+/**
+ * Product events, the latest received first (GET /events). An address is that of a contact, or else one that a person
+ * is known by; an unknown one gives an empty page. Every combination of filters has an index, so every page costs the same.
+ * @throws AppError bad_request for a cursor of another list or filter
+ */
+export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageRequest): Promise<Page<ProductEventRow>> {
+  const org = reader(ctx);
+  const bound = { ...filter, since: filter.since?.toISOString() };
+  const after = decodeCursor<[receivedAt: string, id: string]>('product_events', bound, request.cursor, [
+    isInstant,
+    isUuid,
+  ]);
+  const query = org
+    .query(ProductEvents)
+    .orderBy('received_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(request.limit + 1);
+  if (filter.name !== undefined) void query.where('name', filter.name);
+  if (filter.contactId !== undefined) void query.where('contact_id', filter.contactId);
+  if (filter.email !== undefined) {
+    const whose = await findByEmail(org, filter.email);
+    if (!whose) return { rows: [], nextCursor: null };
+    if (whose.contactId) void query.where('contact_id', whose.contactId);
+    else void query.whereNull('contact_id').where('person_id', whose.personId!);
+  }
+  if (filter.since !== undefined) void query.where('received_at', '>', filter.since);
+  if (after) void query.whereRaw('(received_at, id) < (?::timestamptz, ?::uuid)', [...after]);
+  return pageOf(await query, request.limit, (last) =>
+    encodeCursor('product_events', bound, [last.received_at.toISOString(), last.id]),
+  );
+}
+
+/** Whose events an email's are: its contact's, or else those of the person that is known by it. */
+async function findByEmail(
+  org: OrgScope,
+  email: string,
+): Promise<{ personId: string | null; contactId: string | null } | undefined> {
+  const [found] = await org.sql<{ person: string | null; contact: string | null }>(
+    `select null::uuid as person, id as contact, 0 as rank from contacts where organization_id = :org and email = :email
+     union all
+     select p.id, p.contact_id, 1 from person_identifiers i join people p on p.id = i.person_id
+     where i.organization_id = :org and i.kind = 'email' and i.value = :email
+     order by rank limit 1`,
+    { email },
+  );
+  return found && { personId: found.person, contactId: found.contact };
+}
+
+/**
+ * One product event.
+ * @throws AppError event_not_found (404)
+ */
+export async function getEvent(ctx: Ctx, id: string): Promise<ProductEventRow> {
+  const event = isUuid(id) ? await reader(ctx).query(ProductEvents).findById(id) : undefined;
+  if (!event)
+    throw new AppError('event_not_found', 'Event not found', {
+      fix: 'GET /v1/events lists the events of the workspace; they are kept for a limited time.',
+    });
+  return event;
+}

@@ -1,0 +1,143 @@
+import { bodyCursorProblems } from '../../../lib/cursor.ts';
+import { BRACKET_OF_ROW, bracketOf } from '../../../db/catalogue/schema.ts';
+import { refuseProblems, type ErrorCode, type Problem } from '../../../lib/errors.ts';
+import { Conditions, likeLiteral } from '../../platform/conditions.ts';
+import { domainKey, tagOf } from './records.ts';
+
+/** Filters of companies; all that are given hold together. Text is trimmed and lower-case. */
+export interface CompanyFilters {
+  /** Part of the name or of the domain. */
+  q?: string | undefined;
+  country?: string | undefined;
+  state?: string | undefined;
+  city?: string | undefined;
+  /** The primary domain; a leading `www.` does not count. */
+  domain?: string | undefined;
+  industry?: string | undefined;
+  technology?: string | undefined;
+  /** Bounds of the number of employees, both included; a company of unknown size is in no range. */
+  min_employees?: number | undefined;
+  max_employees?: number | undefined;
+  company_id?: string | undefined;
+}
+
+/** Filters of people: of themselves, and of their company. */
+export interface PeopleFilters extends CompanyFilters {
+  /** Part of the name; with an `@`, the whole email address. */
+  q?: string | undefined;
+  /** Part of the title. */
+  title?: string | undefined;
+  seniority?: string | undefined;
+  department?: string | undefined;
+  email?: 'present' | 'missing' | 'valid' | undefined;
+}
+
+/** The code of a bad search by its first fault. */
+export function filterRefusal({ path }: Problem): ErrorCode {
+  const [, field] = path.split('.');
+  if (field === 'limit') return 'invalid_limit';
+  return field === 'cursor' ? 'invalid_cursor' : 'invalid_b2b_filter';
+}
+
+/** Every fault of a search that its schema does not see. */
+export function searchProblems({
+  min_employees: least,
+  max_employees: most,
+  cursor,
+}: CompanyFilters & { cursor?: string | undefined }): Problem[] {
+  return [
+    ...(least !== undefined && most !== undefined && least > most
+      ? [{ path: 'body.max_employees', message: 'Less than min_employees' }]
+      : []),
+    ...bodyCursorProblems(cursor),
+  ];
+}
+
+/** @throws AppError invalid_b2b_filter or invalid_cursor, naming every fault */
+export function refuseSearch(search: Parameters<typeof searchProblems>[0]): void {
+  const problems = searchProblems(search);
+  if (problems[0]) refuseProblems(problems, filterRefusal(problems[0]));
+}
+
+/** Filters without those that say nothing, in one order: what a cursor is bound to. */
+export function givenFilters<F extends CompanyFilters>(filters: F): F {
+  return Object.fromEntries(
+    Object.entries(filters)
+      .filter(([, value]) => value !== undefined && value !== '')
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  ) as F;
+}
+
+/** Filters that an index intersects, but for those by which an order begins. */
+const NARROWING = [
+  ['q'],
+  ['title'],
+  ['department'],
+  ['industry'],
+  ['technology'],
+  ['min_employees', 'max_employees'],
+] as const;
+/** With so many of them hardly any row matches: each alone leaves a tenth of the rows or fewer, as a rule. */
+const MANY = 4;
+
+/** Whether many filters narrow a search, beside the place and the seniority by which its order begins. */
+export function isNarrow(filters: PeopleFilters): boolean {
+  return NARROWING.filter((names) => names.some((name) => filters[name] !== undefined)).length >= MANY;
+}
+
+/** The conditions of a search. */
+export interface CompiledFilters {
+  /** All of them. */
+  where: Conditions;
+  /** What follows from them and only helps to find rows by an index; with the bindings of `where`. */
+  lookup: readonly string[];
+}
+
+/** The conditions of a search over one of the tables. */
+export function compileFilters(filters: PeopleFilters, table: 'people' | 'companies'): CompiledFilters {
+  const where = new Conditions('f');
+  const tags = (['country', 'state', 'city', 'industry', 'technology', 'seniority', 'department'] as const).flatMap(
+    (name) => (filters[name] ? [tagOf[name](filters[name])] : []),
+  );
+  if (tags.length > 0) where.add(`tags @> ${where.bind(tags, 'text[]')}`);
+  const contains = (column: string, part: string) =>
+    where.add(`${column} like ${where.bind(`%${likeLiteral(part)}%`, 'text')}`);
+  if (filters.q) {
+    if (table === 'companies') contains('search_key', filters.q);
+    else if (filters.q.includes('@')) where.add(`email <> '' and email = ${where.bind(filters.q, 'text')}`);
+    else contains('name_key', filters.q);
+  }
+  if (filters.title) contains('title_key', filters.title);
+  if (filters.domain) where.add(`domain <> '' and domain = ${where.bind(domainKey(filters.domain), 'text')}`);
+  if (filters.company_id)
+    where.add(`${table === 'people' ? 'company_id' : 'id'} = ${where.bind(filters.company_id, 'text')}`);
+  const hasOther = tags.length > 0 || Boolean(filters.title) || (Boolean(filters.q) && !filters.q!.includes('@'));
+  const lookup = addSize(where, filters, hasOther);
+  if (filters.email === 'valid') where.add('email_state = 2');
+  else if (filters.email) where.add(filters.email === 'present' ? 'email_state > 0' : 'email_state = 0');
+  return { where, lookup };
+}
+
+/**
+ * Adds the bounds of the number of employees, and returns by which index they are looked for. A wide range is in itself many rows: its brackets are
+ * intersected with the other filters inside their index, and the bounds are kept from an index of their own (by `+ 0`), which PostgreSQL would read for
+ * hundreds of milliseconds. A narrow one, or one without other filters, has few rows in that index.
+ */
+function addSize(
+  where: Conditions,
+  { min_employees: least, max_employees: most }: CompanyFilters,
+  hasOther: boolean,
+): string[] {
+  if (least === undefined && most === undefined) return [];
+  const bounds = [
+    ...(least === undefined ? [] : [`>= ${where.bind(least, 'bigint')}`]),
+    ...(most === undefined ? [] : [`<= ${where.bind(most, 'bigint')}`]),
+  ];
+  for (const bound of bounds) where.add(`employees + 0 ${bound}`);
+  const isNarrow = most !== undefined && least !== undefined && most < 2 * least;
+  if (isNarrow || !hasOther) return bounds.map((bound) => `employees ${bound}`);
+  const first = bracketOf(least ?? 0);
+  const last = bracketOf(most ?? Infinity);
+  const brackets = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  return [`${BRACKET_OF_ROW} && ${where.bind(brackets, 'smallint[]')}`];
+}

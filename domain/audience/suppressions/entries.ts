@@ -1,0 +1,138 @@
+import { Contacts } from '../../../db/models/contact.ts';
+import { Suppressions, type SuppressionRow } from '../../../db/models/suppression.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { notFound } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { likeLiteral } from '../../platform/conditions.ts';
+import { announceUpdate, announceUpdates } from '../../directory/announce-contact.ts';
+import { cleanText } from '../../directory/contact-fields.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { parseSuppression, type SuppressionTarget } from '../../directory/suppression-value.ts';
+
+export type { SuppressionRow } from '../../../db/models/suppression.ts';
+
+/**
+ * Entries in force, newest first; `q` is part of the address or host.
+ * @throws AppError bad_request for a cursor of another list or filter
+ */
+export async function listSuppressions(
+  ctx: Ctx,
+  page: PageRequest,
+  q: string | undefined,
+): Promise<Page<SuppressionRow>> {
+  const text = cleanText(q ?? '').toLowerCase();
+  const after = decodeIdCursor('suppressions.list', text, page.cursor);
+  const query = reader(ctx)
+    .query(Suppressions)
+    .where((inForce) => {
+      void inForce.whereNull('expires_at').orWhere('expires_at', '>', ctx.clock.now());
+    })
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
+  if (text) void query.where('email', 'like', `%${likeLiteral(text)}%`);
+  if (after) void query.where('id', '<', after);
+  return pageOf(await query, page.limit, (last) => encodeCursor('suppressions.list', text, [last.id]));
+}
+
+export interface SuppressionInput {
+  value: string;
+  reason?: string | undefined;
+}
+
+/**
+ * Adds addresses and hosts by hand; a value already listed is updated in place. Matching contacts are unsubscribed: for an
+ * address its contact, for a host every contact at it. Values that are neither are returned in `skipped`.
+ */
+export async function addSuppressions(
+  ctx: Ctx,
+  entries: readonly SuppressionInput[],
+  reason: string,
+): Promise<{ added: number; skipped: string[] }> {
+  const targets = new Map<string, SuppressionTarget & { reason: string }>();
+  const skipped: string[] = [];
+  for (const entry of entries) {
+    const target = parseSuppression(entry.value);
+    if (target) targets.set(`${target.kind} ${target.email}`, { ...target, reason: cleanText(entry.reason || reason) });
+    else skipped.push(entry.value);
+  }
+  const list = [...targets.values()];
+  return transact(ctx, async (tx) => {
+    if (list.length > 0) {
+      await upsert(tx, list);
+      announceUpdates(tx, await unsubscribe(tx, list));
+      tx.audit({ action: 'create', entityType: 'suppression', metadata: { count: list.length, source: 'manual' } });
+    }
+    return { added: list.length, skipped };
+  });
+}
+
+async function upsert(tx: Tx, list: readonly (SuppressionTarget & { reason: string })[]): Promise<void> {
+  await tx.org.sql(
+    `insert into suppressions (id, organization_id, email, kind, reason, source, created_at, updated_at)
+     select r.id, cast(:org as uuid), r.email, r.kind, r.reason, 'manual', :now, :now
+     from unnest(cast(:ids as uuid[]), cast(:emails as text[]), cast(:kinds as text[]), cast(:reasons as text[]))
+       as r(id, email, kind, reason)
+     order by r.kind, r.email
+     on conflict on constraint suppressions_value_key do update set reason = excluded.reason, source = excluded.source,
+       expires_at = null, updated_at = excluded.updated_at`,
+    {
+      now: tx.now,
+      ids: list.map(() => newId()),
+      emails: list.map((target) => target.email),
+      kinds: list.map((target) => target.kind),
+      reasons: list.map((target) => target.reason),
+    },
+  );
+}
+
+/** Returns how many contacts it has unsubscribed. */
+async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<number> {
+  const of = (kind: string) => list.filter((target) => target.kind === kind).map((target) => target.email);
+  const off = async (condition: string, values: readonly string[]): Promise<number> => {
+    if (values.length === 0) return 0;
+    const [row] = await tx.org.sql<{ count: number }>(
+      `with changed as (
+         update contacts set subscribed = false, updated_at = :now where organization_id = :org and subscribed and ${condition} returning 1
+       ) select count(*)::int as count from changed`,
+      { now: tx.now, values },
+    );
+    return row!.count;
+  };
+  return (
+    (await off('email = any(cast(:values as text[]))', of('email'))) +
+    (await off(`split_part(email, '@', 2) = any(cast(:values as text[]))`, of('domain')))
+  );
+}
+
+/**
+ * Removes an entry. Removing an address subscribes its contact again, unless its host is still listed. The audit row keeps
+ * value, kind and source.
+ * @throws AppError not_found
+ */
+export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('Suppression');
+  await transact(ctx, async (tx) => {
+    const [row] = await tx.org.sql<SuppressionRow>(
+      'delete from suppressions where organization_id = :org and id = :id returning *',
+      { id },
+    );
+    if (!row) throw notFound('Suppression');
+    const covered = row.kind === 'email' && (await suppressedAmong(tx.org, [row.email], tx.now)).has(row.email);
+    if (row.kind === 'email' && !covered) {
+      const [contact] = await tx.org
+        .query(Contacts)
+        .where({ email: row.email, subscribed: false })
+        .patch({ subscribed: true, updated_at: tx.now })
+        .returning('*');
+      if (contact) await announceUpdate(tx, contact.id);
+    }
+    tx.audit({
+      action: 'delete',
+      entityType: 'suppression',
+      entityId: id,
+      changes: { value: row.email, kind: row.kind, source: row.source },
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { probeRecipients, type ProbeReply } from '../../../lib/smtp/probe.ts';
+import { TargetLimits } from '../../../lib/target-limits.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { classifyRefusal } from '../../mail/inbound/refusal.ts';
+import { hostOf } from '../../directory/suppression-check.ts';
+import { TAKES_MAIL } from './by-records.ts';
+import type { Verdict } from './verdict.ts';
+
+/** Time (ms) for one conversation, and for waiting until a server has room for it. */
+const CONVERSATION_MS = 12_000;
+const WAIT_MS = 10_000;
+/** Conversations of a process with one mail exchanger at once: more look like an attack. */
+const PER_EXCHANGER = 2;
+/** Conversations of a process at once; half of them with exchangers that have not answered yet. */
+const AT_ONCE = 20;
+/** Exchangers of a domain that are asked, by their preference. */
+const EXCHANGERS = 2;
+/** How long (ms) an exchanger that hung is left alone, at first and at most. */
+const REST_MS = 60_000;
+const MAX_REST_MS = 3_600_000;
+
+/** One per process: an exchanger serves many domains, of many workspaces. */
+const limits = new TargetLimits({
+  total: AT_ONCE,
+  perTarget: PER_EXCHANGER,
+  perTenant: AT_ONCE,
+  restMs: REST_MS,
+  maxRestMs: MAX_REST_MS,
+});
+
+const verdict = (status: Verdict['status'], reason: string, isCatchAll = false): Verdict => ({
+  status,
+  reason,
+  isCatchAll,
+});
+
+/**
+ * Asks the mail server of an address whether it would take mail for it, and for an address of the same domain that nobody has: a server that takes both takes everything, and has said
+ * nothing of the first. What it refuses for now, or for reasons of its own, says nothing either. No mail is sent.
+ * @returns `later` when no exchanger could be talked to
+ */
+export async function checkByProbe(
+  { config, dns }: Pick<Deps, 'config' | 'dns'>,
+  email: string,
+): Promise<Verdict | 'later'> {
+  const from = config.EMAIL_VERIFICATION_PROBE_FROM!;
+  const domain = hostOf(email);
+  const exchanges = await dns.mx(domain);
+  if (exchanges === null) return 'later';
+  const nobody = `${randomBytes(10).toString('hex')}@${domain}`;
+  for (const host of exchanges.slice(0, EXCHANGERS)) {
+    const permit = await limits.wait(host.toLowerCase(), 'verification', AbortSignal.timeout(WAIT_MS));
+    if (!permit) continue;
+    const result = await probeRecipients(host, [email, nobody], {
+      port: config.EMAIL_VERIFICATION_PROBE_PORT,
+      allowPrivate: config.ALLOW_PRIVATE_MAIL_HOSTS,
+      name: config.EMAIL_VERIFICATION_PROBE_NAME ?? hostOf(from),
+      from,
+      timeoutMs: CONVERSATION_MS,
+    });
+    permit.release(result.kind === 'unreachable' ? 'hung' : 'answered');
+    if (result.kind === 'unreachable') continue;
+    if (result.kind === 'refused') return verdict('unknown', result.reply.code < 500 ? 'greylisted' : 'probe_refused');
+    return judge(result.replies);
+  }
+  return 'later';
+}
+
+/** By what a server said to the address, and to one that nobody has. */
+function judge([address, nobody]: readonly ProbeReply[]): Verdict {
+  if (!address || (address.code >= 400 && address.code < 500)) return verdict('unknown', 'greylisted');
+  if (address.code >= 500) return refused(address);
+  if (!nobody || nobody.code < 500)
+    return nobody && nobody.code < 400 ? verdict('risky', 'catch_all', true) : verdict('unknown', TAKES_MAIL);
+  return verdict('valid', 'mailbox_answers');
+}
+
+/** Only an answer that speaks of the mailbox speaks against it; others speak of us, or of the server. */
+function refused({ code, words }: ProbeReply): Verdict {
+  const status = /^([245]\.\d{1,3}\.\d{1,3})\b/.exec(words)?.[1] ?? null;
+  const refusal = classifyRefusal({ status, code, stage: 'rcpt', words });
+  if (refusal.class === 'recipient_gone') return verdict('invalid', 'no_mailbox');
+  if (refusal.reason === 'full') return verdict('risky', 'mailbox_full');
+  if (refusal.reason === 'disabled') return verdict('risky', 'mailbox_disabled');
+  return verdict('unknown', 'probe_refused');
+}

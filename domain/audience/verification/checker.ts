@@ -1,0 +1,22 @@
+import type { Deps } from '../../platform/kernel/context.ts';
+import { checkByProbe } from './by-probe.ts';
+import { checkByRecords, TAKES_MAIL } from './by-records.ts';
+import type { Verdict } from './verdict.ts';
+import { checkByZeroBounce } from './zerobounce.ts';
+
+/** Looks at one address. `later`: what it asks did not answer, and is to be asked again. Never throws. */
+export type AddressChecker = (deps: Deps, email: string) => Promise<Verdict | 'later'>;
+
+const CHECKERS: Record<Exclude<Deps['config']['EMAIL_VERIFICATION'], 'off'>, AddressChecker> = {
+  builtin: async (deps, email) => {
+    const found = await checkByRecords(deps, email);
+    const isOpen = found !== 'later' && found.reason === TAKES_MAIL;
+    return isOpen && deps.config.EMAIL_VERIFICATION_PROBE_FROM ? checkByProbe(deps, email) : found;
+  },
+  zerobounce: checkByZeroBounce,
+};
+
+/** The checker that the settings name; undefined where addresses are not verified. */
+export function addressChecker({ config }: Pick<Deps, 'config'>): AddressChecker | undefined {
+  return config.EMAIL_VERIFICATION === 'off' ? undefined : CHECKERS[config.EMAIL_VERIFICATION];
+}

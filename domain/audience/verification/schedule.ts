@@ -1,0 +1,13 @@
+import type { Tx } from '../../platform/kernel/transact.ts';
+
+/** Has the addresses of contacts verified soon, those without a verdict; one that is scheduled already stays as it is. */
+export async function scheduleVerification(tx: Tx, contactIds: readonly string[]): Promise<void> {
+  if (contactIds.length === 0) return;
+  await tx.org.sql(
+    `insert into contact_verifications (contact_id, organization_id, due_at, created_at)
+     select id, organization_id, :now, :now from contacts
+     where organization_id = :org and id = any(cast(:ids as uuid[])) and verification_status = 'unknown'
+     order by id on conflict (contact_id) do nothing`,
+    { ids: contactIds, now: tx.now },
+  );
+}

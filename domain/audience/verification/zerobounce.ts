@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { EgressError } from '../../../lib/egress/index.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import type { Verdict } from './verdict.ts';
+
+/** ZeroBounce answers within 30 s. */
+const TIMEOUT_MS = 35_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+const answerSchema = z.object({
+  status: z.enum(['valid', 'invalid', 'catch-all', 'unknown', 'spamtrap', 'abuse', 'do_not_mail']),
+  sub_status: z.string().max(100).default(''),
+});
+
+/** Results that say that the mail server did not answer in time; ZeroBounce asks no money for `unknown`, so asking again is free. */
+const PASSING = new Set([
+  'greylisted',
+  'mail_server_temporary_error',
+  'mail_server_did_not_respond',
+  'timeout_exceeded',
+  'failed_smtp_connection',
+  'forcible_disconnect',
+  'exception_occurred',
+]);
+
+const STATUS = {
+  valid: 'valid',
+  invalid: 'invalid',
+  'catch-all': 'risky',
+  unknown: 'unknown',
+  // Mail to these does harm although it arrives.
+  spamtrap: 'invalid',
+  abuse: 'risky',
+  do_not_mail: 'risky',
+} as const;
+
+/**
+ * Asks ZeroBounce (GET /v2/validate) about an address. A key that is refused, no credits left (both are an `error` in the answer), an answer of another form and
+ * silence are all `later`.
+ */
+export async function checkByZeroBounce({ config, egress, log }: Deps, email: string): Promise<Verdict | 'later'> {
+  const url = new URL(`${config.ZEROBOUNCE_URL}/v2/validate`);
+  url.searchParams.set('api_key', config.ZEROBOUNCE_API_KEY ?? '');
+  url.searchParams.set('email', email);
+  // Required, and may be empty.
+  url.searchParams.set('ip_address', '');
+  const request = { method: 'GET', url, timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES } as const;
+  const response = await egress.request(request).catch((error: unknown) => {
+    if (error instanceof EgressError) return error;
+    throw error;
+  });
+  if (response instanceof EgressError) {
+    log.warn({ kind: response.kind }, 'the verification service did not answer');
+    return 'later';
+  }
+  const answer = answerSchema.safeParse(parsed(response.body.toString('utf8')));
+  if (response.status !== 200 || !answer.success) {
+    log.warn(
+      { status: response.status },
+      'the verification service gave no verdict: its key, credits or limits may be the cause',
+    );
+    return 'later';
+  }
+  const { status, sub_status: detail } = answer.data;
+  if (status === 'unknown' && PASSING.has(detail)) return 'later';
+  return { status: STATUS[status], reason: detail || status.replace('-', '_'), isCatchAll: status === 'catch-all' };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+import Stripe from 'stripe';
+import { MINUTE_MS } from '../../../lib/clock.ts';
+import type { RenewalReport } from '../../../workflows/domain-renewal/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { chargeSaved, createCheckout, readPayment, savedMethod, type ChargeResult } from '../payments/checkout.ts';
+import { movePayment } from '../payments/move.ts';
+import { openPayment } from '../payments/open.ts';
+import { requestRefund } from '../payments/request-refund.ts';
+import type { PaymentRow } from '../payments/states.ts';
+import { refusalOf } from '../payments/stripe.ts';
+import { lookAgain, orderInUse, type Cycle } from './cycle.ts';
+import { requireAction } from './move.ts';
+import { renewalPaid } from './paid.ts';
+
+/** How soon (ms) a payment provider that does not answer is asked again. */
+const ASK_AGAIN_MS = 10 * MINUTE_MS;
+
+/**
+ * Charges a cycle to the method by which the order of its domain was paid, while nobody is there. Where there is none, or the bank refuses or asks
+ * for a person, a person has to pay it.
+ * @returns undefined when the cycle has moved on
+ */
+export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
+  const payment = await readPayment(ctx, cycle.renewal.payment_id!);
+  // Its webhook moves the cycle on.
+  if (payment.state === 'paid') return lookAgain(ctx, cycle, 'it was paid', MINUTE_MS);
+  if (payment.state !== 'open') return refused(ctx, cycle, payment, payment.state);
+  let charged: ChargeResult;
+  try {
+    const method = await methodOfOrder(ctx, cycle);
+    charged = method ? await chargeSaved(ctx, payment, method) : { kind: 'refused', code: 'no_method', message: '' };
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    if (refusalOf(error)) return refused(ctx, cycle, payment, 'no_method');
+    return lookAgain(ctx, cycle, 'the payment provider does not answer', ASK_AGAIN_MS);
+  }
+  if (charged.kind === 'processing') return lookAgain(ctx, cycle, 'the payment is under way');
+  if (charged.kind === 'refused') return refused(ctx, cycle, payment, charged.code);
+  await transact(ctx, async (tx) => {
+    // The webhook says the same, and may have been first.
+    const paid = await movePayment(tx, payment.id, ['open'], 'paid', {
+      reason: 'paid',
+      columns: {
+        provider_payment_id: charged.paymentIntentId,
+        received_cents: charged.receivedCents,
+        received_currency: charged.currency,
+        paid_at: tx.now,
+      },
+    });
+    const fate = paid && (await renewalPaid(tx, cycle.renewal.id, payment.id));
+    // The cycle has ended while the bank was asked.
+    if (fate === 'too_late') await requestRefund(tx, payment.id, 'paid_too_late');
+  });
+  return undefined;
+}
+
+async function methodOfOrder(ctx: Ctx, { domain }: Cycle) {
+  const order = await orderInUse(ctx, domain);
+  return order?.payment_id ? savedMethod(ctx, await readPayment(ctx, order.payment_id)) : null;
+}
+
+/** The charge came to nothing; from now on a page waits for a person. */
+async function refused(ctx: Ctx, { renewal }: Cycle, payment: PaymentRow, code: string): Promise<undefined> {
+  await transact(ctx, async (tx) => {
+    await movePayment(tx, payment.id, ['open'], 'failed', { reason: 'charge_refused' });
+    await requireAction(tx, renewal, 'renewal_payment_required', { detail: code });
+  });
+}
+
+/**
+ * Has a page ready on which a person pays a cycle, as long as the registration lasts: when one has expired, another is made.
+ * @returns undefined when the cycle has moved on
+ */
+export async function offerCheckout(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
+  const { renewal } = cycle;
+  const last = await readPayment(ctx, renewal.payment_id!);
+  if (last.state === 'paid') return lookAgain(ctx, cycle, 'it was paid', MINUTE_MS);
+  const payment = last.state === 'open' ? last : await openAnother(ctx, cycle, last);
+  if (!payment) return undefined;
+  try {
+    await createCheckout(ctx, payment.id);
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    return lookAgain(ctx, cycle, 'the payment provider does not answer', ASK_AGAIN_MS);
+  }
+  return lookAgain(ctx, cycle, 'a person has to pay');
+}
+
+async function openAnother(ctx: Ctx, { renewal }: Cycle, last: PaymentRow): Promise<PaymentRow | undefined> {
+  return transact(ctx, async (tx) => {
+    const [mine] = await tx.org.sql(
+      `select id from domain_renewals where organization_id = :org and id = :id and state = 'requires_action' and payment_id = :payment for update`,
+      { id: renewal.id, payment: last.id },
+    );
+    if (!mine) return undefined;
+    const payment = await openPayment(tx, {
+      organizationId: tx.org.organizationId,
+      subject: 'renewal',
+      subjectId: renewal.id,
+      amountCents: last.amount_cents,
+      currency: last.currency,
+      lineItems: last.line_items,
+    });
+    await tx.org.table('domain_renewals').where({ id: renewal.id }).update({ payment_id: payment.id });
+    return payment;
+  });
+}

@@ -1,0 +1,126 @@
+import { json } from '../../../db/connection.ts';
+import { signalOpen } from '../../../temporal/dispatch.ts';
+import { domainRenewalWorkflow, type DomainRenewalSignals } from '../../../workflows/domain-renewal/contract.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { addDeadLetter, dropDeadLetter, RENEWAL } from '../../platform/dead-letters.ts';
+import type { RenewalCode, RenewalRow, RenewalState } from './states.ts';
+
+/** What a transition changes beside the state. What is left out stays. */
+export type RenewalChange = Partial<
+  Pick<RenewalRow, 'cost_cents' | 'processing_cents' | 'amount_cents' | 'currency' | 'payment_id' | 'renewed_at'>
+>;
+
+/**
+ * Moves a cycle to another state if it is in one of `from`: one conditional UPDATE, which decides between concurrent transitions, with its
+ * event and audit row.
+ * @returns the cycle as it is now; undefined when it was in none of these states
+ */
+export async function moveRenewal(
+  tx: Tx,
+  renewalId: string,
+  from: readonly RenewalState[],
+  to: RenewalState,
+  change: RenewalChange = {},
+): Promise<RenewalRow | undefined> {
+  const [moved] = await tx.org
+    .table('domain_renewals')
+    .where({ id: renewalId })
+    .whereIn('state', [...from])
+    .update({ ...change, state: to, error: null, blocked_reason: null, updated_at: tx.now })
+    .returning('*');
+  if (!moved) return undefined;
+  await dropDeadLetter(tx, RENEWAL, moved.domain_id);
+  await record(tx, moved, null);
+  return moved;
+}
+
+/** What a person is told when a renewal needs one. */
+const WORDS: Record<RenewalCode, { message: string; fix: string }> = {
+  renewal_not_eligible: {
+    message: 'The order of the domain is not in good standing, so it is not renewed',
+    fix: 'Settle what the order says (GET /v1/mailbox-provisioning/:id); it is looked at again every day.',
+  },
+  renewal_payment_required: {
+    message: 'The renewal could not be charged to the saved method of payment',
+    fix: 'Pay it at its checkout_url before the registration ends; in the 30 days after that it releases the mailboxes again.',
+  },
+  renewal_request_failed: {
+    message: 'The provider did not tell the price of the renewal for days',
+    fix: 'Ask the operator whether the provider can be reached; it is asked again every day.',
+  },
+  renewal_refused: {
+    message: 'The provider refuses to renew the domain; what was paid is given back',
+    fix: 'Ask the provider why, then replay the task of the renewal (POST /v1/tasks/dlq/:id/replay).',
+  },
+  renewal_failed: {
+    message: 'The renewal was paid, and the provider has not confirmed it for days',
+    fix: 'Ask the operator to look at the provider; it is asked again every day, and the payment is given back if the domain ends.',
+  },
+};
+
+/**
+ * Records that a cycle needs a person, with the code and what to do: in the list of renewals, as a dead letter and by an event. A cycle
+ * that needs one for the same reason already is left as it is.
+ * @param code refused by the provider: its own code, for operators
+ */
+export async function requireAction(
+  tx: Tx,
+  renewal: RenewalRow,
+  code: RenewalCode,
+  { detail, change = {} }: { detail?: string; change?: RenewalChange } = {},
+): Promise<void> {
+  if (renewal.state === 'requires_action' && renewal.error?.code === code) return;
+  const { message, fix } = WORDS[code];
+  const error = { code, message: detail ? `${message} (${detail})` : message, fix };
+  const [moved] = await tx.org
+    .table('domain_renewals')
+    .where({ id: renewal.id, state: renewal.state })
+    .update({ ...change, state: 'requires_action', error: json(error), blocked_reason: null, updated_at: tx.now })
+    .returning('*');
+  if (!moved) return;
+  await addDeadLetter(tx, {
+    taskId: renewal.domain_id,
+    taskType: RENEWAL,
+    payload: {
+      workflow_id: domainRenewalWorkflow.id(renewalArgs(tx, renewal.domain_id)),
+      domain_id: renewal.domain_id,
+      renewal_id: renewal.id,
+    },
+    error: `${code}: ${error.message}`,
+    attempts: 0,
+    maxAttempts: 0,
+    nextRetryAt: null,
+  });
+  await record(tx, moved, code);
+}
+
+async function record(tx: Tx, renewal: RenewalRow, code: RenewalCode | null): Promise<void> {
+  const domain = await tx.org.table('managed_domains').where({ id: renewal.domain_id }).first('domain');
+  tx.emit('domain_renewal.state_changed', {
+    renewal_id: renewal.id,
+    domain_id: renewal.domain_id,
+    domain: domain?.domain ?? '',
+    state: renewal.state,
+    code,
+    expires_at: renewal.expires_at.toISOString(),
+    amount_cents: renewal.amount_cents,
+    currency: renewal.currency,
+  });
+  tx.audit({
+    action: 'update',
+    entityType: 'domain_renewal',
+    entityId: renewal.id,
+    changes: { state: { to: renewal.state } },
+    ...(code ? { metadata: { code } } : {}),
+  });
+}
+
+/** The arguments of the run of a domain. */
+export function renewalArgs(tx: Tx, domainId: string) {
+  return { organizationId: tx.org.organizationId, domainId };
+}
+
+/** The run of a domain looks again after the commit, if it is open. */
+export function wakeRenewal(tx: Tx, domainId: string, cause: DomainRenewalSignals['changed']['cause']): void {
+  tx.intend(signalOpen(domainRenewalWorkflow, renewalArgs(tx, domainId), 'changed', { cause }));
+}

@@ -1,0 +1,41 @@
+import { signal } from '../../../temporal/dispatch.ts';
+import { domainRenewalWorkflow } from '../../../workflows/domain-renewal/contract.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { moveRenewal, renewalArgs, wakeRenewal } from './move.ts';
+import type { RenewalRow } from './states.ts';
+
+/**
+ * Records that a cycle was paid, within the transaction that records the payment, which is locked.
+ * @returns `too_late` when the cycle does not wait for this payment: the money goes back
+ */
+export async function renewalPaid(tx: Tx, renewalId: string, paymentId: string): Promise<'paid' | 'too_late'> {
+  const waiting = await tx.org.table('domain_renewals').where({ id: renewalId, payment_id: paymentId }).first();
+  const paid = waiting && (await moveRenewal(tx, renewalId, ['charging', 'requires_action'], 'renewing'));
+  if (!paid) return 'too_late';
+  wakeRenewal(tx, paid.domain_id, 'payment');
+  return 'paid';
+}
+
+/** A payment of a cycle came to nothing: its run opens another, as long as there is time. */
+export async function renewalPaymentFailed(tx: Tx, renewalId: string): Promise<void> {
+  const renewal = await tx.org.table('domain_renewals').where({ id: renewalId }).first('domain_id');
+  if (renewal) wakeRenewal(tx, renewal.domain_id, 'payment');
+}
+
+/**
+ * Has a renewal that needs a person, or whose run kept failing, tried again: one that was paid is renewed with the same key, one that
+ * waits for its payment goes on waiting, any other is priced and charged anew.
+ * @returns false when the domain has no open cycle
+ */
+export async function retryRenewal(tx: Tx, domainId: string, cause: 'operator' | 'sweep'): Promise<boolean> {
+  const [renewal] = await tx.org.sql<Pick<RenewalRow, 'id'>>(
+    `update domain_renewals set blocked_reason = null, updated_at = :now,
+       state = case when state <> 'requires_action' then state 
+         when error ->> 'code' = 'renewal_failed' then 'renewing'
+         when error ->> 'code' = 'renewal_payment_required' then state else 'scheduled' end
+     where organization_id = :org and domain_id = :domain and state in ('scheduled', 'charging', 'renewing', 'requires_action') returning id`,
+    { domain: domainId, now: tx.now },
+  );
+  if (renewal) tx.intend(signal(domainRenewalWorkflow, renewalArgs(tx, domainId), 'retry', { cause }));
+  return renewal !== undefined;
+}

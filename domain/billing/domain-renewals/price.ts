@@ -1,0 +1,56 @@
+import { HOUR_MS } from '../../../lib/clock.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { RenewalReport } from '../../../workflows/domain-renewal/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { mailboxProvider } from '../mailbox-orders/http-provider.ts';
+import { ProviderRefusal, ProviderUnreachable, type DomainOffer } from '../mailbox-orders/ports.ts';
+import { openPayment } from '../payments/open.ts';
+import { lookAgain, needPerson, orderInUse, type Cycle } from './cycle.ts';
+import { moveRenewal } from './move.ts';
+import { GIVE_UP_MS, priceOf } from './states.ts';
+
+/**
+ * Asks the provider what a year more costs now, and opens the payment of it: the cost and the processing. Needs a person where the order of the
+ * domain is not in good standing, and where the provider refuses or says nothing for days.
+ * @returns undefined when the cycle is to be charged now
+ */
+export async function priceCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
+  const { domain, renewal } = cycle;
+  if (!(await orderInUse(ctx, domain))) return needPerson(ctx, cycle, 'renewal_not_eligible');
+  let offer: DomainOffer;
+  try {
+    offer = await mailboxProvider(ctx).checkDomain(domain.domain);
+  } catch (error) {
+    if (error instanceof ProviderRefusal) return needPerson(ctx, cycle, 'renewal_refused', error.code);
+    if (!(error instanceof ProviderUnreachable || error instanceof AppError)) throw error;
+    if (ctx.clock.now().getTime() - renewal.renew_at.getTime() > GIVE_UP_MS)
+      return needPerson(ctx, cycle, 'renewal_request_failed');
+    return lookAgain(ctx, cycle, 'the provider does not answer', HOUR_MS);
+  }
+  const { processingCents, amountCents } = priceOf(offer.renewalCents, ctx.config);
+  await transact(ctx, async (tx) => {
+    // The state first: of two who come here at once, one opens the payment.
+    const priced = await moveRenewal(tx, renewal.id, [renewal.state], 'charging', {
+      cost_cents: offer.renewalCents,
+      processing_cents: processingCents,
+      amount_cents: amountCents,
+      currency: offer.currency.toLowerCase(),
+      payment_id: null,
+    });
+    if (!priced) return;
+    const payment = await openPayment(tx, {
+      organizationId: tx.org.organizationId,
+      subject: 'renewal',
+      subjectId: renewal.id,
+      amountCents,
+      currency: offer.currency,
+      lineItems: [
+        { label: `Renewal of ${domain.domain}`, quantity: 1, unit_cents: offer.renewalCents, interval: 'once' },
+        { label: 'Processing', quantity: 1, unit_cents: processingCents, interval: 'once' },
+      ],
+    });
+    await tx.org.table('domain_renewals').where({ id: renewal.id }).update({ payment_id: payment.id });
+  });
+  return undefined;
+}

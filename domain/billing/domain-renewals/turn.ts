@@ -1,0 +1,130 @@
+import type { RenewalReport } from '../../../workflows/domain-renewal/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { failOrdersWithoutDomain } from '../mailbox-orders/domain-gone.ts';
+import { settleHoldsOfDomain } from '../mailbox-orders/hold.ts';
+import { newId } from '../../../lib/ids.ts';
+import { expireCheckout } from '../payments/checkout.ts';
+import { lockPayment } from '../payments/move.ts';
+import { requestRefund } from '../payments/request-refund.ts';
+import { chargeCycle, offerCheckout } from './charge.ts';
+import { moveRenewal } from './move.ts';
+import { priceCycle } from './price.ts';
+import { renewDomain } from './renew.ts';
+import { lookAgain, type Cycle } from './cycle.ts';
+import { GRACE_MS, OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
+
+/**
+ * Does what the cycle of a domain needs now, and says what it waits for: about a month before the registration ends it is priced, charged and
+ * renewed. When it ends without that, its mailboxes are held, and for another month a renewal releases them. A domain that was given back, or was not
+ * renewed until then, is done.
+ * @throws Error when the work itself fails; providers that refuse or do not answer are states of the cycle
+ */
+export async function renewalTurn(ctx: Ctx, domainId: string): Promise<RenewalReport> {
+  const cycle = await transact(ctx, (tx) => openCycle(tx, domainId));
+  if (!cycle) return { kind: 'done', outcome: 'released' };
+  const now = ctx.clock.now().getTime();
+  const { renewal } = cycle;
+  if (renewal.state === 'ended' || renewal.state === 'renewed') return { kind: 'done', outcome: 'lapsed' };
+  if (renewal.state === 'scheduled' && renewal.renew_at.getTime() > now)
+    return { kind: 'wait', state: 'scheduled', until: renewal.renew_at.getTime(), where: 'until the renewal' };
+  const overMs = renewal.state === 'renewing' ? -1 : now - renewal.expires_at.getTime();
+  if (overMs >= 0 && cycle.domain.state === 'active') await transact(ctx, (tx) => lapse(tx, cycle));
+  const report = overMs >= GRACE_MS ? await giveUp(ctx, cycle) : await step(ctx, cycle);
+  if (report) return report;
+  // It has moved on: look what comes next.
+  return renewalTurn(ctx, domainId);
+}
+
+/** Undefined when the cycle has moved on. */
+async function step(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
+  switch (cycle.renewal.state) {
+    case 'scheduled':
+      return priceCycle(ctx, cycle);
+    case 'charging':
+      return chargeCycle(ctx, cycle);
+    case 'renewing':
+      return renewDomain(ctx, cycle);
+    default:
+      return awaitPerson(ctx, cycle);
+  }
+}
+
+/** What a person has to do may have been done, or cannot be seen from here. */
+async function awaitPerson(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
+  switch (cycle.renewal.error?.code) {
+    case 'renewal_payment_required':
+      return offerCheckout(ctx, cycle);
+    case 'renewal_not_eligible':
+    case 'renewal_request_failed':
+      return priceCycle(ctx, cycle);
+    case 'renewal_failed':
+      return renewDomain(ctx, cycle);
+    default:
+      return lookAgain(ctx, cycle, 'a person has to settle it with the provider');
+  }
+}
+
+/** The cycle of a domain that is ours, as the registration stands; a new one begins when there is none. */
+async function openCycle(tx: Tx, domainId: string): Promise<Cycle | undefined> {
+  const domain = await tx.org.table('managed_domains').where({ id: domainId }).first();
+  if (!domain || domain.state === 'released') {
+    for (const id of await tx.org
+      .table('domain_renewals')
+      .where({ domain_id: domainId })
+      .whereIn('state', OPEN_RENEWAL)
+      .pluck('id')) {
+      const ended = await moveRenewal(tx, id, OPEN_RENEWAL, 'ended');
+      if (ended?.payment_id) await requestRefund(tx, ended.payment_id, 'domain_released');
+    }
+    return undefined;
+  }
+  await tx.org
+    .insert('domain_renewals', {
+      id: newId(),
+      domain_id: domainId,
+      expires_at: domain.expires_at,
+      renew_at: new Date(domain.expires_at.getTime() - RENEW_AHEAD_MS),
+      created_at: tx.now,
+      updated_at: tx.now,
+    })
+    .onConflict(['domain_id', 'expires_at'])
+    .ignore();
+  const renewal = await tx.org
+    .table('domain_renewals')
+    .where({ domain_id: domainId, expires_at: domain.expires_at })
+    .first();
+  return { domain, renewal: renewal! };
+}
+
+/** The registration has ended without a renewal: what lives on the domain is held. */
+async function lapse(tx: Tx, { domain }: Cycle): Promise<void> {
+  const lapsed = await tx.org
+    .table('managed_domains')
+    .where({ id: domain.id, state: 'active', expires_at: domain.expires_at })
+    .update({ state: 'lapsed' });
+  if (lapsed === 0) return;
+  await settleHoldsOfDomain(tx, domain.domain);
+  tx.audit({
+    action: 'update',
+    entityType: 'managed_domain',
+    entityId: domain.id,
+    changes: { state: { from: 'active', to: 'lapsed' } },
+  });
+}
+
+/** The domain is gone: what was paid for a renewal goes back, and orders without any other domain end. */
+async function giveUp(ctx: Ctx, { domain, renewal }: Cycle): Promise<RenewalReport | undefined> {
+  // A page that nobody can pay on any more; one that was paid this moment still counts.
+  if (renewal.payment_id && (await expireCheckout(ctx, renewal.payment_id)) === 'open')
+    return lookAgain(ctx, { domain, renewal }, 'a payment is under way', 60_000);
+  const isGone = await transact(ctx, async (tx) => {
+    if (renewal.payment_id) await lockPayment(tx, renewal.payment_id);
+    const ended = await moveRenewal(tx, renewal.id, ['scheduled', 'charging', 'requires_action'], 'ended');
+    if (!ended) return false;
+    if (ended.payment_id) await requestRefund(tx, ended.payment_id, 'domain_lapsed');
+    await failOrdersWithoutDomain(tx, domain.domain);
+    return true;
+  });
+  return isGone ? { kind: 'done', outcome: 'lapsed' } : undefined;
+}

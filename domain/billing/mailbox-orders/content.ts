@@ -1,0 +1,34 @@
+import type { ApprovalContent } from '../../../db/json-columns.ts';
+import { hashRecipients } from '../../approvals/payload.ts';
+import type { QuoteRow } from './states.ts';
+
+/** What an approver of an order decides on: what is bought, for how much, and the addresses. It mails nobody. */
+export function orderContent(quote: QuoteRow): ApprovalContent {
+  const price = `${amount(quote.total_monthly_cents, quote.currency)} a month`;
+  return {
+    title: `Order ${quote.count} ${quote.count === 1 ? 'mailbox' : 'mailboxes'} for ${price}`,
+    recipients: { count: 0, source: { kind: 'addresses' }, fingerprint: hashRecipients([]) },
+    senders: [],
+    schedule: null,
+    steps: [],
+    samples: [],
+    details: {
+      quote_id: quote.id,
+      provider: quote.provider,
+      domains: quote.domains.map(({ domain, registration }) => `${domain}${registration ? ' (new)' : ''}`),
+      mailboxes: quote.mailboxes.map(({ email }) => email),
+      warmup: quote.warmup,
+      line_items: quote.line_items.map(
+        ({ label, quantity, total_cents: total, interval }) =>
+          `${quantity} × ${label}: ${amount(total, quote.currency)} ${interval === 'month' ? 'a month' : 'once'}`,
+      ),
+      monthly: price,
+      due_today: amount(quote.total_due_today_cents, quote.currency),
+    },
+  };
+}
+
+/** Cents as people read them, such as `12.50 USD`. */
+function amount(cents: number, currency: string): string {
+  return `${(cents / 100).toFixed(2)} ${currency.toUpperCase()}`;
+}

@@ -1,0 +1,30 @@
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { failOrder } from './end.ts';
+
+/**
+ * Ends the orders that a domain was the last one of, when it is gone for good: it was not renewed while that was possible. Their mailboxes are
+ * retired and the month under way is given back. Orders with another domain go on with the mailboxes there.
+ */
+export async function failOrdersWithoutDomain(tx: Tx, domain: string): Promise<void> {
+  const orders = await tx.org.sql<{ id: string }>(
+    `select distinct m.order_id as id from order_mailboxes m join mailbox_orders o on o.id = m.order_id and o.state = 'ready'
+     where m.organization_id = :org and m.domain = :domain and not exists (
+       select from order_mailboxes other where other.organization_id = :org and other.order_id = m.order_id and not ${isGone('other.domain')})
+     order by id`,
+    { domain },
+  );
+  for (const { id } of orders)
+    await failOrder(tx, id, ['ready'], {
+      code: 'domain_unavailable',
+      message: 'No domain of the order is registered any more',
+      fix: 'Order mailboxes on another domain. The month under way is given back.',
+    });
+}
+
+/** Whether the last registration of ours of a domain has ended, and its renewal too. */
+function isGone(domain: string): string {
+  return `exists (
+    select from managed_domains d join domain_renewals r on r.domain_id = d.id and r.expires_at = d.expires_at and r.state = 'ended'
+    where d.organization_id = :org and d.domain = ${domain} and d.state = 'lapsed'
+      and not exists (select from managed_domains a where a.organization_id = :org and a.domain = d.domain and a.state = 'active'))`;
+}

@@ -1,0 +1,51 @@
+import type { StoredIssue } from '../../../db/json-columns.ts';
+import { signal } from '../../../temporal/dispatch.ts';
+import { mailboxOrderWorkflow, type MailboxOrderSignals } from '../../../workflows/mailbox-order/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { refundUndelivered } from './months.ts';
+import { lockWithPayments, moveOrder } from './move.ts';
+import { hasEnded, ORDER_STATES, type OrderRow, type OrderState } from './states.ts';
+
+/**
+ * Cancels an order in any state (POST /mailbox-provisioning/:id/cancel). Before the payment nothing was bought, and the checkout is closed.
+ * After it what was not delivered is refunded, and the order's workflow gives what was bought back to the provider, step by step; mailboxes leave
+ * Heron with that. An order that was cancelled or has failed is answered as it is.
+ * @throws AppError not_found
+ */
+export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> {
+  return transact(ctx, async (tx) => {
+    const order = await lockWithPayments(tx, orderId);
+    if (hasEnded(order.state)) return order;
+    const cancelled = await moveOrder(tx, orderId, ORDER_STATES, 'cancelled', { reason: 'request' });
+    await refundUndelivered(tx, order, 'order_cancelled');
+    wake(tx, orderId, 'cancelled');
+    return cancelled!;
+  });
+}
+
+/**
+ * Ends an order that cannot be fulfilled, if it is in one of `from`; its workflow undoes what it has made. What was not delivered is refunded, in this
+ * transaction, except where the subscription of mailboxes in use has ended: its last month was used.
+ * @returns undefined when it was in none of these states
+ */
+export async function failOrder(
+  tx: Tx,
+  orderId: string,
+  from: readonly OrderState[],
+  error: StoredIssue,
+): Promise<OrderRow | undefined> {
+  const order = await lockWithPayments(tx, orderId);
+  const failed = await moveOrder(tx, orderId, from, 'failed', { reason: error.code, error });
+  if (!failed) return undefined;
+  const isUsedUp = order.state === 'ready' && error.code === 'subscription_ended';
+  if (!isUsedUp) await refundUndelivered(tx, order, 'order_failed');
+  wake(tx, orderId, 'failed');
+  return failed;
+}
+
+/** A run that is open looks again; that of an order that was ready has ended, and another is started. */
+function wake(tx: Tx, orderId: string, cause: MailboxOrderSignals['ended']['cause']): void {
+  const args = { organizationId: tx.org.organizationId, orderId };
+  tx.intend(signal(mailboxOrderWorkflow, args, 'ended', { cause }));
+}

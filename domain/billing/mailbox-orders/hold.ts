@@ -1,0 +1,63 @@
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { ORDER_HOLDS, type OrderHoldCode } from '../../sending/control/hold-codes.ts';
+import { clearHold, holdMailbox } from '../../sending/control/mailbox-hold.ts';
+
+const REASONS: Record<OrderHoldCode, string> = {
+  order_unpaid: 'The last month of the order of this mailbox was not paid',
+  domain_lapsed: 'The registration of the domain of this mailbox has ended without a renewal',
+};
+
+interface Held {
+  mailbox_id: string;
+  hold_code: string | null;
+  wanted: OrderHoldCode | null;
+}
+
+/**
+ * Holds and releases the mailboxes of a locked order as PostgreSQL says they should be: all of them while a month of the order is unpaid, those
+ * of a lapsed domain until it is renewed. Safe to call after any change of either.
+ */
+export async function settleHolds(tx: Tx, orderId: string): Promise<void> {
+  const rows = await tx.org.sql<Held>(
+    `select m.mailbox_id, box.hold_code,
+       case when o.error ->> 'code' = 'payment_failed' then 'order_unpaid'
+         when ${isLapsed('m.domain')} then 'domain_lapsed' end as wanted
+     from mailbox_orders o
+       join order_mailboxes m on m.organization_id = :org and m.order_id = o.id
+       join mailboxes box on box.organization_id = :org and box.id = m.mailbox_id
+     where o.organization_id = :org and o.id = :order and o.state not in ('failed', 'cancelled') order by m.mailbox_id`,
+    { order: orderId },
+  );
+  for (const { mailbox_id: id, hold_code: code, wanted } of rows) {
+    if (code === wanted) continue;
+    for (const other of ORDER_HOLDS) if (other !== wanted) await clearHold(tx, id, other);
+    if (wanted) await holdMailbox(tx, id, { code: wanted, reason: REASONS[wanted], until: null });
+  }
+}
+
+/**
+ * Holds or releases what lives on a domain that has lapsed or was renewed, in the transaction that says so. The orders on it are locked first: a
+ * payment that is recorded meanwhile comes before or after, and sees the other.
+ */
+export async function settleHoldsOfDomain(tx: Tx, domain: string): Promise<void> {
+  for (const orderId of await lockOrdersOn(tx, domain)) await settleHolds(tx, orderId);
+}
+
+/** The orders that have mailboxes on a domain and have not ended, locked. */
+async function lockOrdersOn(tx: Tx, domain: string): Promise<string[]> {
+  const orders = await tx.org.sql<{ id: string }>(
+    `select o.id from mailbox_orders o
+     where o.organization_id = :org and o.state not in ('failed', 'cancelled')
+       and exists (select from order_mailboxes m where m.organization_id = :org and m.order_id = o.id and m.domain = :domain)
+     order by o.id for update`,
+    { domain },
+  );
+  return orders.map(({ id }) => id);
+}
+
+/** Whether a registration of ours of a domain has ended, and it was not registered anew since. */
+export function isLapsed(domain: string): string {
+  const registered = (state: string) =>
+    `exists (select from managed_domains d where d.organization_id = :org and d.domain = ${domain} and d.state = '${state}')`;
+  return `${registered('lapsed')} and not ${registered('active')}`;
+}

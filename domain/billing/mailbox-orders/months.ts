@@ -1,0 +1,87 @@
+import { json } from '../../../db/connection.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { isMonthPaid, PAID_UNTIL, recordMonth, type Month } from '../payments/months.ts';
+import { requestRefund } from '../payments/request-refund.ts';
+import { isLapsed, settleHolds } from './hold.ts';
+import { lockOrder } from './move.ts';
+import { hasEnded, type OrderRow } from './states.ts';
+
+/**
+ * Records that a later month of an order was paid, whose first payment is locked. The mailboxes that were held for it are released. Money for
+ * an order that has ended goes back, and so does that of a month that begins when no domain of the order is registered any more.
+ * @returns what it did, as a code
+ */
+export async function orderMonthPaid(tx: Tx, orderId: string, month: Month): Promise<string> {
+  const order = await lockOrder(tx, orderId);
+  const payment = month.cents > 0 ? await recordMonth(tx, orderId, month) : undefined;
+  if (month.cents > 0 && !payment) return 'ignored';
+  if (payment && hasEnded(order.state)) {
+    await requestRefund(tx, payment.id, 'paid_too_late');
+    return 'too_late';
+  }
+  if (payment && (await hasNoDomain(tx, orderId))) await requestRefund(tx, payment.id, 'domain_lapsed');
+  await tx.org.sql(
+    `update mailbox_orders set error = null, updated_at = :now
+     where organization_id = :org and id = :id and state = 'ready' and error ->> 'code' = 'payment_failed'`,
+    { id: orderId, now: tx.now },
+  );
+  await settleHolds(tx, orderId);
+  return 'month_paid';
+}
+
+/**
+ * Records that a later month of an order was not paid: the order says so, and its mailboxes are held until it is. A word that comes after that
+ * of the payment changes nothing.
+ * @returns what it did, as a code
+ */
+export async function orderMonthFailed(tx: Tx, orderId: string, month: Month): Promise<string> {
+  await lockOrder(tx, orderId);
+  if (await isMonthPaid(tx, orderId, month)) return 'ignored';
+  return (await leaveUnpaid(tx, orderId)) ? 'month_failed' : 'ignored';
+}
+
+/** An order in use is not paid for any more: it goes on without its mailboxes until a month is paid. False of any other. */
+export async function leaveUnpaid(tx: Tx, orderId: string): Promise<boolean> {
+  const noted = await tx.org
+    .table('mailbox_orders')
+    .where({ id: orderId, state: 'ready' })
+    .update({ error: json(UNPAID), updated_at: tx.now });
+  if (noted === 0) return false;
+  tx.audit({
+    action: 'update',
+    entityType: 'mailbox_order',
+    entityId: orderId,
+    metadata: { reason: UNPAID.code },
+  });
+  await settleHolds(tx, orderId);
+  return true;
+}
+
+const UNPAID = {
+  code: 'payment_failed',
+  message: 'A month of the order was not paid; its mailboxes are held',
+  fix: 'Pay the invoice that the payment provider has mailed; the mailboxes send again then.',
+};
+
+/**
+ * Gives back what of a locked order was taken and not delivered: all of it when the order never became ready, else the month that is under
+ * way, in whole. Earlier months were delivered. Domains that were registered belong to the first month.
+ */
+export async function refundUndelivered(tx: Tx, order: OrderRow, reason: string): Promise<void> {
+  const payments = await tx.org.sql<{ id: string }>(
+    `select id from payments
+     where organization_id = :org and subject in ('order', 'order_month') and subject_id = :order and state = 'paid'
+       and (:all or ${PAID_UNTIL} > :now) order by id`,
+    { order: order.id, all: order.ready_at === null, now: tx.now },
+  );
+  for (const { id } of payments) await requestRefund(tx, id, reason);
+}
+
+/** Whether none of the domains of an order's mailboxes is registered any more. */
+async function hasNoDomain(tx: Tx, orderId: string): Promise<boolean> {
+  const [row] = await tx.org.sql<{ lapsed: boolean | null }>(
+    `select bool_and(${isLapsed('m.domain')}) as lapsed from order_mailboxes m where m.organization_id = :org and m.order_id = :order`,
+    { order: orderId },
+  );
+  return row?.lapsed === true;
+}

@@ -1,0 +1,90 @@
+import { json } from '../../../db/connection.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
+import { notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { lockPaymentsOf } from '../payments/move.ts';
+import type { OrderRow, OrderState } from './states.ts';
+
+/** What a transition changes beside the state. */
+export interface OrderChange {
+  /** Why, as a stable code; shown to webhooks. */
+  reason?: string;
+  error?: StoredIssue;
+}
+
+/** The column that says when an order came to a state. */
+const MOMENT: Partial<Record<OrderState, string>> = {
+  paid: 'paid_at = :now,',
+  ready: 'ready_at = :now,',
+  failed: 'failed_at = :now,',
+  cancelled: 'cancelled_at = :now,',
+};
+
+/**
+ * Moves an order to another state if it is in one of `from`: one conditional UPDATE, which decides between concurrent transitions,
+ * with its domain event and audit row. An order that failed or was cancelled is under way again until what it has made is undone.
+ * @returns the order as it is now; undefined when it was in none of these states
+ */
+export async function moveOrder(
+  tx: Tx,
+  orderId: string,
+  from: readonly OrderState[],
+  to: OrderState,
+  { reason, error }: OrderChange = {},
+): Promise<OrderRow | undefined> {
+  const [row] = await tx.org.sql<OrderRow & { previous_state: OrderState }>(
+    `with held as (
+       select id, state as previous_state from mailbox_orders where organization_id = :org and id = :id and state = any(:from) for update
+     )
+     update mailbox_orders o set state = :to, ${MOMENT[to] ?? ''} updated_at = :now, blocked_reason = null,
+       under_way = :to <> 'ready', error = coalesce(:error::jsonb, error)
+     from held where o.id = held.id returning o.*, held.previous_state`,
+    { id: orderId, from, to, now: tx.now, error: error ? json(error) : null },
+  );
+  if (!row) return undefined;
+  const { previous_state: previousState, ...order } = row;
+  recordChange(tx, order, previousState, reason);
+  return order;
+}
+
+/** The domain event and audit row of an order's present state. */
+export function recordChange(tx: Tx, order: OrderRow, previousState: OrderState | null, reason?: string): void {
+  tx.emit('mailbox_order.state_changed', {
+    provisioning_id: order.id,
+    state: order.state,
+    previous_state: previousState,
+    reason: reason ?? null,
+  });
+  tx.audit({
+    action: previousState === null ? 'create' : 'update',
+    entityType: 'mailbox_order',
+    entityId: order.id,
+    changes: { state: { from: previousState, to: order.state } },
+    ...(reason ? { metadata: { reason } } : {}),
+  });
+}
+
+/**
+ * Loads an order with a row lock, and its payments before it: the order in which a payment locks the two.
+ * @throws AppError not_found
+ */
+export async function lockWithPayments(tx: Tx, orderId: string): Promise<OrderRow> {
+  if (!isUuid(orderId)) throw notFound('Order');
+  await lockPaymentsOf(tx, orderId);
+  return lockOrder(tx, orderId);
+}
+
+/**
+ * Loads an order with a row lock: its steps, its payment and its cancellation are serialized by it.
+ * @throws AppError not_found
+ */
+export async function lockOrder(tx: Tx, orderId: string): Promise<OrderRow> {
+  const [order] = isUuid(orderId)
+    ? await tx.org.sql<OrderRow>('select * from mailbox_orders where organization_id = :org and id = :id for update', {
+        id: orderId,
+      })
+    : [];
+  if (!order) throw notFound('Order');
+  return order;
+}

@@ -1,0 +1,193 @@
+import { json } from '../../../db/connection.ts';
+import { newId } from '../../../lib/ids.ts';
+import { SEAL_PLACES } from '../../../lib/seal-places.ts';
+import { start } from '../../../temporal/dispatch.ts';
+import { domainRenewalWorkflow } from '../../../workflows/domain-renewal/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { failOrder } from './end.ts';
+import { mailboxProvider } from './http-provider.ts';
+import { lockOrder, lockWithPayments } from './move.ts';
+import { ProviderRefusal, ProviderUnreachable, type CreatedMailbox, type RegisteredDomain } from './ports.ts';
+import type { ProvidedPasswords } from './ready.ts';
+import { parseStep, stepKey, WORKING, type OrderRow, type StepRow } from './states.ts';
+import { readStep } from './steps.ts';
+
+/** What became of a step. `retry`: the provider has not said; the same call is made again after `inMs`. */
+export type StepOutcome = { outcome: 'done' | 'skipped' | 'failed' } | { outcome: 'retry'; inMs: number };
+
+/**
+ * Does one step of an order at the provider, unless the order has ended meanwhile. That the step runs is committed before its call, so that whatever
+ * the call does is undone if the order fails, also when no answer ever comes. The provider's key is that of the step, on every
+ * attempt. A refusal, or no answer for PROVISIONING_GIVE_UP_MS, fails the order.
+ */
+export async function performOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
+  const begun = await transact(ctx, (tx) => begin(tx, orderId, step));
+  if (!begun) return { outcome: 'skipped' };
+  try {
+    const record = await call(ctx, begun.order, step);
+    await transact(ctx, async (tx) => {
+      await lockOrder(tx, orderId);
+      await record(tx);
+    });
+    return { outcome: 'done' };
+  } catch (error) {
+    if (error instanceof ProviderRefusal) {
+      await refuse(ctx, orderId, step, error);
+      return { outcome: 'failed' };
+    }
+    if (error instanceof ProviderUnreachable) return giveUpOrRetry(ctx, orderId, begun.row, error);
+    throw error;
+  }
+}
+
+/** How long (ms) until the same call is made again: what the provider asks for, or a second, doubling up to a minute. */
+export function retryInMs(attempts: number, { retryInMs: asked }: ProviderUnreachable): number {
+  return asked ?? Math.min(1_000 * 2 ** Math.min(attempts - 1, 6), 60_000);
+}
+
+/** Marks a step as running, with the order locked: after a cancellation none begins. */
+async function begin(tx: Tx, orderId: string, step: string): Promise<{ order: OrderRow; row: StepRow } | undefined> {
+  const order = await lockOrder(tx, orderId);
+  if (!WORKING.includes(order.state)) return undefined;
+  const [row] = await tx.org.sql<StepRow>(
+    `update order_steps set state = 'running', attempts = attempts + 1, started_at = coalesce(started_at, :now)
+     where organization_id = :org and order_id = :order and step = :step and state in ('pending', 'running') returning *`,
+    { order: orderId, step, now: tx.now },
+  );
+  return row && { order, row };
+}
+
+/** Calls the provider; returns what stores its answer. */
+async function call(ctx: Ctx, order: OrderRow, key: string): Promise<(tx: Tx) => Promise<void>> {
+  const provider = mailboxProvider(ctx);
+  const { kind, index } = parseStep(key);
+  const once = stepKey(order.id, key);
+  switch (kind) {
+    case 'domain': {
+      const { domain } = order.domains[index]!;
+      const registered = await provider.registerDomain(once, domain);
+      return (tx) => storeDomain(tx, order, key, domain, registered);
+    }
+    case 'mailbox': {
+      const { email, domain, first_name, last_name } = await mailboxOf(ctx, order.id, index);
+      const names = { firstName: first_name, lastName: last_name };
+      const created = await provider.createMailbox(once, { provider: order.provider, domain, email, ...names });
+      return (tx) => storeMailbox(ctx, tx, order, key, index, created);
+    }
+    case 'dns': {
+      const { status } = await provider.setDns(once, order.domains[index]!.domain);
+      return async (tx) => void (await finish(tx, order.id, key, null, status));
+    }
+    case 'warmup': {
+      const created = await transact(ctx, (tx) => readStep(tx.org, order.id, `mailbox:${index}`));
+      const { status } = await provider.switchWarmup(once, { ref: created!.provider_ref!, enabled: true });
+      return async (tx) => {
+        if (await finish(tx, order.id, key, null, status))
+          await patchMailbox(tx, order.id, index, { warmup_external_status: status });
+      };
+    }
+  }
+}
+
+/**
+ * Stores that a step was done. An attempt that took so long that its step was undone meanwhile changes nothing: the undo
+ * has told the provider.
+ */
+async function finish(tx: Tx, orderId: string, step: string, ref: string | null, detail: string): Promise<boolean> {
+  const done = await tx.org
+    .table('order_steps')
+    .where({ order_id: orderId, step, state: 'running' })
+    .update({ state: 'done', provider_ref: ref, detail, completed_at: tx.now });
+  return done > 0;
+}
+
+async function storeDomain(
+  tx: Tx,
+  order: OrderRow,
+  step: string,
+  domain: string,
+  made: RegisteredDomain,
+): Promise<void> {
+  if (!(await finish(tx, order.id, step, made.ref, 'registered'))) return;
+  const domainId = newId();
+  await tx.org.insert('managed_domains', {
+    id: domainId,
+    domain,
+    order_id: order.id,
+    provider_ref: made.ref,
+    state: 'active',
+    registered_at: made.registeredAt,
+    expires_at: made.expiresAt,
+  });
+  tx.intend(start(domainRenewalWorkflow, { organizationId: tx.org.organizationId, domainId }));
+}
+
+async function storeMailbox(
+  { keyring }: Ctx,
+  tx: Tx,
+  { id: orderId }: OrderRow,
+  step: string,
+  position: number,
+  { ref, status, smtp, imap }: CreatedMailbox,
+): Promise<void> {
+  if (!(await finish(tx, orderId, step, ref, status))) return;
+  const passwords: ProvidedPasswords = { smtp: smtp.password, imap: imap.password };
+  const withoutPassword = ({ host, port, username, security }: typeof smtp) => ({ host, port, username, security });
+  await patchMailbox(tx, orderId, position, {
+    external_status: status,
+    smtp: json(withoutPassword(smtp)),
+    imap: json(withoutPassword(imap)),
+    credentials: keyring.seal(JSON.stringify(passwords), SEAL_PLACES.orderMailbox(orderId, position)),
+  });
+}
+
+async function patchMailbox(tx: Tx, orderId: string, position: number, patch: object): Promise<void> {
+  await tx.org.table('order_mailboxes').where({ order_id: orderId, position }).update(patch);
+}
+
+async function mailboxOf(ctx: Ctx, orderId: string, position: number) {
+  const row = await transact(ctx, (tx) =>
+    tx.org.table('order_mailboxes').where({ order_id: orderId, position }).first(),
+  );
+  if (!row) throw new Error('the order has no such mailbox');
+  return row;
+}
+
+/** The provider refused a step for good: the order cannot be fulfilled. */
+async function refuse(ctx: Ctx, orderId: string, step: string, { code }: ProviderRefusal): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await lockWithPayments(tx, orderId);
+    await tx.org
+      .table('order_steps')
+      .where({ order_id: orderId, step, state: 'running' })
+      .update({ state: 'failed', detail: code, completed_at: tx.now });
+    await failOrder(tx, orderId, WORKING, refusalOf(code));
+  });
+}
+
+function refusalOf(code: string) {
+  const fix = 'Nothing is charged: the payment is refunded. Ask for another quote.';
+  if (code === 'domain_unavailable')
+    return { code, message: 'A domain was registered by somebody else meanwhile', fix };
+  return { code: 'mailbox_provisioning_failed', message: `The provider refused a step of the order (${code})`, fix };
+}
+
+async function giveUpOrRetry(
+  ctx: Ctx,
+  orderId: string,
+  row: StepRow,
+  error: ProviderUnreachable,
+): Promise<StepOutcome> {
+  const until = row.started_at!.getTime() + ctx.config.PROVISIONING_GIVE_UP_MS;
+  if (ctx.clock.now().getTime() < until) return { outcome: 'retry', inMs: retryInMs(row.attempts, error) };
+  // The step stays running: whether it was done is not known, and so it is undone.
+  await transact(ctx, (tx) =>
+    failOrder(tx, orderId, WORKING, {
+      code: 'mailbox_provisioning_failed',
+      message: 'The provider did not answer for too long',
+      fix: 'Nothing is charged: the payment is refunded. Order again later.',
+    }),
+  );
+  return { outcome: 'failed' };
+}

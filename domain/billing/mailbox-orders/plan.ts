@@ -1,0 +1,106 @@
+import type { OrderedDomain, OrderedMailbox, OrderLine, PersonName } from '../../../db/json-columns.ts';
+import type { Offer } from './ports.ts';
+
+/** A quote or an order cannot cost more than this, in cents: what PostgreSQL and the payment provider take. */
+export const MAX_CENTS = 99_999_999;
+
+/** Spreads mailboxes evenly over domains: the first ones get one more where it does not come out even. */
+export function spreadMailboxes(count: number, domains: readonly string[]): number[] {
+  const [each, rest] = [Math.floor(count / domains.length), count % domains.length];
+  return domains.map((_domain, index) => each + (index < rest ? 1 : 0));
+}
+
+/** The line items and totals of an order. */
+export interface Bill {
+  lines: OrderLine[];
+  mailboxMonthlyCents: number;
+  warmupMonthlyCents: number;
+  domainCents: number;
+  totalMonthlyCents: number;
+  /** The first month and the registrations. */
+  dueTodayCents: number;
+}
+
+/** What an order costs: mailboxes and warmup each month, registrations once. */
+export function billOf(
+  offer: Offer,
+  {
+    count,
+    warmup = false,
+    domains,
+  }: { count: number; warmup?: boolean | undefined; domains: readonly OrderedDomain[] },
+): Bill {
+  const line = (
+    key: string,
+    label: string,
+    quantity: number,
+    unit: number,
+    interval: OrderLine['interval'],
+  ): OrderLine => ({ key, label, quantity, unit_cents: unit, total_cents: quantity * unit, interval });
+  const lines = [
+    line('mailboxes', `Mailboxes (${offer.name})`, count, offer.mailboxMonthlyCents, 'month'),
+    ...(warmup ? [line('warmup', 'Warmup', count, offer.warmupMonthlyCents, 'month')] : []),
+    ...domains
+      .filter(({ registration }) => registration)
+      .map(({ domain, price_cents: price }) =>
+        line(`domain:${domain}`, `Domain ${domain}, one year`, 1, price, 'once'),
+      ),
+  ];
+  const sum = (some: readonly OrderLine[]) => some.reduce((total, { total_cents: cents }) => total + cents, 0);
+  const totalMonthlyCents = sum(lines.filter(({ interval }) => interval === 'month'));
+  const domainCents = sum(lines.filter(({ interval }) => interval === 'once'));
+  return {
+    lines,
+    mailboxMonthlyCents: count * offer.mailboxMonthlyCents,
+    warmupMonthlyCents: warmup ? count * offer.warmupMonthlyCents : 0,
+    domainCents,
+    totalMonthlyCents,
+    dueTodayCents: totalMonthlyCents + domainCents,
+  };
+}
+
+/**
+ * The mailboxes of an order with their addresses. Names are given out in turn, so that over several domains each name comes once
+ * before any comes again; an address that is taken gets the next form of its name.
+ * @param taken addresses that are in use, lower-case
+ */
+export function nameMailboxes(
+  domains: readonly { domain: string; mailboxes: number }[],
+  names: readonly PersonName[],
+  taken: ReadonlySet<string>,
+): OrderedMailbox[] {
+  const used = new Set(taken);
+  const mailboxes: OrderedMailbox[] = [];
+  for (const { domain, mailboxes: count } of domains)
+    for (let n = 0; n < count; n += 1) {
+      const name = names.length > 0 ? names[mailboxes.length % names.length]! : { first_name: '', last_name: '' };
+      const email = firstFree(localParts(name), domain, used);
+      used.add(email);
+      mailboxes.push({ ...name, email, domain });
+    }
+  return mailboxes;
+}
+
+/** Local parts for a person, the best first, without end. */
+function* localParts({ first_name: given, last_name: family }: PersonName): Generator<string> {
+  const [first, last] = [ascii(given), ascii(family)];
+  if (first && last)
+    yield* [`${first}.${last}`, first, `${first}${last}`, `${first[0]}.${last}`, `${first}.${last[0]}`];
+  const base = [first, last].filter(Boolean).join('.') || 'team';
+  yield base;
+  for (let n = 2; ; n += 1) yield `${base}${n}`;
+}
+
+function firstFree(candidates: Iterable<string>, domain: string, used: ReadonlySet<string>): string {
+  for (const local of candidates) if (!used.has(`${local}@${domain}`)) return `${local}@${domain}`;
+  throw new RangeError('the candidates ended');
+}
+
+/** Letters and digits alone, lower-case, marks left out: what every mail system takes. At most 30. */
+function ascii(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .slice(0, 30);
+}

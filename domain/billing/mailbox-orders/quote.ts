@@ -1,0 +1,249 @@
+import { parse as parseHost } from 'tldts';
+import { json } from '../../../db/connection.ts';
+import type { OrderedDomain, PersonName } from '../../../db/json-columns.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { MINUTE_MS } from '../../../lib/clock.ts';
+import { AppError, type ErrorCode, type Problem } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { mailboxProvider } from './http-provider.ts';
+import { billOf, MAX_CENTS, nameMailboxes, spreadMailboxes } from './plan.ts';
+import { ProviderRefusal, ProviderUnreachable, type MailboxProvider, type Offer } from './ports.ts';
+import type { QuoteRow } from './states.ts';
+
+/** How long (ms) a quote is valid. */
+export const QUOTE_MS = 15 * MINUTE_MS;
+/** Domains that one order may have: each is asked about at the provider. */
+export const MAX_DOMAINS = 20;
+
+/** POST /mailboxes/provision/quote: `domain` for one, `domains` for several. */
+export interface QuoteInput {
+  provider: string;
+  count: number;
+  domain?: string | undefined;
+  domains?: string[] | undefined;
+  warmup?: boolean | undefined;
+  names?: PersonName[] | undefined;
+}
+
+/** What can be ordered, with the prices of this moment (GET /mailboxes/provision/providers). */
+export async function listOffers(ctx: Ctx): Promise<Offer[]> {
+  return asked(mailboxProvider(ctx).catalogue());
+}
+
+/** A fault of a request for a quote: the code of the answer, when it is the first. */
+interface QuoteFault extends Problem {
+  code: ErrorCode;
+}
+
+/** What the provider said about a request, before anything is stored. */
+export interface PricedOrder {
+  offer: Offer;
+  domains: OrderedDomain[];
+}
+
+/**
+ * Asks the provider for the prices of an order and whether each of its domains can be had. Waits for the network, and so
+ * runs before the transaction of {@link storeQuote}.
+ * @throws AppError mailbox_provisioning_unavailable, mailbox_provisioning_failed; the code of the first fault, with all of them
+ */
+export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrder> {
+  const { offer, domains, faults } = await look(ctx, input);
+  if (input.domain === undefined && (input.domains ?? []).length === 0)
+    faults.push(fault('provision_domain_invalid', 'domain', 'A domain is needed'));
+  if (faults.length === 0 && billOf(offer!, { ...input, domains }).dueTodayCents > MAX_CENTS)
+    faults.push(fault('provision_count_invalid', 'count', 'The order is too large to be paid at once'));
+  refuseFaults(faults);
+  return { offer: offer!, domains };
+}
+
+/**
+ * Faults of a request for a quote whose other fields are malformed, so that one answer names them all. None when the provider cannot be asked: the
+ * malformed fields are reason enough to refuse.
+ */
+export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promise<Problem[]> {
+  try {
+    return (await look(ctx, input)).faults.map(({ path, message }) => ({ path, message }));
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
+}
+
+/** What the provider says of the fields that are there, and every fault of them. */
+async function look(
+  ctx: Ctx,
+  input: Partial<QuoteInput>,
+): Promise<{ offer: Offer | undefined; domains: OrderedDomain[]; faults: QuoteFault[] }> {
+  const provider = mailboxProvider(ctx);
+  const wanted = domainsOf(input);
+  const names = wanted.sound.map(({ domain }) => domain);
+  const offers = await asked(provider.catalogue());
+  const offer = offers.find((one) => one.provider === input.provider);
+  const known = offers.map((one) => one.provider).join(', ');
+  const most = offer?.maxMailboxes ?? Math.max(...offers.map((one) => one.maxMailboxes));
+  const checked = await checkDomains(provider, wanted.sound, await ownedDomains(reader(ctx), names), offer);
+  const counts = names.length > 0 ? spreadMailboxes(Math.max(input.count ?? 0, 0), names) : [];
+  return {
+    offer,
+    domains: checked.domains.map((domain, index) => ({ ...domain, mailboxes: counts[index]! })),
+    faults: [
+      ...(offer || input.provider === undefined
+        ? []
+        : [fault('provision_provider_invalid', 'provider', `Can be ordered: ${known}`)]),
+      ...wanted.faults,
+      ...(input.count === undefined ? [] : countFaults(input.count, names.length, most)),
+      ...checked.faults,
+    ],
+  };
+}
+
+/**
+ * Stores a quote at the prices that {@link priceOrder} brought; it buys nothing. The addresses are chosen now, so that an
+ * approver sees them.
+ */
+export async function storeQuote(ctx: Ctx, input: QuoteInput, { offer, domains }: PricedOrder): Promise<QuoteRow> {
+  return transact(ctx, async (tx) => {
+    const names = input.names ?? [];
+    const taken = await takenAddresses(
+      tx.org,
+      domains.map(({ domain }) => domain),
+    );
+    const bill = billOf(offer, { ...input, domains });
+    const [quote] = (await tx.org
+      .insert('mailbox_quotes', {
+        id: newId(),
+        order_id: newId(),
+        provider: offer.provider,
+        count: input.count,
+        domains: json(domains),
+        mailboxes: json(nameMailboxes(domains, names, taken)),
+        warmup: input.warmup ?? false,
+        names: json(names),
+        currency: offer.currency,
+        mailbox_monthly_cents: bill.mailboxMonthlyCents,
+        warmup_monthly_cents: bill.warmupMonthlyCents,
+        domain_cents: bill.domainCents,
+        total_monthly_cents: bill.totalMonthlyCents,
+        total_due_today_cents: bill.dueTodayCents,
+        line_items: json(bill.lines),
+        created_at: tx.now,
+        expires_at: new Date(tx.now.getTime() + QUOTE_MS),
+      })
+      .returning('*')) as QuoteRow[];
+    return quote!;
+  });
+}
+
+/** The provider could not be asked, or refused a question: the request may be sent again. */
+async function asked<T>(question: Promise<T>): Promise<T> {
+  try {
+    return await question;
+  } catch (error) {
+    if (!(error instanceof ProviderUnreachable || error instanceof ProviderRefusal)) throw error;
+    throw new AppError('mailbox_provisioning_failed', 'The provider of mailboxes did not answer; nothing was ordered', {
+      fix: 'Try again in a minute.',
+      cause: error,
+    });
+  }
+}
+
+interface WantedDomain {
+  domain: string;
+  path: string;
+}
+
+/** The domains of a request in their normal form, and what is wrong with the others. */
+function domainsOf({ domain, domains }: Partial<QuoteInput>): { sound: WantedDomain[]; faults: QuoteFault[] } {
+  const faults: QuoteFault[] = [];
+  if (domain !== undefined && domains !== undefined)
+    faults.push(fault('provision_domains_invalid', 'domains', 'Either domain or domains, not both'));
+  if ((domains?.length ?? 0) > MAX_DOMAINS)
+    faults.push(fault('provision_domains_invalid', 'domains', `At most ${MAX_DOMAINS} domains in one order`));
+  const given = [
+    ...(domain === undefined ? [] : [{ domain, path: 'domain' }]),
+    ...(domains ?? []).slice(0, MAX_DOMAINS).map((name, index) => ({ domain: name, path: `domains.${index}` })),
+  ];
+  const sound: WantedDomain[] = [];
+  for (const { domain: name, path } of given) {
+    const normal = registrable(name);
+    if (!normal)
+      faults.push(fault('provision_domain_invalid', path, 'No domain that can be registered, such as example.com'));
+    else if (sound.some((other) => other.domain === normal))
+      faults.push(fault('provision_domains_invalid', path, 'The domain is named twice'));
+    else sound.push({ domain: normal, path });
+  }
+  return { sound, faults };
+}
+
+/** A domain directly under a public suffix, in lower case; null for anything else. */
+function registrable(name: string): string | null {
+  const host = name.trim().toLowerCase();
+  const { domain, isIcann, hostname } = parseHost(host, { allowPrivateDomains: false });
+  const labels = /^(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+$/;
+  return isIcann && domain === host && hostname === host && host.length <= 253 && labels.test(host) ? host : null;
+}
+
+/** @param most mailboxes that one order may have: of a provider that is not known, what any would take */
+function countFaults(count: number, domains: number, most: number): QuoteFault[] {
+  if (count < 1) return [fault('provision_count_invalid', 'count', 'At least one mailbox')];
+  const faults: QuoteFault[] = [];
+  if (count > most) faults.push(fault('provision_count_invalid', 'count', `At most ${most} mailboxes in one order`));
+  if (domains > count)
+    faults.push(fault('provision_domains_invalid', 'domains', `${domains} domains are more than ${count} mailboxes`));
+  return faults;
+}
+
+/** Of domains, those that the workspace has from earlier orders: they are not registered again. */
+async function ownedDomains(org: OrgScope, domains: readonly string[]): Promise<Set<string>> {
+  const rows = await org
+    .table('managed_domains')
+    .where({ state: 'active' })
+    .whereIn('domain', [...domains])
+    .select('domain');
+  return new Set(rows.map(({ domain }) => domain));
+}
+
+async function checkDomains(
+  provider: MailboxProvider,
+  wanted: readonly WantedDomain[],
+  owned: ReadonlySet<string>,
+  offer: Offer | undefined,
+): Promise<{ domains: Omit<OrderedDomain, 'mailboxes'>[]; faults: QuoteFault[] }> {
+  const faults: QuoteFault[] = [];
+  const domains = await Promise.all(
+    wanted.map(async ({ domain, path }) => {
+      if (owned.has(domain)) return { domain, registration: false, price_cents: 0 };
+      const answer = await asked(provider.checkDomain(domain));
+      if (!answer.available || (offer && answer.currency !== offer.currency))
+        faults.push(fault('domain_unavailable', path, `${domain} cannot be registered`));
+      return { domain, registration: true, price_cents: answer.registrationCents };
+    }),
+  );
+  return { domains, faults: wanted.flatMap(({ path }) => faults.filter((one) => one.path === `body.${path}`)) };
+}
+
+async function takenAddresses(org: OrgScope, domains: readonly string[]): Promise<Set<string>> {
+  const rows = await org.sql<{ email: string }>(
+    `select email from order_mailboxes where organization_id = :org and domain = any(:domains) and retired_at is null
+     union select email from mailboxes where organization_id = :org and split_part(email, '@', 2) = any(:domains)`,
+    { domains: [...domains] },
+  );
+  return new Set(rows.map(({ email }) => email));
+}
+
+function fault(code: ErrorCode, path: string, message: string): QuoteFault {
+  return { code, path: `body.${path}`, message };
+}
+
+/** @throws AppError with the code of the first fault, and all of them */
+function refuseFaults(faults: readonly QuoteFault[]): void {
+  const [first] = faults;
+  if (!first) return;
+  const more = faults.length > 1 ? `, and ${faults.length - 1} more` : '';
+  throw new AppError(first.code, `${first.message}${more}`, {
+    problems: faults.map(({ path, message }) => ({ path, message })),
+    fix: 'GET /v1/mailboxes/provision/providers lists what can be ordered.',
+  });
+}

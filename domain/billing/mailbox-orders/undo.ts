@@ -1,0 +1,169 @@
+import { signal, signalOpen } from '../../../temporal/dispatch.ts';
+import { domainRenewalWorkflow } from '../../../workflows/domain-renewal/contract.ts';
+import { mailboxOrderWorkflow, type MailboxOrderSignals } from '../../../workflows/mailbox-order/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { removeMailbox } from '../../mailboxes/update.ts';
+import { addDeadLetter, dropDeadLetter, UNDO_OF_ORDER } from '../../platform/dead-letters.ts';
+import { mailboxProvider } from './http-provider.ts';
+import { lockOrder } from './move.ts';
+import { retryInMs, type StepOutcome } from './perform.ts';
+import { ProviderRefusal, ProviderUnreachable } from './ports.ts';
+import { hasEnded, parseStep, stepKey, undoKey, type StepRow } from './states.ts';
+import { readSteps } from './steps.ts';
+
+/**
+ * Undoes one step of an order that failed or was cancelled: a mailbox leaves Heron and is retired, a domain is given back; records and warmup go
+ * with them. The provider is told the key of the call that made it, so that it need not be known whether that call was answered.
+ * A refusal, or no answer for PROVISIONING_GIVE_UP_MS, is not retried for ever: the step needs a person, who is told.
+ */
+export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
+  const row = await transact(ctx, (tx) => begin(ctx, tx, orderId, step));
+  if (!row) return { outcome: 'skipped' };
+  try {
+    const undone = await call(ctx, row);
+    await transact(ctx, (tx) => (undone ? finish(tx, row) : keep(tx, row)));
+    return { outcome: 'done' };
+  } catch (error) {
+    if (error instanceof ProviderRefusal) return needPerson(ctx, row, error.code);
+    if (!(error instanceof ProviderUnreachable)) throw error;
+    const until = row.undo_started_at!.getTime() + ctx.config.PROVISIONING_GIVE_UP_MS;
+    if (ctx.clock.now().getTime() < until) return { outcome: 'retry', inMs: retryInMs(row.attempts, error) };
+    return needPerson(ctx, row, 'mailbox_provisioning_failed');
+  }
+}
+
+/**
+ * Has the steps of an order that need a person undone once more, when that person says so.
+ * @returns false when there are none
+ */
+export async function retryUndo(
+  tx: Tx,
+  orderId: string,
+  cause: MailboxOrderSignals['retry']['cause'],
+): Promise<boolean> {
+  const rows = await tx.org.sql(
+    `update order_steps set state = 'compensating', undo_started_at = :now
+     where organization_id = :org and order_id = :order and state = 'needs_person' returning step`,
+    { order: orderId, now: tx.now },
+  );
+  if (rows.length === 0) return false;
+  await tx.org.table('mailbox_orders').where({ id: orderId }).update({ under_way: true, updated_at: tx.now });
+  const args = { organizationId: tx.org.organizationId, orderId };
+  tx.intend(signal(mailboxOrderWorkflow, args, 'retry', { cause }));
+  return true;
+}
+
+async function begin(ctx: Ctx, tx: Tx, orderId: string, step: string): Promise<StepRow | undefined> {
+  const order = await lockOrder(tx, orderId);
+  if (!hasEnded(order.state)) return undefined;
+  const [row] = await tx.org.sql<StepRow>(
+    `update order_steps set state = 'compensating', attempts = attempts + 1, undo_started_at = coalesce(undo_started_at, :now)
+     where organization_id = :org and order_id = :order and step = :step and state in ('running', 'done', 'compensating', 'failed') returning *`,
+    { order: orderId, step, now: tx.now },
+  );
+  const made = row ? parseStep(step) : undefined;
+  if (made?.kind === 'mailbox') await disconnect({ ...ctx, trx: tx.trx }, tx, orderId, made.index);
+  return row;
+}
+
+/** Takes a mailbox out of Heron before it is retired. One that a person has removed is gone. */
+async function disconnect(inside: Ctx, tx: Tx, orderId: string, position: number): Promise<void> {
+  const row = await tx.org.table('order_mailboxes').where({ order_id: orderId, position }).first('mailbox_id');
+  if (row?.mailbox_id) await removeMailbox(inside, row.mailbox_id);
+}
+
+/** @returns false when the step stays as it is: mailboxes of another order live on the domain */
+async function call(ctx: Ctx, { order_id: orderId, step, provider_ref: ref }: StepRow): Promise<boolean> {
+  const undo = { madeBy: stepKey(orderId, step), ref };
+  const { kind, index } = parseStep(step);
+  if (kind === 'mailbox') await mailboxProvider(ctx).retireMailbox(undoKey(orderId, step), undo);
+  if (kind !== 'domain') return true;
+  if (await isShared(ctx, orderId, index)) return false;
+  await mailboxProvider(ctx).releaseDomain(undoKey(orderId, step), undo);
+  return true;
+}
+
+/** Whether an order that has not ended has mailboxes on a domain that this one has registered. */
+async function isShared(ctx: Ctx, orderId: string, index: number): Promise<boolean> {
+  const others = await reader(ctx).sql(
+    `select m.order_id from mailbox_orders o
+       join order_mailboxes m on m.organization_id = :org and m.domain = o.domains -> cast(:index as int) ->> 'domain' and m.order_id <> o.id
+       join mailbox_orders other on other.id = m.order_id and other.state not in ('failed', 'cancelled')
+     where o.organization_id = :org and o.id = :order limit 1`,
+    { order: orderId, index },
+  );
+  return others.length > 0;
+}
+
+async function finish(tx: Tx, { order_id: orderId, step, provider_ref: ref }: StepRow): Promise<void> {
+  const undone = await tx.org
+    .table('order_steps')
+    .where({ order_id: orderId, step, state: 'compensating' })
+    .update({ state: 'compensated', undone_at: tx.now });
+  if (undone === 0) return;
+  const made = parseStep(step);
+  if (made.kind === 'mailbox')
+    await tx.org
+      .table('order_mailboxes')
+      .where({ order_id: orderId, position: made.index })
+      .update({ retired_at: tx.now, external_status: 'retired', warmup_external_status: null, credentials: null });
+  if (made.kind === 'domain' && ref !== null) await release(tx, orderId, ref);
+  const left = (await readSteps(tx.org, orderId)).some(({ state }) => state === 'needs_person');
+  if (!left) await dropDeadLetter(tx, UNDO_OF_ORDER, orderId);
+}
+
+/** The run of its renewals ends. */
+async function release(tx: Tx, orderId: string, ref: string): Promise<void> {
+  const released = await tx.org
+    .table('managed_domains')
+    .where({ order_id: orderId, provider_ref: ref })
+    .whereIn('state', ['active', 'lapsed'])
+    .update({ state: 'released', released_at: tx.now })
+    .returning('id');
+  for (const { id: domainId } of released) {
+    const args = { organizationId: tx.org.organizationId, domainId };
+    tx.intend(signalOpen(domainRenewalWorkflow, args, 'changed', { cause: 'released' }));
+  }
+}
+
+/** The domain stays with the workspace, for the mailboxes of its other orders. */
+async function keep(tx: Tx, { order_id: orderId, step }: StepRow): Promise<void> {
+  await tx.org
+    .table('order_steps')
+    .where({ order_id: orderId, step, state: 'compensating' })
+    .update({ state: 'compensated', detail: 'kept for another order', undone_at: tx.now });
+}
+
+/** A step that could not be undone: it is listed with its order and among the dead letters, and told by an event. */
+async function needPerson(
+  ctx: Ctx,
+  { order_id: orderId, step, attempts }: StepRow,
+  code: string,
+): Promise<StepOutcome> {
+  await transact(ctx, async (tx) => {
+    const changed = await tx.org
+      .table('order_steps')
+      .where({ order_id: orderId, step, state: 'compensating' })
+      .update({ state: 'needs_person', detail: code });
+    if (changed === 0) return;
+    const steps = (await readSteps(tx.org, orderId)).filter(({ state }) => state === 'needs_person');
+    await addDeadLetter(tx, {
+      taskId: orderId,
+      taskType: UNDO_OF_ORDER,
+      payload: { order_id: orderId, steps: steps.map((one) => one.step).join(' ') },
+      error: `What the order made at the provider could not be undone (${code})`,
+      attempts,
+      maxAttempts: 0,
+      nextRetryAt: null,
+    });
+    tx.emit('mailbox_order.needs_person', { provisioning_id: orderId, step, reason: code });
+    tx.audit({
+      action: 'needs_person',
+      entityType: 'mailbox_order',
+      entityId: orderId,
+      metadata: { step, reason: code },
+    });
+  });
+  return { outcome: 'failed' };
+}

@@ -1,0 +1,152 @@
+import { signalOpen } from '../../../temporal/dispatch.ts';
+import { orderRefundWorkflow } from '../../../workflows/order-refund/contract.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { isUnderWay } from '../payments/months.ts';
+import { movePayment } from '../payments/move.ts';
+import { refundNeedsPerson, settleRefund } from '../payments/refund.ts';
+import { refundArgs, requestRefund } from '../payments/request-refund.ts';
+import type { PaymentRow, PaymentState } from '../payments/states.ts';
+import type { PaymentNews } from './read.ts';
+import { subjectOf } from './subjects.ts';
+
+/** States in which no money has come yet. */
+const UNPAID: readonly PaymentState[] = ['open', 'expired', 'failed'];
+
+/**
+ * Does what an event says of a payment, as far as it still applies. The payment is locked.
+ * @returns what it did, as a code
+ */
+export async function applyNews(tx: Tx, payment: PaymentRow, news: PaymentNews): Promise<string> {
+  switch (news.kind) {
+    case 'paid':
+      return takeMoney(tx, payment, news);
+    case 'expired':
+    case 'failed':
+      return giveUp(tx, payment, news.kind);
+    case 'charge_failed':
+      return payment.provider_session_id === null ? giveUp(tx, payment, 'failed') : 'ignored';
+    case 'refunded':
+      return takeRefund(tx, payment, news.refundId);
+    case 'refund_failed':
+      return failRefund(tx, payment, news);
+    case 'month_paid':
+      return subjectOf(payment).monthPaid(tx, news.month);
+    case 'month_failed':
+      return isGivenBack(payment) ? 'ignored' : subjectOf(payment).monthFailed(tx, news.month);
+    case 'subscription_ended':
+      return endSubscription(tx, payment);
+    default:
+      return 'ignored';
+  }
+}
+
+/**
+ * Money came in. Where its subject waits for it and it is what was asked for, the subject goes on; else all of it goes back: it came too late,
+ * or was another amount or currency.
+ */
+async function takeMoney(tx: Tx, payment: PaymentRow, news: Extract<PaymentNews, { kind: 'paid' }>): Promise<string> {
+  const { money, ids } = news;
+  if (!UNPAID.includes(payment.state)) return rememberIds(tx, payment, news);
+  const asAsked = money.cents === payment.amount_cents && money.currency === payment.currency;
+  const subject = subjectOf(payment);
+  const fate = asAsked ? await subject.paid(tx, payment.id) : 'amount_differs';
+  if (!asAsked) await subject.failed(tx, 'payment_failed');
+  await movePayment(tx, payment.id, UNPAID, 'paid', {
+    reason: fate,
+    columns: {
+      received_cents: money.cents,
+      received_currency: money.currency,
+      paid_at: tx.now,
+      provider_customer_id: ids.customerId,
+      provider_payment_id: ids.intentId,
+      provider_invoice_id: ids.invoiceId,
+      provider_subscription_id: ids.subscriptionId,
+    },
+  });
+  if (fate !== 'paid') await requestRefund(tx, payment.id, fate === 'too_late' ? 'paid_too_late' : fate);
+  return fate;
+}
+
+/** A second event about the same money may know ids that the first did not. */
+async function rememberIds(
+  tx: Tx,
+  payment: PaymentRow,
+  { ids }: Extract<PaymentNews, { kind: 'paid' }>,
+): Promise<string> {
+  await tx.org
+    .table('payments')
+    .where({ id: payment.id })
+    .update({
+      provider_customer_id: payment.provider_customer_id ?? ids.customerId,
+      provider_payment_id: payment.provider_payment_id ?? ids.intentId,
+      provider_invoice_id: payment.provider_invoice_id ?? ids.invoiceId,
+      provider_subscription_id: payment.provider_subscription_id ?? ids.subscriptionId,
+    });
+  return 'ignored';
+}
+
+async function giveUp(tx: Tx, payment: PaymentRow, kind: 'expired' | 'failed'): Promise<string> {
+  if (payment.state !== 'open') return 'ignored';
+  await subjectOf(payment).failed(tx, kind === 'expired' ? 'payment_expired' : 'payment_failed');
+  return (await movePayment(tx, payment.id, ['open'], kind, { reason: `provider_${kind}` })) ? kind : 'ignored';
+}
+
+/** The money is back: as we asked for, or because a person gave it back at the provider. Then its subject is no longer paid for. */
+async function takeRefund(tx: Tx, payment: PaymentRow, refundId: string | null): Promise<string> {
+  if (payment.state === 'refunded') return 'ignored';
+  if (payment.state === 'refund_due' || payment.state === 'needs_person') {
+    if (isOfFailedRefund(payment, refundId)) return 'ignored';
+    const settled = await settleRefund(tx, payment.id, { refundId: refundId ?? payment.provider_refund_id });
+    if (settled) wakeRefund(tx, payment);
+    return settled ? 'refunded' : 'ignored';
+  }
+  // What was given back of a time that is over was delivered: nothing follows from it.
+  if (payment.subject === 'renewal' || (await isUnderWay(tx, payment)))
+    await subjectOf(payment).failed(tx, 'payment_failed');
+  const moved = await movePayment(tx, payment.id, [...UNPAID, 'paid'], 'refunded', {
+    reason: 'refunded_at_provider',
+    columns: { refunded_at: tx.now, ...(refundId ? { provider_refund_id: refundId } : {}) },
+  });
+  return moved ? 'refunded' : 'ignored';
+}
+
+/**
+ * Tells whether news that a refund was made can be of one that has failed since: events arrive in any order. A charge's event names no refund, so
+ * once one has failed it decides nothing; the refund's own event comes as well.
+ */
+function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean {
+  const hasFailed = payment.error?.code === 'refund_refused';
+  if (refundId === null) return hasFailed || payment.refund_round > 1;
+  return hasFailed && refundId === payment.provider_refund_id;
+}
+
+/** Banks may send money back even after a refund was done. */
+async function failRefund(
+  tx: Tx,
+  payment: PaymentRow,
+  { refundId, code }: Extract<PaymentNews, { kind: 'refund_failed' }>,
+): Promise<string> {
+  // An earlier refund that failed says nothing of the one that a person had made since.
+  if (payment.provider_refund_id !== null && payment.provider_refund_id !== refundId) return 'ignored';
+  const message = 'The bank did not take it';
+  if (!(await refundNeedsPerson(tx, payment.id, { code, message }))) return 'ignored';
+  wakeRefund(tx, payment);
+  return 'needs_person';
+}
+
+async function endSubscription(tx: Tx, payment: PaymentRow): Promise<string> {
+  await tx.org.table('payments').where({ id: payment.id }).update({ subscription_ended_at: tx.now });
+  if (isGivenBack(payment)) return 'ignored';
+  await subjectOf(payment).failed(tx, 'subscription_ended');
+  return 'subscription_ended';
+}
+
+/** Whether we ended the subscription ourselves, with the refund of its first payment. */
+function isGivenBack({ state }: PaymentRow): boolean {
+  return state === 'refund_due' || state === 'refunded' || state === 'needs_person';
+}
+
+/** The run of a refund looks again after the commit, if it is open. */
+function wakeRefund(tx: Tx, payment: PaymentRow): void {
+  tx.intend(signalOpen(orderRefundWorkflow, refundArgs(payment), 'changed', { cause: 'provider' }));
+}

@@ -1,0 +1,156 @@
+import type Stripe from 'stripe';
+import { DAY_MS } from '../../../lib/clock.ts';
+import type { Month } from '../payments/months.ts';
+import { idOf } from '../payments/stripe.ts';
+
+/** What an event says of one payment. */
+export type PaymentNews =
+  | { kind: 'paid'; money: Money; ids: ProviderIds }
+  | { kind: 'expired' | 'failed' | 'charge_failed' | 'pending' }
+  | { kind: 'refunded'; refundId: string | null }
+  | { kind: 'refund_failed'; refundId: string; code: string }
+  /** Of a subscription, after its first month. */
+  | { kind: 'month_paid' | 'month_failed'; month: Month }
+  | { kind: 'subscription_ended' };
+
+export interface Money {
+  cents: number;
+  /** ISO 4217, lower-case. */
+  currency: string;
+}
+
+/** Ids of the provider by which later events and requests name the payment. */
+export interface ProviderIds {
+  customerId: string | null;
+  intentId: string | null;
+  invoiceId: string | null;
+  subscriptionId: string | null;
+}
+
+/** Which payment an event is about: by the id that we gave along, else by one of the provider's. */
+export interface PaymentReference {
+  paymentId: string | null;
+  intentId: string | null;
+  subscriptionId: string | null;
+}
+
+/** An event that is about one of our payments, as far as it says. */
+export interface ReadEvent {
+  about: PaymentReference;
+  news: PaymentNews;
+}
+
+/** What an event of Stripe says; undefined for one that means nothing here. */
+export function readPaymentEvent(event: Stripe.Event): ReadEvent | undefined {
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+      return { about: ofSession(event.data.object), news: newsOfSession(event.data.object) };
+    case 'checkout.session.async_payment_failed':
+      return { about: ofSession(event.data.object), news: { kind: 'failed' } };
+    case 'checkout.session.expired':
+      return { about: ofSession(event.data.object), news: { kind: 'expired' } };
+    case 'payment_intent.succeeded':
+      return readIntent(event.data.object);
+    // On a page a person can try again; a charge that nobody attends has failed with it.
+    case 'payment_intent.payment_failed':
+      return {
+        about: reference(event.data.object.metadata, event.data.object.id, null),
+        news: { kind: 'charge_failed' },
+      };
+    case 'refund.created':
+    case 'refund.updated':
+    case 'refund.failed':
+    case 'charge.refund.updated':
+      return readRefund(event.data.object);
+    case 'charge.refunded':
+      return readCharge(event.data.object);
+    case 'invoice.paid':
+    case 'invoice.payment_failed':
+      return readInvoice(event.data.object, event.type === 'invoice.paid' ? 'month_paid' : 'month_failed');
+    case 'customer.subscription.deleted':
+      return {
+        about: reference(event.data.object.metadata, null, event.data.object.id),
+        news: { kind: 'subscription_ended' },
+      };
+    default:
+      return undefined;
+  }
+}
+
+function ofSession(session: Stripe.Checkout.Session): PaymentReference {
+  const paymentId = session.client_reference_id ?? session.metadata?.payment_id ?? null;
+  return { paymentId, intentId: idOf(session.payment_intent), subscriptionId: idOf(session.subscription) };
+}
+
+/** A page can be completed before the money is there, as with a bank transfer: then another event says so. */
+function newsOfSession(session: Stripe.Checkout.Session): PaymentNews {
+  if (session.payment_status === 'unpaid') return { kind: 'pending' };
+  return {
+    kind: 'paid',
+    money: { cents: session.amount_total ?? 0, currency: session.currency ?? '' },
+    ids: {
+      customerId: idOf(session.customer),
+      intentId: idOf(session.payment_intent),
+      invoiceId: idOf(session.invoice),
+      subscriptionId: idOf(session.subscription),
+    },
+  };
+}
+
+function readIntent(intent: Stripe.PaymentIntent): ReadEvent | undefined {
+  // That of an invoice has no data of ours: its page or subscription says what happened.
+  if (!intent.metadata?.payment_id) return undefined;
+  return {
+    about: reference(intent.metadata, intent.id, null),
+    news: {
+      kind: 'paid',
+      money: { cents: intent.amount_received, currency: intent.currency },
+      ids: { customerId: idOf(intent.customer), intentId: intent.id, invoiceId: null, subscriptionId: null },
+    },
+  };
+}
+
+function readRefund(refund: Stripe.Refund): ReadEvent {
+  const about = reference(refund.metadata, idOf(refund.payment_intent), null);
+  if (refund.status === 'succeeded') return { about, news: { kind: 'refunded', refundId: refund.id } };
+  if (refund.status === 'failed' || refund.status === 'canceled')
+    return {
+      about,
+      news: { kind: 'refund_failed', refundId: refund.id, code: refund.failure_reason ?? refund.status },
+    };
+  return { about, news: { kind: 'pending' } };
+}
+
+function readCharge(charge: Stripe.Charge): ReadEvent {
+  const about = reference(charge.metadata, idOf(charge.payment_intent), null);
+  return { about, news: charge.refunded ? { kind: 'refunded', refundId: null } : { kind: 'pending' } };
+}
+
+function readInvoice(invoice: Stripe.Invoice, kind: 'month_paid' | 'month_failed'): ReadEvent | undefined {
+  // The first month is paid on the page.
+  if (invoice.billing_reason === 'subscription_create') return undefined;
+  const subscription = invoice.parent?.subscription_details;
+  if (!subscription) return undefined;
+  const month = {
+    invoiceId: invoice.id ?? '',
+    cents: invoice.amount_paid,
+    currency: invoice.currency,
+    endsAt: endOf(invoice),
+  };
+  return { about: reference(subscription.metadata, null, idOf(subscription.subscription)), news: { kind, month } };
+}
+
+/** The end of the time that an invoice is for. Its own period is the one before: that of its lines counts. */
+function endOf({ lines, created }: Stripe.Invoice): Date {
+  const ends = lines.data.map(({ period }) => period.end);
+  return ends.length > 0 ? new Date(Math.max(...ends) * 1000) : new Date(created * 1000 + 31 * DAY_MS);
+}
+
+function reference(
+  metadata: Stripe.Metadata | null | undefined,
+  intentId: string | null,
+  subscriptionId: string | null,
+): PaymentReference {
+  return { paymentId: metadata?.payment_id ?? null, intentId, subscriptionId };
+}

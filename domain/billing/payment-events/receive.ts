@@ -1,0 +1,91 @@
+import Stripe from 'stripe';
+import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { lockPayment } from '../payments/move.ts';
+import { applyNews } from './apply.ts';
+import { readPaymentEvent, type PaymentReference } from './read.ts';
+
+/** How old (s) the signature of an event may be. */
+const TOLERANCE_S = 300;
+
+/**
+ * Takes an event of Stripe as it came. It is verified against the bytes and the secret, and does what it says once: its row, the states
+ * that it changes and the intents to wake their runs are one transaction. What it is about may have moved on: each change is conditional.
+ * @param body the bytes of the request
+ * @returns what it did, as a code: `duplicate`, `ignored` and `unknown` changed nothing
+ * @throws AppError bad_request for a body that Stripe did not sign, or not in the last five minutes
+ */
+export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: string | undefined): Promise<string> {
+  const event = verify(deps, body, signature);
+  const read = readPaymentEvent(event);
+  const payment = read && (await findPayment(deps, read.about));
+  if (!read || !payment) return 'unknown';
+  return transact(systemCtx(deps, payment.organization_id, event.id), async (tx) => {
+    // Before its order or renewal, as everybody locks the two; so the events of a payment are taken one by one.
+    const locked = await lockPayment(tx, payment.id);
+    const taken = await tx.org
+      .insert('payment_events', {
+        provider_event_id: event.id,
+        payment_id: payment.id,
+        type: event.type,
+        outcome: 'taken',
+        occurred_at: new Date(event.created * 1000),
+        created_at: tx.now,
+      })
+      .onConflict('provider_event_id')
+      .ignore()
+      .returning('provider_event_id');
+    if (taken.length === 0) return 'duplicate';
+    const outcome = await applyNews(tx, locked, read.news);
+    await tx.org.table('payment_events').where({ provider_event_id: event.id }).update({ outcome });
+    return outcome;
+  });
+}
+
+/** The SDK computes the signature over the bytes and compares in constant time. */
+function verify({ config, clock }: Deps, body: Buffer, signature: string | undefined): Stripe.Event {
+  if (!config.STRIPE_WEBHOOK_SECRET)
+    throw new AppError('mailbox_provisioning_unavailable', 'This installation takes no payments');
+  try {
+    const event = Stripe.webhooks.constructEvent(
+      body,
+      signature ?? '',
+      config.STRIPE_WEBHOOK_SECRET,
+      TOLERANCE_S,
+      undefined,
+      clock.now().getTime(),
+    );
+    if (typeof event.id === 'string' && typeof event.type === 'string' && typeof event.created === 'number')
+      return event;
+  } catch (error) {
+    throw unsigned(error);
+  }
+  throw unsigned(undefined);
+}
+
+function unsigned(cause: unknown): AppError {
+  return new AppError('bad_request', 'The event has no valid signature', {
+    fix: 'Compare STRIPE_WEBHOOK_SECRET with the signing secret of the webhook in the dashboard of Stripe, and the clock of this machine.',
+    cause,
+  });
+}
+
+/** The payment that an event is about: by the id that we gave along, else by an id of the provider. */
+async function findPayment(
+  deps: Deps,
+  { paymentId, intentId, subscriptionId }: PaymentReference,
+): Promise<Columns<'payments', 'id' | 'organization_id'> | undefined> {
+  const known = across(deps.db, 'credential');
+  if (paymentId && isUuid(paymentId))
+    return known.table('payments').where({ id: paymentId }).first('id', 'organization_id');
+  if (subscriptionId) {
+    const ofSubscription = { provider_subscription_id: subscriptionId };
+    return known.table('payments').where(ofSubscription).first('id', 'organization_id');
+  }
+  if (!intentId) return undefined;
+  return known.table('payments').where({ provider_payment_id: intentId }).first('id', 'organization_id');
+}

@@ -1,0 +1,42 @@
+import { renewalPaid, renewalPaymentFailed } from '../domain-renewals/paid.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { orderMonthFailed, orderMonthPaid } from '../mailbox-orders/months.ts';
+import { orderPaid, orderPaymentFailed } from '../mailbox-orders/paid.ts';
+import type { Month } from '../payments/months.ts';
+import type { PaymentRow } from '../payments/states.ts';
+
+/** Why a subject is not paid for any more. */
+export type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended';
+
+/** What a payment is for, as its news reach it. Each is conditional: it applies where the subject still waits for it. */
+export interface PaymentSubject {
+  /** `too_late`: it does not wait for the money any more. */
+  paid(tx: Tx, paymentId: string): Promise<'paid' | 'too_late'>;
+  failed(tx: Tx, code: PaymentFailure): Promise<void>;
+  /** A later month of its subscription was paid, or was not. Returns what that did, as a code. */
+  monthPaid(tx: Tx, month: Month): Promise<string>;
+  monthFailed(tx: Tx, month: Month): Promise<string>;
+}
+
+/** The subject of a payment; that of a month is its order. */
+export function subjectOf({ subject, subject_id: id }: Pick<PaymentRow, 'subject' | 'subject_id'>): PaymentSubject {
+  return subject === 'renewal' ? renewalOf(id) : orderOf(id);
+}
+
+function orderOf(orderId: string): PaymentSubject {
+  return {
+    paid: (tx, paymentId) => orderPaid(tx, orderId, paymentId),
+    failed: async (tx, code) => void (await orderPaymentFailed(tx, orderId, code)),
+    monthPaid: (tx, month) => orderMonthPaid(tx, orderId, month),
+    monthFailed: (tx, month) => orderMonthFailed(tx, orderId, month),
+  };
+}
+
+function renewalOf(renewalId: string): PaymentSubject {
+  return {
+    paid: (tx, paymentId) => renewalPaid(tx, renewalId, paymentId),
+    failed: (tx) => renewalPaymentFailed(tx, renewalId),
+    monthPaid: async () => 'ignored',
+    monthFailed: async () => 'ignored',
+  };
+}

@@ -1,0 +1,56 @@
+import { json } from '../../../db/connection.ts';
+import type { PaymentLine } from '../../../db/json-columns.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import type { PaymentRow } from './states.ts';
+
+/** What is to be paid. */
+export interface NewPayment {
+  /** The workspace of the transaction. */
+  organizationId: string;
+  subject: PaymentRow['subject'];
+  /** Id of the order, also of a month of it, or of the cycle of a renewal. */
+  subjectId: string;
+  /** What is due now: the sum of the lines. */
+  amountCents: number;
+  /** ISO 4217, in any case. */
+  currency: string;
+  lineItems: readonly PaymentLine[];
+}
+
+/**
+ * Records that something is to be paid, in state open. Nothing is asked of the payment provider: its checkout is made by
+ * `createCheckout`, after the commit.
+ * @throws RangeError when the lines do not add up to the amount: a fault of the caller
+ * @throws AppError conflict when the subject has a payment that is open or paid
+ */
+export async function openPayment(tx: Tx, payment: NewPayment): Promise<PaymentRow> {
+  const { organizationId, subject, subjectId, amountCents, currency, lineItems } = payment;
+  const sum = lineItems.reduce((total, { quantity, unit_cents: unit }) => total + quantity * unit, 0);
+  if (sum !== amountCents) throw new RangeError(`the lines of the payment add up to ${sum}, not to ${amountCents}`);
+  if (organizationId !== tx.org.organizationId) throw new RangeError('the payment is that of another workspace');
+  const lines: PaymentLine[] = lineItems.map(({ label, quantity, unit_cents, interval }) => ({
+    label,
+    quantity,
+    unit_cents,
+    interval,
+  }));
+  const id = newId();
+  await tx.org.insert('payments', {
+    id,
+    subject,
+    subject_id: subjectId,
+    amount_cents: amountCents,
+    currency: currency.toLowerCase(),
+    line_items: json(lines),
+    created_at: tx.now,
+    updated_at: tx.now,
+  });
+  tx.audit({
+    action: 'create',
+    entityType: 'payment',
+    entityId: id,
+    metadata: { subject, subject_id: subjectId, amount_cents: amountCents, currency },
+  });
+  return (await tx.org.table('payments').where({ id }).first())!;
+}

@@ -1,0 +1,201 @@
+import Stripe from 'stripe';
+import { HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import type { OrderRefundArgs, RefundReport } from '../../../workflows/order-refund/contract.ts';
+import { orderRefundWorkflow } from '../../../workflows/order-refund/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { atOnce, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { addDeadLetter, dropDeadLetter, REFUND } from '../../platform/dead-letters.ts';
+import { readPayment } from './checkout.ts';
+import { movePayment } from './move.ts';
+import { refundArgs } from './request-refund.ts';
+import type { PaymentRow } from './states.ts';
+import { idOf, refusalOf, stripeOf, type StripeRefusal } from './stripe.ts';
+
+/** The first wait (ms) for a provider that does not answer; it doubles up to {@link LONGEST_WAIT_MS}. */
+const FIRST_WAIT_MS = MINUTE_MS / 2;
+/** How often (ms) a refund that is under way is looked at, should the provider's word of it be lost. */
+const LONGEST_WAIT_MS = 6 * HOUR_MS;
+
+/**
+ * One turn of a refund: ends the subscription, asks for the money back under a key that is the same on every attempt, and stores what became
+ * of it. A refusal, and a refund that is not done by its time, need a person.
+ * @throws Error when the work itself fails; a provider that does not answer is a wait
+ */
+export async function refundTurn(ctx: Ctx, { paymentId }: Pick<OrderRefundArgs, 'paymentId'>): Promise<RefundReport> {
+  const payment = await readPayment(ctx, paymentId);
+  if (payment.state !== 'refund_due') return { kind: 'done', why: payment.state };
+  const asked = await askRefund(ctx, payment);
+  return transact(ctx, async (tx): Promise<RefundReport> => {
+    switch (asked.kind) {
+      case 'done':
+        await settleRefund(tx, paymentId, { refundId: asked.refundId });
+        return { kind: 'done', why: 'refunded' };
+      case 'refused':
+        await refundNeedsPerson(tx, paymentId, asked.refusal);
+        return { kind: 'done', why: 'needs_person' };
+      default:
+        return waitOn(tx, payment, asked);
+    }
+  });
+}
+
+/** What the provider says of a refund. */
+type Asked =
+  | { kind: 'done'; refundId: string }
+  | { kind: 'refused'; refusal: StripeRefusal }
+  | { kind: 'pending'; refundId: string }
+  | { kind: 'unanswered' };
+
+async function askRefund(ctx: Ctx, payment: PaymentRow): Promise<Asked> {
+  try {
+    const stripe = stripeOf(ctx);
+    await cancelSubscription(ctx, payment.id);
+    const refund = await findOrCreate(ctx, stripe, payment);
+    if (!refund)
+      return { kind: 'refused', refusal: { code: 'nothing_to_refund', message: 'The provider knows of no payment' } };
+    if (refund.status === 'succeeded') return { kind: 'done', refundId: refund.id };
+    if (refund.status === 'failed' || refund.status === 'canceled')
+      return {
+        kind: 'refused',
+        refusal: { code: refund.failure_reason ?? refund.status, message: 'The refund did not go through' },
+      };
+    return { kind: 'pending', refundId: refund.id };
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    const refusal = refusalOf(error);
+    if (refusal) return { kind: 'refused', refusal };
+    ctx.log.warn({ paymentId: payment.id, kind: error.type }, 'the payment provider did not answer to a refund');
+    return { kind: 'unanswered' };
+  }
+}
+
+/** The refund that was asked for before, here or by a person at the provider, or a new one. Undefined when nothing was paid. */
+async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Promise<Stripe.Refund | undefined> {
+  if (payment.provider_refund_id && payment.refund_round === 1)
+    return stripe.refunds.retrieve(payment.provider_refund_id);
+  const intent = payment.provider_payment_id ?? (await intentOfInvoice(stripe, payment.provider_invoice_id));
+  if (!intent) return undefined;
+  // By it a refund is recognized that a person makes at the provider.
+  if (intent !== payment.provider_payment_id)
+    await atOnce(ctx).table('payments').where({ id: payment.id }).update({ provider_payment_id: intent });
+  const standing = await findStanding(stripe, intent, payment);
+  if (standing) return standing;
+  try {
+    return await stripe.refunds.create(
+      { payment_intent: intent, metadata: { payment_id: payment.id, organization_id: payment.organization_id } },
+      { idempotencyKey: `${payment.id}/refund/${payment.refund_round}` },
+    );
+  } catch (error) {
+    // It is refused as well when a person, or an attempt that was given up, has made it since it was looked for.
+    const made = refusalOf(error) && (await findStanding(stripe, intent, payment));
+    if (!made) throw error;
+    return made;
+  }
+}
+
+/** A refund of all that is due, done or under way. */
+async function findStanding(stripe: Stripe, intent: string, payment: PaymentRow): Promise<Stripe.Refund | undefined> {
+  const { data } = await stripe.refunds.list({ payment_intent: intent, limit: 10 });
+  const due = payment.received_cents ?? payment.amount_cents;
+  return data.find(({ status, amount }) => (status === 'succeeded' || status === 'pending') && amount >= due);
+}
+
+/** The payment of an invoice of a subscription: the provider names it by the invoice alone. */
+async function intentOfInvoice(stripe: Stripe, invoice: string | null): Promise<string | null> {
+  if (!invoice) return null;
+  const { data } = await stripe.invoicePayments.list({ invoice, limit: 10 });
+  const paid = data.find(({ status, payment }) => status === 'paid' && payment.payment_intent);
+  return idOf(paid?.payment.payment_intent);
+}
+
+/** Ends a subscription now; one that has ended, or is gone, is fine. */
+async function endSubscription(stripe: Stripe, subscriptionId: string): Promise<void> {
+  try {
+    await stripe.subscriptions.cancel(subscriptionId);
+  } catch (error) {
+    if (!refusalOf(error)) throw error;
+    const { status } = await stripe.subscriptions.retrieve(subscriptionId);
+    if (status !== 'canceled') throw error;
+  }
+}
+
+/**
+ * Ends the subscription that began with a payment, if there is one: nothing more is charged. Safe to call again.
+ * @throws StripeError when the same can be asked again
+ */
+export async function cancelSubscription(ctx: Ctx, paymentId: string): Promise<void> {
+  const { provider_subscription_id: id } = await readPayment(ctx, paymentId);
+  if (!id) return;
+  await endSubscription(stripeOf(ctx), id);
+  await atOnce(ctx).table('payments').where({ id: paymentId }).update({ subscription_ended_at: ctx.clock.now() });
+}
+
+async function waitOn(
+  tx: Tx,
+  payment: PaymentRow,
+  asked: Extract<Asked, { kind: 'pending' | 'unanswered' }>,
+): Promise<RefundReport> {
+  const until = payment.refund_until!.getTime();
+  const attempts = payment.refund_attempts + 1;
+  await tx.org
+    .table('payments')
+    .where({ id: payment.id, state: 'refund_due' })
+    .update({
+      refund_attempts: attempts,
+      ...(asked.kind === 'pending' ? { provider_refund_id: asked.refundId } : {}),
+      blocked_reason: null,
+      updated_at: tx.now,
+    });
+  if (until <= tx.now.getTime()) {
+    await refundNeedsPerson(tx, payment.id, { code: 'refund_late', message: 'It was not done in two weeks' });
+    return { kind: 'done', why: 'needs_person' };
+  }
+  const waitMs = asked.kind === 'pending' ? LONGEST_WAIT_MS : Math.min(FIRST_WAIT_MS * 2 ** attempts, LONGEST_WAIT_MS);
+  return {
+    kind: 'wait',
+    wakeAt: Math.min(tx.now.getTime() + waitMs, until),
+    why: asked.kind === 'pending' ? 'the refund is under way at the provider' : 'the payment provider does not answer',
+  };
+}
+
+/**
+ * Records that the money of a payment is back, whoever says so first: the run that asked, or the provider's word.
+ * @returns false when it was recorded before, or no refund is due
+ */
+export async function settleRefund(
+  tx: Tx,
+  paymentId: string,
+  { refundId }: { refundId: string | null },
+): Promise<boolean> {
+  const payment = await movePayment(tx, paymentId, ['refund_due', 'needs_person'], 'refunded', {
+    columns: { refunded_at: tx.now, ...(refundId ? { provider_refund_id: refundId } : {}) },
+  });
+  if (payment) await dropDeadLetter(tx, REFUND, paymentId);
+  return payment !== undefined;
+}
+
+/**
+ * Records that a refund needs a person: a dead letter lists it, an event tells of it, and replaying the letter asks the provider again.
+ * @returns false when no refund is due
+ */
+export async function refundNeedsPerson(tx: Tx, paymentId: string, { code, message }: StripeRefusal): Promise<boolean> {
+  const payment = await movePayment(tx, paymentId, ['refund_due', 'refunded'], 'needs_person', {
+    reason: code === 'refund_late' ? code : 'refund_refused',
+    error: {
+      code: code === 'refund_late' ? code : 'refund_refused',
+      message: `The refund was not made (${code}): ${message}`,
+      fix: 'Refund it in the dashboard of the payment provider, which tells Heron; or replay its task to ask again.',
+    },
+  });
+  if (!payment) return false;
+  await addDeadLetter(tx, {
+    taskId: paymentId,
+    taskType: REFUND,
+    payload: { workflow_id: orderRefundWorkflow.id(refundArgs(payment)), payment_id: paymentId },
+    error: `${code}: ${message}`,
+    attempts: payment.refund_attempts,
+    maxAttempts: 0,
+    nextRetryAt: null,
+  });
+  return true;
+}

@@ -1,0 +1,51 @@
+import { DAY_MS } from '../../../lib/clock.ts';
+import { signal, start } from '../../../temporal/dispatch.ts';
+import { orderRefundWorkflow } from '../../../workflows/order-refund/contract.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { movePayment } from './move.ts';
+import type { PaymentRow } from './states.ts';
+
+/** A refund that is not done after this long (ms) needs a person. Banks take up to ten working days. */
+const REFUND_WAIT_MS = 14 * DAY_MS;
+
+/**
+ * Has a payment given back in whole, and its subscription ended. The money is asked back by `order-refund/{paymentId}`, which starts with
+ * the commit.
+ * @param reason a stable code, such as `order_cancelled`
+ * @returns false for a payment that is not paid, or is being given back already
+ */
+export async function requestRefund(tx: Tx, paymentId: string, reason: string): Promise<boolean> {
+  const payment = await movePayment(tx, paymentId, ['paid'], 'refund_due', {
+    reason,
+    columns: {
+      refund_reason: reason,
+      refund_due_at: tx.now,
+      refund_until: new Date(tx.now.getTime() + REFUND_WAIT_MS),
+    },
+  });
+  if (payment) tx.intend(start(orderRefundWorkflow, refundArgs(payment)));
+  return payment !== undefined;
+}
+
+/** The arguments of the run that refunds a payment. */
+export function refundArgs({ organization_id, id }: Pick<PaymentRow, 'organization_id' | 'id'>) {
+  return { organizationId: organization_id, paymentId: id };
+}
+
+/**
+ * Has a refund asked for again, which was refused, came too late or kept failing. After a refusal it is another request to the provider, which
+ * would otherwise repeat its refusal; after anything else it is the same one, which it does once.
+ * @returns false when no refund is due
+ */
+export async function retryRefund(tx: Tx, paymentId: string, cause: 'operator' | 'sweep'): Promise<boolean> {
+  const [payment] = await tx.org.sql<Pick<PaymentRow, 'id' | 'organization_id'>>(
+    `update payments set state = 'refund_due', blocked_reason = null, error = null, updated_at = :now,
+       refund_attempts = case state when 'needs_person' then 0 else refund_attempts end,
+       refund_until = case state when 'needs_person' then :until else refund_until end,
+       refund_round = refund_round + case when error ->> 'code' = 'refund_refused' then 1 else 0 end
+     where organization_id = :org and id = :id and state in ('refund_due', 'needs_person') returning id, organization_id`,
+    { id: paymentId, now: tx.now, until: new Date(tx.now.getTime() + REFUND_WAIT_MS) },
+  );
+  if (payment) tx.intend(signal(orderRefundWorkflow, refundArgs(payment), 'retry', { cause }));
+  return payment !== undefined;
+}

@@ -1,0 +1,82 @@
+import Stripe from 'stripe';
+import type { Egress } from '../../../lib/egress/index.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+
+/** How long (ms) one request to Stripe may take. */
+const TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** What the egress sets by itself. */
+const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|keep-alive)$/i;
+
+const clients = new WeakMap<Egress, Stripe>();
+
+/**
+ * Stripe's own client, which calls out by the egress alone and tries nothing again by itself: the retries of an activity do.
+ * @throws Error when STRIPE_SECRET_KEY is not set
+ */
+export function stripeOf({ config, egress }: Pick<Deps, 'config' | 'egress'>): Stripe {
+  if (!config.STRIPE_SECRET_KEY) throw new Error('STRIPE_SECRET_KEY is not set');
+  const known = clients.get(egress);
+  if (known) return known;
+  const base = new URL(config.STRIPE_API_BASE);
+  const stripe = new Stripe(config.STRIPE_SECRET_KEY, {
+    httpClient: Stripe.createFetchHttpClient(fetchBy(egress)),
+    host: base.hostname,
+    port: base.port || (base.protocol === 'http:' ? 80 : 443),
+    protocol: base.protocol === 'http:' ? 'http' : 'https',
+    maxNetworkRetries: 0,
+    timeout: TIMEOUT_MS,
+    telemetry: false,
+  });
+  clients.set(egress, stripe);
+  return stripe;
+}
+
+/** `fetch` as far as Stripe's client uses it, over the egress: its addresses and bodies are texts. */
+function fetchBy(egress: Egress): typeof fetch {
+  return async (target, init) => {
+    const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([name]) => !OWN_HEADERS.test(name)));
+    const answer = await egress.request({
+      method: (init?.method ?? 'GET') as 'GET' | 'POST' | 'DELETE',
+      url: target as string,
+      headers,
+      ...(init?.body ? { body: init.body as string } : {}),
+      timeoutMs: TIMEOUT_MS,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+      ...(init?.signal ? { signal: init.signal } : {}),
+    });
+    if (answer.truncated) throw new Error('the answer of the payment provider is too large');
+    const given = new Headers();
+    for (const [name, value] of Object.entries(answer.headers))
+      for (const one of [value ?? []].flat()) given.append(name, one);
+    const empty = answer.status === 204 || answer.status === 304;
+    return new Response(empty ? null : new Uint8Array(answer.body), { status: answer.status, headers: given });
+  };
+}
+
+/** Why the payment provider refuses: asked the same again, it says the same. */
+export interface StripeRefusal {
+  /** Its code, such as card_declined or charge_disputed. */
+  code: string;
+  /** Words of the provider about it, that name no person and no card. */
+  message: string;
+}
+
+/**
+ * What a refusal says; undefined for a failure after which the same can be asked again: no answer, too many requests, another request
+ * under the same key still under way, or a key of ours that is not accepted, which an operator mends.
+ */
+export function refusalOf(error: unknown): StripeRefusal | undefined {
+  if (!(error instanceof Stripe.errors.StripeError) || error.statusCode === 409) return undefined;
+  const refused =
+    error instanceof Stripe.errors.StripeCardError ||
+    error instanceof Stripe.errors.StripeInvalidRequestError ||
+    error instanceof Stripe.errors.StripeIdempotencyError;
+  if (!refused) return undefined;
+  return { code: error.decline_code || error.code || error.type, message: error.message.slice(0, 300) };
+}
+
+/** The id of an object of Stripe that may come whole or as its id; null when there is none. */
+export function idOf(given: string | { id: string } | null | undefined): string | null {
+  return typeof given === 'string' ? given : (given?.id ?? null);
+}

@@ -1,0 +1,158 @@
+import { json } from '../../../db/connection.ts';
+import { badRequest, notFound } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { recordBounce, recordComplaint, recordUnsubscribe } from '../../sending/outcomes/effects.ts';
+import { recordReply } from '../../sending/outcomes/reply.ts';
+import { storableText } from '../../sending/outcomes/storable.ts';
+import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../../sending/outcomes/subject.ts';
+
+/** Signals a client may report. */
+export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'click', 'reply'] as const;
+
+/** A signal that the client got from a mail provider and reports to us. */
+export interface ReportedEvent {
+  event_type: (typeof REPORTED_TYPES)[number];
+  /** Lower-case. */
+  recipient_email: string;
+  campaign_id?: string | undefined;
+  /** Id of the email. */
+  task_id?: string | undefined;
+  contact_id?: string | undefined;
+  provider?: string | undefined;
+  reason?: string | undefined;
+  idempotency_key?: string | undefined;
+  metadata?: Record<string, unknown> | undefined;
+}
+
+/**
+ * Records a reported signal (POST /deliverability/events), with the effects that the same
+ * signal has when Heron receives it itself. Without a task id it is assigned to the latest email to that recipient, in the
+ * campaign if one is named. A second report with the same idempotency key does nothing.
+ * @throws AppError not_found for a campaign, email or contact of another organization; bad_request when they contradict each other
+ */
+export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const subject = await findSubject(tx, event);
+    const reason = storableText(event.reason ?? '', 500);
+    const [stored] = await tx.org.sql(
+      `insert into deliverability_events (id, organization_id, event_type, recipient_email, campaign_id, send_id, contact_id, provider, reason, idempotency_key, metadata, created_at)
+       values (:id, :org, :type, :email, :campaign, :send, :contact, :provider, :reason, :key, cast(:metadata as jsonb), :now)
+       on conflict (organization_id, idempotency_key) where idempotency_key is not null do nothing returning id`,
+      {
+        id: newId(),
+        type: event.event_type,
+        email: subject.email,
+        campaign: subject.campaignId,
+        send: subject.send?.id ?? null,
+        contact: subject.contactId,
+        provider: event.provider ?? '',
+        reason,
+        key: event.idempotency_key ?? null,
+        metadata: json(event.metadata ?? {}),
+        now: tx.now,
+      },
+    );
+    if (stored) await apply(tx, subject, event, reason);
+  });
+}
+
+async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: string): Promise<void> {
+  switch (event.event_type) {
+    case 'bounce':
+      return recordBounce(tx, subject, { hard: true, reason: reason || 'reported bounce', source: 'reported' });
+    case 'complaint':
+      return recordComplaint(tx, subject, { reason: reason || 'reported complaint', source: 'reported' });
+    case 'unsubscribe':
+      return recordUnsubscribe(tx, subject, 'reported');
+    case 'reply':
+      return recordReply(tx, subject, {
+        intent: null,
+        confidence: 0,
+        unsubscribeRequest: false,
+        source: 'reported',
+        message: null,
+      });
+    case 'open':
+    case 'click':
+      return engaged(tx, subject, event.event_type);
+  }
+}
+
+async function engaged(tx: Tx, subject: Subject, type: 'open' | 'click'): Promise<void> {
+  await recordEngagement(tx, subject, type, 'reported');
+  if (!subject.send) return;
+  const column = type === 'open' ? 'opened_at' : 'clicked_at';
+  await tx.org
+    .table('sends')
+    .where({ id: subject.send.id })
+    .whereNull(column)
+    .update({ [column]: tx.now, updated_at: tx.now });
+  if (!subject.campaignId) return;
+  if (type === 'open')
+    tx.emit('campaign.email_opened', {
+      ...subjectPayload(subject),
+      client: null,
+      device_type: null,
+      opened_at: tx.now.toISOString(),
+    });
+  else
+    tx.emit('campaign.email_clicked', {
+      ...subjectPayload(subject),
+      client: null,
+      device_type: null,
+      url: null,
+      link_label: null,
+      clicked_at: tx.now.toISOString(),
+    });
+}
+
+async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
+  const email = event.recipient_email;
+  if (event.campaign_id && !(await exists(tx, 'campaigns', event.campaign_id))) throw notFound('Campaign');
+  if (event.contact_id && !(await exists(tx, 'contacts', event.contact_id))) throw notFound('Contact');
+  const subject = event.task_id ? await lockSubject(tx, event.task_id) : await latestTo(tx, event);
+  if (event.task_id && !subject) throw notFound('Email');
+  if (subject) {
+    if (subject.email !== email)
+      throw badRequest('The email went to another recipient', [
+        { path: 'body.recipient_email', message: 'Not the recipient of this task_id' },
+      ]);
+    return subject;
+  }
+  const contactId = event.contact_id ?? (await tx.org.table('contacts').where({ email }).first('id'))?.id ?? null;
+  const enrollment =
+    event.campaign_id && contactId
+      ? await tx.org
+          .table('enrollments')
+          .where({ campaign_id: event.campaign_id, contact_id: contactId })
+          .forUpdate()
+          .first('id')
+      : undefined;
+  return {
+    send: null,
+    isDirect: false,
+    campaignId: event.campaign_id ?? null,
+    enrollmentId: enrollment?.id ?? null,
+    contactId,
+    email,
+  };
+}
+
+async function exists(tx: Tx, table: 'campaigns' | 'contacts', id: string): Promise<boolean> {
+  return (await tx.org.table(table).where({ id }).first('id')) !== undefined;
+}
+
+/** The latest sent email to a recipient. Found through the contact, for which there is an index. */
+async function latestTo(tx: Tx, event: ReportedEvent): Promise<Subject | undefined> {
+  const [row] = await tx.org.sql<{ id: string }>(
+    `select s.id from contacts c join sends s on s.contact_id = c.id
+     where c.organization_id = :org and c.email = :email and s.organization_id = :org and s.recipient = :email
+       and (cast(:campaign as uuid) is null or s.campaign_id = :campaign)
+       and s.state in ('sending', 'sent', 'uncertain', 'bounced')
+     order by s.id desc limit 1`,
+    { email: event.recipient_email, campaign: event.campaign_id ?? null },
+  );
+  return row ? lockSubject(tx, row.id) : undefined;
+}

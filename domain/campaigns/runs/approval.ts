@@ -1,0 +1,122 @@
+import type { PolicyReason } from '../../../db/json-columns.ts';
+import type { CampaignRow } from '../../../db/models/campaign.ts';
+import { expireApproval, expireApprovals } from '../../approvals/expire.ts';
+import { holdForApproval } from '../../approvals/hold.ts';
+import { NO_DECISION } from '../../approvals/link.ts';
+import { findApproval } from '../../approvals/view.ts';
+import { launchContent } from '../launch-content.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import type { Recipients } from './audience.ts';
+import type { LaunchCheck } from './checks.ts';
+import { deny, type RunError } from './end.ts';
+import { lockRun, moveRun, moveRuns } from './move.ts';
+import { requesterOf } from './requester.ts';
+import type { RunRow } from './states.ts';
+
+/** Runs that are denied in one transaction at most. */
+const AT_ONCE = 200;
+
+const EXPIRED: RunError = {
+  code: 'approval_expired',
+  message: 'The approval ended without a decision',
+  fix: 'Create another run, and have a person decide in time.',
+};
+
+/** Why a run waits for a person, with what they will see. */
+export interface Wait {
+  checked: LaunchCheck;
+  recipients: Recipients;
+  reasons: readonly PolicyReason[];
+}
+
+/** Has a locked run wait for a person, who sees what would be sent exactly as it is now. */
+export async function holdRun(
+  ctx: Ctx,
+  tx: Tx,
+  run: RunRow,
+  campaign: CampaignRow,
+  { checked, recipients, reasons }: Wait,
+): Promise<RunRow> {
+  const approval = await holdForApproval(tx, ctx.config, {
+    requester: requesterOf(run),
+    capability: 'campaign.launch',
+    subject: { type: 'run', id: run.id },
+    reasons,
+    content: await launchContent(tx.org, campaign, ctx.config),
+    preflight: checked.report,
+  });
+  return (await moveRun(tx, run.id, ['preflighting', 'launching'], 'awaiting_approval', {
+    reason: run.state === 'launching' ? 'content_changed' : 'approval_needed',
+    data: { approval_id: approval.id },
+    preflightReport: checked.report,
+    recipients,
+    policyDecision: { decision: 'awaiting_approval', reasons: [...reasons] },
+    approval: { id: approval.id, expiresAt: approval.expires_at },
+  }))!;
+}
+
+/**
+ * Follows what became of a run's approval: approved, it goes on to the launch; denied or without a decision when its time
+ * has passed, it is denied, and other runs of the workspace whose time has passed with it.
+ * @returns the run as it is now; one that does not wait, or whose time is not over, is left alone
+ */
+export async function settleRunApproval(ctx: Ctx, runId: string): Promise<RunRow> {
+  const settled = await settle(ctx, runId);
+  if (settled.state === 'denied' && settled.error_details?.code === EXPIRED.code) await denyOverdueRuns(ctx);
+  return settled;
+}
+
+async function settle(ctx: Ctx, runId: string): Promise<RunRow> {
+  return transact(ctx, async (tx) => {
+    const run = await lockRun(tx, runId);
+    if (run.state !== 'awaiting_approval') return run;
+    await expireApproval(tx, run.approval_id!, { signalled: false });
+    const approval = await findApproval(tx.org, run.approval_id!);
+    switch (approval.status) {
+      case 'pending':
+        return run;
+      case 'approved':
+        return (await moveRun(tx, run.id, ['awaiting_approval'], 'launching', {
+          reason: 'approved',
+          data: { approval_id: approval.id, decided_by: approval.decided_by },
+        }))!;
+      case 'denied':
+        return deny(tx, run, {
+          code: 'approval_denied',
+          message: approval.reason ? `A person denied the launch: ${approval.reason}` : 'A person denied the launch',
+          fix: 'Change what was objected to, and create another run.',
+        });
+      default:
+        return deny(tx, run, { ...EXPIRED, message: approval.reason ?? EXPIRED.message });
+    }
+  });
+}
+
+/**
+ * Denies runs of the workspace that nobody has decided on in time, up to {@link AT_ONCE}, in as many statements as one takes: when thousands run out of time
+ * together, each that is settled takes others along, and their workflows find them denied. Those that somebody has locked are left to them.
+ * @returns how many were denied
+ */
+async function denyOverdueRuns(ctx: Ctx): Promise<number> {
+  return transact(ctx, async (tx) => {
+    const due = await tx.org.sql<{ id: string; approval_id: string }>(
+      `select r.id, r.approval_id from approvals a join runs r on r.id = a.subject_id and r.approval_id = a.id
+       where a.organization_id = :org and r.organization_id = :org and a.status = 'pending' and a.expires_at <= :now
+         and a.subject_type = 'run' and r.state = 'awaiting_approval'
+       limit :limit for update of r skip locked`,
+      { now: tx.now, limit: AT_ONCE },
+    );
+    if (due.length === 0) return 0;
+    const ended = new Set(
+      await expireApprovals(
+        tx,
+        due.map((run) => run.approval_id),
+      ),
+    );
+    const ids = due.filter((run) => ended.has(run.approval_id)).map(({ id }) => id);
+    const error = { ...EXPIRED, message: NO_DECISION };
+    await moveRuns(tx, ids, ['awaiting_approval'], 'denied', { reason: error.code, errorDetails: error });
+    return ids.length;
+  });
+}

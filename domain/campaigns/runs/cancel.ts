@@ -1,0 +1,37 @@
+import { AppError } from '../../../lib/errors.ts';
+import { signalOpen } from '../../../temporal/dispatch.ts';
+import { runWorkflow, type RunSignals } from '../../../workflows/run/contract.ts';
+import { endApproval } from '../../approvals/expire.ts';
+import { pauseCampaign } from '../../sending/control/status.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { lockRun, moveRun } from './move.ts';
+import { FOLLOWING, RUN_STATES, hasEnded, type RunRow } from './states.ts';
+
+/**
+ * Cancels a run at any moment (POST /runs/:id/cancel). Before the launch nothing is sent; the campaign stays as a draft. During a launch the
+ * lock of the run decides: the cancellation is first, and nothing is launched, or the launch is, and the campaign is paused again.
+ * An active run's campaign is paused: what has left has left. A run that was cancelled before is answered as it is.
+ * @throws AppError not_found; conflict when it is too late: the run has ended
+ */
+export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {
+  return transact(ctx, async (tx) => {
+    const run = await lockRun(tx, runId);
+    if (run.state === 'cancelled') return run;
+    if (hasEnded(run.state))
+      throw new AppError('conflict', `It is too late to cancel the run: it is ${run.state}`, {
+        fix: run.state === 'completed' ? 'Pause or delete its campaign instead.' : 'There is nothing left to cancel.',
+      });
+    return endCancelled(tx, run, 'request');
+  });
+}
+
+/** Cancels a locked run that has not ended: its approval ends, its workflow is signalled, a campaign that it launched is paused. */
+export async function endCancelled(tx: Tx, run: RunRow, cause: RunSignals['cancelled']['cause']): Promise<RunRow> {
+  if (run.approval_id) await endApproval(tx, run.approval_id, 'The run was cancelled', { signalled: false });
+  if (cause === 'request' && (FOLLOWING as readonly string[]).includes(run.state))
+    await pauseCampaign(tx, run.campaign_id, 'paused', 'Its run was cancelled');
+  const moved = await moveRun(tx, run.id, RUN_STATES, 'cancelled', { reason: cause });
+  tx.intend(signalOpen(runWorkflow, { organizationId: tx.org.organizationId, runId: run.id }, 'cancelled', { cause }));
+  return moved!;
+}

@@ -1,0 +1,39 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { endCancelled } from './cancel.ts';
+import { lockRun, moveRun } from './move.ts';
+import { FOLLOWING, hasEnded, type RunRow, type RunState } from './states.ts';
+
+/**
+ * Has the runs of campaigns follow what became of them: paused, active again, completed, or deleted, which cancels a run in any
+ * state. The campaign is looked at as it is now, so the order of its events makes no difference. A run that is as its campaign is not locked: most
+ * are, as a launch moves both. Whatever changes one of them alone has an event of its own.
+ */
+export async function followCampaigns(tx: Tx, campaignIds: readonly string[]): Promise<void> {
+  const rows = await tx.org.sql<Columns<'runs', 'id'>>(
+    `select r.id from runs r left join campaigns c on c.organization_id = :org and c.id = r.campaign_id
+     where r.organization_id = :org and r.campaign_id = any(:campaigns::uuid[])
+       and r.state not in ('completed', 'failed', 'denied', 'cancelled')
+       and (c.id is null or c.status <> 'draft'
+         and r.state <> case c.status when 'active' then 'active' when 'completed' then 'completed' else 'paused' end)
+     order by r.id`,
+    { campaigns: campaignIds },
+  );
+  for (const { id } of rows) await follow(tx, await lockRun(tx, id));
+}
+
+async function follow(tx: Tx, run: RunRow): Promise<void> {
+  const [campaign] = await tx.org.sql<Columns<'campaigns', 'status'>>(
+    'select status from campaigns where organization_id = :org and id = :id',
+    { id: run.campaign_id },
+  );
+  if (hasEnded(run.state)) return;
+  if (!campaign) await endCancelled(tx, run, 'campaign_deleted');
+  else if (campaign.status === 'active') await move(tx, run, 'active', 'campaign_resumed');
+  else if (campaign.status === 'completed') await move(tx, run, 'completed', 'campaign_completed');
+  else if (campaign.status !== 'draft') await move(tx, run, 'paused', 'campaign_paused', { status: campaign.status });
+}
+
+async function move(tx: Tx, run: RunRow, to: RunState, reason: string, data = {}): Promise<void> {
+  if (run.state !== to) await moveRun(tx, run.id, FOLLOWING, to, { reason, data });
+}

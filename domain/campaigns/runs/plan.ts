@@ -1,0 +1,115 @@
+import type { CampaignRow } from '../../../db/models/campaign.ts';
+import { Campaigns } from '../../../db/models/campaign.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import { audienceProblems } from '../../audience/leads/add.ts';
+import { scheduleProblems } from '../../platform/scheduling/problems.ts';
+import type { CreateRun } from './input.ts';
+import { chooseSenders } from './senders.ts';
+import { planSteps, type PlannedSteps } from './steps.ts';
+
+/** A request for a run, resolved to ids and checked. */
+export interface RunPlan {
+  /** The campaign it takes; undefined when it builds one. */
+  campaign: CampaignRow | undefined;
+  senderIds: string[];
+  steps: PlannedSteps;
+  problems: Problem[];
+  /** Refusals with a code of their own, for when nothing else is wrong. */
+  refusals: AppError[];
+}
+
+/**
+ * Resolves a request for a run, and finds every fault of it beyond the shape of its fields; of as many fields as are
+ * given. Writes nothing.
+ * @throws AppError forbidden when the caller's key may not use a mailbox that is named
+ */
+export async function planRun(org: OrgScope, actor: Actor, input: Partial<CreateRun>): Promise<RunPlan> {
+  const { contact_ids: contactIds = [], segment_ids: segmentIds = [] } = input;
+  const campaign = await findTaken(org, input.campaign_id);
+  const senders = input.senders
+    ? await chooseSenders(org, actor, input.senders)
+    : { mailboxIds: [], problems: [], empty: false };
+  const steps = await planSteps(org, input.steps ?? []);
+  const problems = [
+    ...campaignProblems(input, campaign),
+    ...senders.problems,
+    ...timingProblems(input.schedule),
+    ...steps.problems,
+    ...(await audienceProblems(org, { contactIds, segmentIds })),
+  ];
+  const refusals: AppError[] = [];
+  if (steps.connectionProblems.length > 0)
+    refusals.push(
+      new AppError('app_connection_not_found', 'A step names an app connection that does not exist', {
+        problems: steps.connectionProblems,
+        fix: 'Use the name or id of one of GET /v1/app-connections.',
+      }),
+    );
+  if (senders.empty)
+    refusals.push(
+      new AppError('campaign_no_mailbox', 'The senders of the run hold no active mailbox', {
+        problems: [{ path: 'body.senders', message: 'selects no mailbox that may send' }],
+        fix: 'Connect or resume a mailbox, or choose others.',
+      }),
+    );
+  return { campaign, senderIds: senders.mailboxIds, steps, problems, refusals };
+}
+
+/** Every fault of a plan, those with a code of their own included. */
+export function allProblems({ problems, refusals }: Pick<RunPlan, 'problems' | 'refusals'>): Problem[] {
+  return [...problems, ...refusals.flatMap((refusal) => refusal.problems ?? [])];
+}
+
+/**
+ * Refuses a plan with faults. A single kind of fault that has a code of its own is answered with that code.
+ * @throws AppError bad_request with all faults, app_connection_not_found, campaign_no_mailbox
+ */
+export function refuseFaulty(plan: RunPlan): void {
+  const [only, ...more] = plan.refusals;
+  if (only && more.length === 0 && plan.problems.length === 0) throw only;
+  refuseProblems(allProblems(plan));
+}
+
+async function findTaken(org: OrgScope, id: string | undefined): Promise<CampaignRow | undefined> {
+  return id !== undefined && isUuid(id) ? org.query(Campaigns).findById(id) : undefined;
+}
+
+/** A run takes an existing campaign as it is, or describes a new one. */
+function campaignProblems(input: Partial<CreateRun>, campaign: CampaignRow | undefined): Problem[] {
+  if (input.campaign_id === undefined) return newCampaignProblems(input);
+  const problems: Problem[] = [];
+  if (!campaign) problems.push({ path: 'body.campaign_id', message: 'is not a campaign of this workspace' });
+  else if (campaign.status === 'active')
+    problems.push({ path: 'body.campaign_id', message: 'is active already; pause the campaign first' });
+  for (const field of ['name', 'description', 'steps'] as const) {
+    if (input[field] !== undefined)
+      problems.push({ path: `body.${field}`, message: 'belongs to a new campaign; the existing one has its own' });
+  }
+  return problems;
+}
+
+function newCampaignProblems({ name, intent, steps, ...audience }: Partial<CreateRun>): Problem[] {
+  const problems: Problem[] = [];
+  if (name === undefined) problems.push({ path: 'body.name', message: 'is needed without campaign_id' });
+  if (intent !== 'launch') return problems;
+  if (!steps?.length) problems.push({ path: 'body.steps', message: 'are needed to launch' });
+  const { leads, contact_ids: contactIds, segment_ids: segmentIds } = audience;
+  if (!leads?.length && !contactIds?.length && !segmentIds?.length)
+    problems.push({ path: 'body.leads', message: 'name leads, contact_ids or segment_ids to launch' });
+  return problems;
+}
+
+function timingProblems(schedule: CreateRun['schedule'] | undefined): Problem[] {
+  if (!schedule) return [];
+  const { mode, ...fields } = schedule;
+  const foreign = (['days', 'start_time', 'end_time'] as const).filter(
+    (field) => mode === 'auto' && fields[field] !== undefined,
+  );
+  return [
+    ...scheduleProblems(fields).map(({ path, message }) => ({ path: `body.schedule.${path}`, message })),
+    ...foreign.map((field) => ({ path: `body.schedule.${field}`, message: 'belongs to mode explicit' })),
+  ];
+}

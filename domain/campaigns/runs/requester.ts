@@ -1,0 +1,40 @@
+import type { Requester } from '../../approvals/authorize.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import type { RunError } from './end.ts';
+import type { RunRow } from './states.ts';
+
+/** Who asked for a run, for the policy. */
+export function requesterOf(run: Pick<RunRow, 'actor_kind' | 'api_key_id' | 'oauth_grant_id'>): Requester {
+  return {
+    kind: run.actor_kind,
+    ...(run.api_key_id ? { apiKeyId: run.api_key_id } : {}),
+    ...(run.oauth_grant_id ? { oauthGrantId: run.oauth_grant_id } : {}),
+  };
+}
+
+/**
+ * Why the one who asked for a run may not have it launched any more: the key or grant was revoked or has expired, the person is
+ * no member with the right to send. Undefined while they may.
+ */
+export async function refusedRequester(tx: Tx, run: RunRow): Promise<RunError | undefined> {
+  if (run.actor_kind === 'system' || (await isStanding(tx, run))) return undefined;
+  return {
+    code: 'credential_revoked',
+    message: 'The credential that asked for the run can no longer be used',
+    fix: 'Create another run with a credential that is in force.',
+  };
+}
+
+async function isStanding(tx: Tx, run: RunRow): Promise<boolean> {
+  const rows = await tx.org.sql(
+    `select 1 from api_keys where organization_id = :org and id = :key and status = 'active' and (expires_at is null or expires_at > :now)
+     union all
+     select 1 from oauth_grants g join memberships m on m.organization_id = :org and m.user_id = g.user_id
+     where g.organization_id = :org and g.id = :grant and g.revoked_at is null
+     union all
+     select 1 from memberships m join roles r on r.id = m.role_id
+     where m.organization_id = :org and m.user_id = :user and :kind = 'session' and (r.is_owner or r.permissions @> array['send_campaigns'])`,
+    { key: run.api_key_id, grant: run.oauth_grant_id, user: run.user_id, kind: run.actor_kind, now: tx.now },
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,45 @@
+import type { Columns, Row } from '../../../db/rows.ts';
+import type { RunReport } from '../../../workflows/run/contract.ts';
+
+export type RunRow = Row<'runs'>;
+export type RunState = RunRow['state'];
+/** An event of a run. */
+export type RunEventRow = Columns<
+  'run_events',
+  'seq' | 'type' | 'state' | 'previous_state' | 'data' | 'actor_kind' | 'user_id' | 'created_at'
+>;
+
+export const RUN_STATES = [
+  'queued',
+  'preflighting',
+  'awaiting_approval',
+  'launching',
+  'active',
+  'paused',
+  'completed',
+  'failed',
+  'denied',
+  'cancelled',
+] as const satisfies RunState[];
+
+/** States of a run that has not launched, and that its workflow carries on. */
+export const UNDER_WAY = ['queued', 'preflighting', 'awaiting_approval', 'launching'] as const satisfies RunState[];
+/** States of a run that follows its campaign. */
+export const FOLLOWING = ['active', 'paused'] as const satisfies RunState[];
+/** States that a run does not leave. */
+export const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];
+
+/** Whether a run has ended. */
+export function hasEnded(state: RunState): boolean {
+  return (ENDED as readonly RunState[]).includes(state);
+}
+
+/** How far a run is, for its workflow. */
+export function toReport({ state, expires_at: expiresAt, error_details: error }: RunRow): RunReport {
+  const code = error?.code;
+  return {
+    state,
+    decideBy: state === 'awaiting_approval' ? expiresAt!.getTime() : null,
+    why: hasEnded(state) && typeof code === 'string' ? code : null,
+  };
+}

@@ -1,0 +1,132 @@
+import type { OrgScope } from '../../../db/tenancy.ts';
+import type { Problem } from '../../../lib/errors.ts';
+import { buildSteps } from '../build-steps.ts';
+import type { StepInput, VariantInput } from '../input.ts';
+import { stepProblems } from '../../sending/campaign/step-findings.ts';
+import type { RunStep } from './input.ts';
+
+/** Steps of a run as those of a campaign, with what is wrong with them. */
+export interface PlannedSteps {
+  steps: StepInput[];
+  /** Variants of a step by its place; none for an email with a single text. */
+  variants: VariantInput[][];
+  problems: Problem[];
+  /** Problems of connections that the workspace does not have; they have a code of their own. */
+  connectionProblems: Problem[];
+}
+
+/** What a step of each type is described by. */
+const BODY_OF = {
+  email: 'variants',
+  app_action: 'app_action',
+  wait_for_event: 'wait_for_event',
+  wait: 'wait',
+} as const satisfies Record<RunStep['type'], keyof RunStep>;
+
+/**
+ * The steps of a run as steps of a campaign, connected in order, and every fault of them. App connections may be named by
+ * id or name.
+ */
+export async function planSteps(org: OrgScope, inputs: readonly RunStep[]): Promise<PlannedSteps> {
+  const connections = await connectionIds(org, inputs);
+  const shape = inputs.flatMap(shapeProblems);
+  const connectionProblems = inputs.flatMap((step, index) =>
+    step.type === 'app_action' && step.app_action && !connections.has(step.app_action.connection.toLowerCase())
+      ? [{ path: `body.steps.${index}.app_action.connection`, message: 'names no app connection of this workspace' }]
+      : [],
+  );
+  if (shape.length > 0 || connectionProblems.length > 0)
+    return { steps: [], variants: [], problems: shape, connectionProblems };
+  const steps = inputs.map((step) => toCampaignStep(step, connections));
+  const checked = steps.map((step, index) => ({
+    kind: step.kind!,
+    action: step.action ?? null,
+    path: `body.steps.${index}`,
+  }));
+  return {
+    steps,
+    variants: inputs.map(variantsOf),
+    problems: [...(await stepProblems(org, checked)), ...buildSteps(steps).problems],
+    connectionProblems: [],
+  };
+}
+
+/** A step needs what its type names, and has nothing of the other types. */
+function shapeProblems(step: RunStep, index: number): Problem[] {
+  const needed = BODY_OF[step.type];
+  return Object.values(BODY_OF).flatMap((field) => {
+    const given = step[field] !== undefined;
+    const path = `body.steps.${index}.${field}`;
+    if (field === needed) return given ? [] : [{ path, message: `is needed by a step of type ${step.type}` }];
+    return given ? [{ path, message: `does not belong to a step of type ${step.type}` }] : [];
+  });
+}
+
+/** App connections that the steps name: by lower-case id and by lower-case name. */
+async function connectionIds(org: OrgScope, inputs: readonly RunStep[]): Promise<Map<string, string>> {
+  const names = [...new Set(inputs.flatMap(({ app_action: call }) => (call ? [call.connection.toLowerCase()] : [])))];
+  if (names.length === 0) return new Map();
+  const rows = await org.sql<{ id: string; name: string }>(
+    `select id, lower(name) as name from app_connections
+     where organization_id = :org and (lower(name) = any(:names::text[]) or id::text = any(:names::text[]))`,
+    { names },
+  );
+  return new Map(rows.flatMap(({ id, name }) => [[name, id] as const]).concat(rows.map(({ id }) => [id, id] as const)));
+}
+
+function toCampaignStep(step: RunStep, connections: ReadonlyMap<string, string>): StepInput {
+  const common = {
+    name: step.name ?? '',
+    subject: '',
+    body_plain: '',
+    body_html: '',
+    offer: '',
+    angle: '',
+    cta: '',
+    ...(step.wait_after === undefined ? {} : { wait_after: step.wait_after }),
+  };
+  switch (step.type) {
+    case 'email': {
+      const [first] = step.variants!;
+      return {
+        ...common,
+        kind: 'email',
+        subject: first!.subject,
+        body_plain: first!.body_plain ?? '',
+        body_html: first!.body_html ?? '',
+      };
+    }
+    case 'app_action': {
+      const { connection, path, output_key, inputs = {} } = step.app_action!;
+      const id = connections.get(connection.toLowerCase())!;
+      return {
+        ...common,
+        kind: 'action',
+        action: { type: 'app_action', app_connection_id: id, path, output_key, inputs },
+      };
+    }
+    case 'wait_for_event': {
+      const { event, timeout_minutes = null, on_timeout = 'continue' } = step.wait_for_event!;
+      return {
+        ...common,
+        kind: 'wait',
+        action: { type: 'wait_for_event', wait_event_name: event, timeout_minutes, on_timeout },
+      };
+    }
+    case 'wait':
+      return { ...common, kind: 'wait', action: { type: 'wait', wait_minutes: step.wait!.minutes } };
+  }
+}
+
+/** The variants of an email that has several, named A, B, C …; the first is what the others are compared with. */
+function variantsOf(step: RunStep): VariantInput[] {
+  if (step.type !== 'email' || step.variants!.length < 2) return [];
+  return step.variants!.map(({ subject, body_plain = '', body_html = '', weight }, index) => ({
+    name: String.fromCharCode(65 + index),
+    subject,
+    body_plain,
+    body_html,
+    is_control: index === 0,
+    ...(weight === undefined ? {} : { weight }),
+  }));
+}

@@ -1,0 +1,166 @@
+import { ReplyTemplates, type ReplyTemplateRow } from '../../../db/models/reply-template.ts';
+import { badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { parseTemplate, renderTemplate } from '../../mail/messages/template.ts';
+import { assertAsSeen } from '../../platform/as-seen.ts';
+import { likeLiteral } from '../../platform/conditions.ts';
+import { assertNotFull } from '../../platform/full-list.ts';
+import { storePositions } from '../../platform/positions.ts';
+
+export type { ReplyTemplateRow } from '../../../db/models/reply-template.ts';
+
+/** What a template is made of. */
+export interface TemplateText {
+  name: string;
+  subject: string;
+  body_html: string;
+  body_plain: string;
+}
+
+const MAX_TEMPLATES = 1_000;
+const MAX_NAME = 255;
+const COPY = ' (copy)';
+
+/** All templates in their order; `q` is part of name or subject, in any case. */
+export async function listTemplates(ctx: Ctx, q = ''): Promise<ReplyTemplateRow[]> {
+  const query = reader(ctx).query(ReplyTemplates).orderBy(['position', 'id']);
+  const part = `%${likeLiteral(q.trim())}%`;
+  if (q.trim() !== '')
+    void query.where((either) => void either.where('name', 'ilike', part).orWhere('subject', 'ilike', part));
+  return query;
+}
+
+/** @throws AppError not_found */
+export async function readTemplate(ctx: Ctx, id: string): Promise<ReplyTemplateRow> {
+  const template = isUuid(id) ? await reader(ctx).query(ReplyTemplates).findById(id) : undefined;
+  if (!template) throw notFound('Template');
+  return template;
+}
+
+/** Appends a template. @throws AppError bad_request when the workspace has as many as it may */
+export async function createTemplate(ctx: Ctx, text: TemplateText): Promise<ReplyTemplateRow> {
+  return transact(ctx, async (tx) => append(tx, text));
+}
+
+/**
+ * Changes what is given of a template.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, conflict when it has another `updated_at` by now
+ */
+export async function updateTemplate(
+  ctx: Ctx,
+  id: string,
+  edit: Partial<TemplateText>,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<ReplyTemplateRow> {
+  return transact(ctx, async (tx) => {
+    const before = isUuid(id) ? await tx.org.query(ReplyTemplates).findById(id).forNoKeyUpdate() : undefined;
+    if (!before) throw notFound('Template');
+    assertAsSeen('The template', before.updated_at, expectedUpdatedAt);
+    if (Object.keys(edit).length > 0) {
+      await tx.org
+        .query(ReplyTemplates)
+        .where({ id })
+        .patch({ ...edit, updated_at: tx.now });
+      tx.audit({ action: 'update', entityType: 'template', entityId: id, changes: { fields: Object.keys(edit) } });
+    }
+    return readTemplate({ ...ctx, trx: tx.trx }, id);
+  });
+}
+
+/** Deletes a template; those behind it move up. @throws AppError not_found */
+export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const rows = await lockTemplates(tx);
+    const template = rows.find((row) => row.id === id.toLowerCase());
+    if (!template) throw notFound('Template');
+    await tx.org.query(ReplyTemplates).where({ id: template.id }).delete();
+    await storePositions(
+      tx,
+      'reply_templates',
+      rows.flatMap((row) => (row.id === template.id ? [] : [row.id])),
+    );
+    tx.audit({ action: 'delete', entityType: 'template', entityId: template.id, changes: { name: template.name } });
+  });
+}
+
+/** A copy of a template at the end of the list. @throws AppError not_found, bad_request as {@link createTemplate} */
+export async function duplicateTemplate(ctx: Ctx, id: string): Promise<ReplyTemplateRow> {
+  return transact(ctx, async (tx) => {
+    const { name, subject, body_html, body_plain } = await readTemplate({ ...ctx, trx: tx.trx }, id);
+    return append(tx, { name: `${name.slice(0, MAX_NAME - COPY.length)}${COPY}`, subject, body_html, body_plain });
+  });
+}
+
+/** Faults of a new order: ids that are named twice or are no templates. */
+export async function orderProblems(ctx: Ctx, ids: readonly string[]): Promise<Problem[]> {
+  const known = new Set((await listTemplates(ctx)).map(({ id }) => id));
+  return ids.flatMap((id, index) => {
+    const named = id.toLowerCase();
+    if (ids.findIndex((other) => other.toLowerCase() === named) < index)
+      return [{ path: `body.ids.${index}`, message: 'Named twice' }];
+    return known.has(named) ? [] : [{ path: `body.ids.${index}`, message: 'No template' }];
+  });
+}
+
+/**
+ * Puts templates in an order: those that are named take the places that they have together, in the order in which they are named; the others stay
+ * where they are. Returns all of them.
+ * @throws AppError bad_request for ids that are named twice or are no templates
+ */
+export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promise<ReplyTemplateRow[]> {
+  return transact(ctx, async (tx) => {
+    const rows = await lockTemplates(tx);
+    const inside: Ctx = { ...ctx, trx: tx.trx };
+    const problems = await orderProblems(inside, ids);
+    if (problems.length > 0) throw badRequest('This is no order of templates', problems);
+    const next = ids.map((id) => id.toLowerCase());
+    const named = new Set(next);
+    await storePositions(
+      tx,
+      'reply_templates',
+      rows.map(({ id }) => (named.has(id) ? next.shift()! : id)),
+    );
+    tx.audit({ action: 'update', entityType: 'template', changes: { order: ids.length } });
+    return listTemplates(inside);
+  });
+}
+
+/** A template with its placeholders filled; those without a value are empty. @throws AppError not_found */
+export async function renderReply(
+  ctx: Ctx,
+  id: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<Pick<TemplateText, 'subject' | 'body_html' | 'body_plain'>> {
+  const template = await readTemplate(ctx, id);
+  const fill = (source: string, html = false) =>
+    renderTemplate(parseTemplate(source, { html }), variables, { escapeHtml: html }).text;
+  return {
+    subject: fill(template.subject),
+    body_html: fill(template.body_html, true),
+    body_plain: fill(template.body_plain),
+  };
+}
+
+async function append(tx: Tx, text: TemplateText): Promise<ReplyTemplateRow> {
+  const rows = await lockTemplates(tx);
+  assertNotFull(rows.length, { most: MAX_TEMPLATES, what: 'templates' });
+  const template = await tx.org.create(ReplyTemplates, {
+    id: newId(),
+    user_id: tx.actor.userId,
+    ...text,
+    position: rows.length + 1,
+    created_at: tx.now,
+    updated_at: tx.now,
+  });
+  tx.audit({ action: 'create', entityType: 'template', entityId: template.id, changes: { name: template.name } });
+  return template;
+}
+
+/** The templates in their order; whoever changes the order waits for whoever else does. */
+async function lockTemplates(tx: Tx): Promise<ReplyTemplateRow[]> {
+  await tx.org.lock(`templates/${tx.org.organizationId}`);
+  return tx.org.query(ReplyTemplates).orderBy(['position', 'id']);
+}

@@ -1,0 +1,365 @@
+import { json } from '../../../db/connection.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { TestDecision } from '../../../workflows/test-run/contract.ts';
+import type { StepAction } from '../../sending/campaign/actions.ts';
+import { branchesInSuspense, firstStep, matchingBranch, type Facts, type Outcome } from '../../sending/campaign/graph.ts';
+import { releaseReservedSends } from '../../sending/control/release.ts';
+import { stepLabel } from '../../sending/enrollment/advance.ts';
+import { readGraph, type EngineStep, type Graph } from '../../sending/enrollment/snapshot.ts';
+import { variantFor } from '../../sending/enrollment/steps.ts';
+import { reserveDirect } from '../../sending/direct-slot.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import {
+  lockTestRun,
+  settleTestStep,
+  type TestRunRow,
+  type TestStepResult,
+  type TestStepRow,
+} from '../../sending/test-runs.ts';
+
+/** Steps a prospect may pass in one decision; more means a circle, which saving a campaign refuses. */
+const MAX_HOPS = 100;
+
+/** Everything a decision looks at; the run is locked. */
+interface Walk {
+  tx: Tx;
+  run: TestRunRow;
+  graph: Graph;
+  /** The step the prospect stands at, or has just finished. */
+  step: TestStepRow | null;
+}
+
+/** What a step says when the prospect stands at it. */
+type Verdict =
+  | (TestStepResult & { kind: 'passed'; outcome: Outcome })
+  | { kind: 'failed'; error: StoredIssue }
+  | { kind: 'over'; detail: string }
+  | TestDecision;
+
+/** Moves a test run as far as it can go now and says what its workflow does next. */
+export async function advanceTestRun(ctx: Ctx, id: string): Promise<TestDecision> {
+  return transact(ctx, async (tx) => {
+    const run = await lockTestRun(tx, id);
+    if (!run) return { kind: 'done', outcome: 'deleted' };
+    if (run.state !== 'running' && run.state !== 'waiting_for_event') return { kind: 'done', outcome: run.state };
+    const step = await latestStep(tx, id);
+    if (run.ends_at <= tx.now && !(await isLeaving(tx, step)))
+      return finish({ tx, run, graph: NO_GRAPH, step }, 'failed', OUT_OF_TIME);
+    const [campaign] = await tx.org.sql<Columns<'campaigns', 'id' | 'graph_version'>>(
+      'select id, graph_version from campaigns where organization_id = :org and id = :id',
+      { id: run.campaign_id },
+    );
+    return walk({ tx, run, graph: await readGraph(tx, campaign!), step });
+  });
+}
+
+const NO_GRAPH: Graph = { steps: [], variants: [], removed: new Map() };
+
+const OUT_OF_TIME: StoredIssue = {
+  code: 'run_failed',
+  message: 'The test did not finish in its time',
+  fix: 'Start another with max_wait_seconds, which shortens its waits.',
+};
+
+async function walk(at: Walk): Promise<TestDecision> {
+  for (let hops = 0; hops < MAX_HOPS; hops += 1) {
+    if (at.step?.state === 'failed') return finish(at, 'failed', issueOf(at));
+    if (at.step === null || at.step.state === 'completed' || at.step.state === 'skipped') {
+      const next = at.step === null ? { step: firstStep(at.graph.steps), since: at.tx.now } : await after(at, at.step);
+      if ('unrouted' in next) return failAtApp(at);
+      if ('until' in next) return wait(at, next.until, 'waiting', 'waiting to see what becomes of the email');
+      if (next.step === null) return finish(at, 'completed');
+      await enter(at, next.step, next.since);
+    }
+    const verdict = await atStep(at);
+    switch (verdict.kind) {
+      case 'passed': {
+        await settleTestStep(at.tx, at.step!.id, verdict);
+        at.step = await latestStep(at.tx, at.run.id);
+        at.run = (await lockTestRun(at.tx, at.run.id))!;
+        break;
+      }
+      case 'over':
+        await settleTestStep(at.tx, at.step!.id, { state: 'completed', outcome: 'done', detail: verdict.detail });
+        return finish(at, 'completed');
+      case 'failed':
+        await settleTestStep(at.tx, at.step!.id, {
+          state: 'failed',
+          outcome: 'failed',
+          detail: verdict.error.message,
+          error: verdict.error,
+        });
+        return finish(at, 'failed', verdict.error);
+      default:
+        return verdict;
+    }
+  }
+  throw new Error(`test run ${at.run.id} passed ${MAX_HOPS} steps without waiting`);
+}
+
+/** An app that failed at a step without a branch for it: a lead would be blocked there, a test ends. */
+async function failAtApp(at: Walk): Promise<TestDecision> {
+  await at.tx.org.table('test_run_steps').where({ id: at.step!.id }).update({ state: 'failed' });
+  return finish(at, 'failed', issueOf(at));
+}
+
+/** The next step, and since when its days count; until when it stays open which one it is; or that no branch takes a failing app. */
+type Onward = { step: EngineStep | null; since: Date } | { until: Date } | { unrouted: true };
+
+/** Where the prospect goes after a finished step; a branch that asks what became of an email waits as for a lead. */
+async function after({ tx, run, graph }: Walk, finished: TestStepRow): Promise<Onward> {
+  const left = finished.completed_at ?? tx.now;
+  const step = graph.steps.find(({ id }) => id === finished.step_id);
+  if (!step) return { step: stepAt(graph, graph.removed.get(finished.step_id)), since: left };
+  const facts = await factsOf(tx, run, finished);
+  const branch = matchingBranch(step, facts);
+  const chosen = stepAt(graph, branch?.to);
+  const suspense = facts.email ? branchesInSuspense(step, facts) : [];
+  if (suspense.length === 0 && branch === null && finished.outcome === 'error') return { unrouted: true };
+  if (suspense.length === 0) return { step: chosen, since: left };
+  const dueAt = ({ wait_after: days }: EngineStep) => left.getTime() + shortened(run, days * DAY_MS);
+  const dues = suspense.flatMap(({ to }) => stepAt(graph, to) ?? []).map(dueAt);
+  const now = tx.now.getTime();
+  const open = dues.filter((due) => due > now);
+  if (open.length > 0 && (chosen ? dueAt(chosen) : Math.max(...dues)) > now)
+    return { until: new Date(Math.min(...open)) };
+  return { step: chosen, since: left };
+}
+
+function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null {
+  for (let hops = 0; to && graph.removed.has(to) && hops < graph.removed.size; hops += 1) to = graph.removed.get(to);
+  return graph.steps.find(({ id }) => id === to) ?? null;
+}
+
+/** What branches decide by, and whether an email has left at all. */
+async function factsOf(tx: Tx, run: TestRunRow, finished: TestStepRow): Promise<Facts & { email: boolean }> {
+  const [found] = await tx.org.sql<{ contact: Facts['contact']; email: Record<string, unknown> | null }>(
+    `select to_jsonb(c) as contact,
+       (select to_jsonb(s) from sends s join test_run_steps t on t.id = s.id
+        where t.test_run_id = :run and s.state in ('sent', 'uncertain') order by t.seq desc limit 1) as email
+     from contacts c where c.organization_id = :org and c.id = :contact`,
+    { run: run.id, contact: run.contact_id },
+  );
+  const email = found!.email;
+  return {
+    outcome: (finished.outcome ?? 'done') as Outcome,
+    opened: email?.opened_at != null,
+    clicked: email?.clicked_at != null,
+    replied: email?.replied_at != null,
+    contact: found!.contact,
+    app: run.app_values,
+    event: finished.event_name === null ? null : finished.output,
+    email: email !== null,
+  };
+}
+
+async function enter(at: Walk, step: EngineStep, since: Date): Promise<void> {
+  const { tx, run, graph } = at;
+  const seq = (at.step?.seq ?? 0) + 1;
+  const id = newId();
+  const outputKey = step.action && 'output_key' in step.action ? (step.action.output_key ?? null) : null;
+  await tx.org.insert('test_run_steps', {
+    id,
+    test_run_id: run.id,
+    step_id: step.id,
+    contact_id: run.contact_id,
+    variant_id: step.kind === 'email' ? variantFor(graph, step, run.id) : null,
+    seq,
+    name: step.name,
+    kind: step.action?.type ?? step.kind,
+    state: 'running',
+    output_key: outputKey,
+    // The days of an email count from the step before; any other step begins now.
+    started_at: step.kind === 'email' ? since : tx.now,
+  });
+  await tx.org.table('test_runs').where({ id: run.id }).update({ current_step_id: step.id, updated_at: tx.now });
+  run.current_step_id = step.id;
+  at.step = await latestStep(tx, run.id);
+}
+
+async function atStep(at: Walk): Promise<Verdict> {
+  const { graph, step, tx } = at;
+  const own = graph.steps.find(({ id }) => id === step!.step_id);
+  // It was removed while the prospect stood at it.
+  if (!own) {
+    if (await isLeaving(tx, step)) return sendNow(at, tx.now);
+    await releaseReservedSends(tx, { sendId: step!.id });
+    return { kind: 'passed', state: 'skipped', outcome: 'skipped', detail: 'the step was removed' };
+  }
+  if (own.kind === 'email') return atEmail(at, own);
+  if (!own.action) return { kind: 'passed', state: 'completed', outcome: 'done' };
+  return atAction(at, own.action);
+}
+
+async function atEmail(at: Walk, own: EngineStep): Promise<Verdict> {
+  const { tx, run } = at;
+  const step = at.step!;
+  const email = await emailOf(tx, step.id);
+  if (email) return sendNow(at, email.slot_at);
+  const due = step.started_at.getTime() + shortened(run, own.wait_after * DAY_MS);
+  if (due > tx.now.getTime()) return wait(at, new Date(due), 'waiting', 'waiting for its day');
+  const slot = await reserveDirect(tx, {
+    id: step.id,
+    mailbox_id: run.mailbox_id,
+    to_emails: [run.prospect_email],
+    contact_id: null,
+    attempts: step.attempts,
+    send_mode: 'instant',
+  });
+  if (slot.kind === 'slot') return sendNow(at, slot.at);
+  if (slot.kind === 'later') return wait(at, slot.at, 'held', slot.why);
+  return {
+    kind: 'failed',
+    error: {
+      code: 'campaign_no_mailbox',
+      message: 'The mailbox of the test is gone',
+      fix: 'Start another test with a mailbox that can send.',
+    },
+  };
+}
+
+async function atAction(at: Walk, action: StepAction): Promise<Verdict> {
+  const { tx, run } = at;
+  const step = at.step!;
+  switch (action.type) {
+    case 'app_action':
+      await show(at, 'running', 'asking the app', null);
+      return { kind: 'call', stepRunId: step.id, where: label(at, 'asking the app') };
+    case 'wait': {
+      const until = step.started_at.getTime() + shortened(run, action.wait_minutes * MINUTE_MS);
+      return until > tx.now.getTime()
+        ? wait(at, new Date(until), 'waiting', 'waiting')
+        : { kind: 'passed', state: 'completed', outcome: 'elapsed' };
+    }
+    case 'wait_for_event':
+      return atWait(at, action);
+    case 'end':
+      return { kind: 'over', detail: 'an end step' };
+    case 'unsubscribe':
+      return { kind: 'over', detail: notDone(action.type) };
+    default:
+      return { kind: 'passed', state: 'completed', outcome: 'done', detail: notDone(action.type) };
+  }
+}
+
+/** What a step that changes records shows in a test, which changes none. */
+function notDone(type: keyof typeof RECORD_CHANGES): string {
+  return `not carried out in a test: a lead ${RECORD_CHANGES[type]}`;
+}
+
+const RECORD_CHANGES = {
+  add_tag: 'gets the category',
+  remove_tag: 'loses the category',
+  create_task: 'gets a task',
+  create_deal: 'gets a deal',
+  move_deal_stage: 'has its newest open deal moved to the stage',
+  run_automation: 'starts the automation',
+  notify: 'is announced by campaign.action',
+  unsubscribe: 'is unsubscribed, and ends here',
+};
+
+/** Opens the wait, or sees that its time is over. An event settles the step itself, with the run locked as it is here. */
+async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_event' }>): Promise<Verdict> {
+  const { tx, run } = at;
+  const step = at.step!;
+  const longest = action.timeout_minutes === null ? Infinity : action.timeout_minutes * MINUTE_MS;
+  const deadline =
+    step.deadline ?? new Date(Math.min(run.ends_at.getTime(), step.started_at.getTime() + shortened(run, longest)));
+  if (deadline <= tx.now) return { kind: 'passed', state: 'completed', outcome: 'timeout' };
+  if (step.state === 'running')
+    await tx.org
+      .table('test_run_steps')
+      .where({ id: step.id })
+      .update({ state: 'waiting', event_name: action.wait_event_name, deadline });
+  const what = `waiting for ${step.event_name ?? action.wait_event_name}`;
+  await show(at, 'waiting_for_event', step.event_name ?? action.wait_event_name, deadline);
+  return { kind: 'wait', state: 'waiting', until: deadline.getTime(), where: label(at, what) };
+}
+
+/** How long (ms) a wait lasts in this test. */
+function shortened({ max_wait_seconds: most }: TestRunRow, waitMs: number): number {
+  return most === null ? waitMs : Math.min(waitMs, most * 1000);
+}
+
+async function sendNow(at: Walk, slot: Date): Promise<TestDecision> {
+  await show(at, 'running', 'the email has its slot', slot);
+  return { kind: 'send', sendId: at.step!.id, at: slot.getTime(), where: label(at, 'sending') };
+}
+
+async function wait(at: Walk, until: Date, state: 'waiting' | 'held', why: string): Promise<TestDecision> {
+  const end = until < at.run.ends_at ? until : at.run.ends_at;
+  await show(at, 'running', why, end);
+  return { kind: 'wait', state, until: end.getTime(), where: label(at, why) };
+}
+
+/** Keeps what the run waits for where the API reads it. */
+async function show({ tx, run }: Walk, state: TestRunRow['state'], what: string, until: Date | null): Promise<void> {
+  await tx.org
+    .table('test_runs')
+    .where({ id: run.id })
+    .update({ state, waiting_for: what, waiting_until: until, blocked_reason: null, updated_at: tx.now });
+}
+
+async function finish(
+  { tx, run, step }: Walk,
+  state: 'completed' | 'failed',
+  error?: StoredIssue,
+): Promise<TestDecision> {
+  if (step && (step.state === 'running' || step.state === 'waiting')) {
+    await releaseReservedSends(tx, { sendId: step.id });
+    if (error) await settleTestStep(tx, step.id, { state: 'failed', outcome: 'failed', detail: error.message, error });
+  }
+  await tx.org
+    .table('test_runs')
+    .where({ id: run.id })
+    .update({
+      state,
+      error: error ? json(error) : null,
+      waiting_for: null,
+      waiting_until: null,
+      blocked_reason: null,
+      updated_at: tx.now,
+      completed_at: tx.now,
+    });
+  return { kind: 'done', outcome: state };
+}
+
+/** Why a run whose step has failed fails. */
+function issueOf({ step }: Walk): StoredIssue {
+  const { name, error, detail } = step!;
+  return {
+    code: 'run_failed',
+    message: `Step "${name}" failed: ${error?.message ?? detail ?? 'no reason is known'}`,
+    fix: error?.fix ?? 'Mend the step, then start another test.',
+  };
+}
+
+function label({ graph, step }: Walk, what: string): string {
+  const own = graph.steps.find(({ id }) => id === step!.step_id);
+  return own ? `${stepLabel(graph, own)}, ${what}` : what;
+}
+
+async function latestStep(tx: Tx, runId: string): Promise<TestStepRow | null> {
+  const [step] = await tx.org.sql<TestStepRow>(
+    'select * from test_run_steps where organization_id = :org and test_run_id = :run order by seq desc limit 1',
+    { run: runId },
+  );
+  return step ?? null;
+}
+
+async function emailOf(tx: Tx, stepId: string): Promise<Columns<'sends', 'state' | 'slot_at'> | undefined> {
+  const [email] = await tx.org.sql<Columns<'sends', 'state' | 'slot_at'>>(
+    'select state, slot_at from sends where organization_id = :org and id = :id',
+    { id: stepId },
+  );
+  return email;
+}
+
+/** Whether a worker may be handing over the email of a step: what becomes of it is waited for. */
+async function isLeaving(tx: Tx, step: TestStepRow | null): Promise<boolean> {
+  return step !== null && (await emailOf(tx, step.id))?.state === 'sending';
+}

@@ -1,0 +1,44 @@
+import { across } from '../../../db/across.ts';
+import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { recordSendUnsubscribe } from '../../sending/outcomes/effects.ts';
+import { readTrackingToken } from '../../mail/messages/tracking-token.ts';
+
+/** The send and contact of an unsubscribe link. */
+export interface OptOutLink {
+  sendId: string;
+  organizationId: string;
+  organizationName: string;
+  recipient: string;
+  /** Opted out already, and not subscribed again since. */
+  done: boolean;
+}
+
+/** The opt-out of a token, or undefined when the token is not ours or its email is not stored any more. */
+export async function findOptOut(deps: Deps, token: string): Promise<OptOutLink | undefined> {
+  const sendId = readTrackingToken(deps.keyring.tracking.accepted, 'unsubscribe', token);
+  if (!sendId) return undefined;
+  const [link] = await across(deps.db, 'credential').sql<OptOutLink>(
+    `select s.id as "sendId", s.organization_id as "organizationId", o.name as "organizationName", s.recipient,
+       s.unsubscribed_at is not null and c.subscribed is not true as done
+     from sends s join organizations o on o.id = s.organization_id left join contacts c on c.id = s.contact_id
+     where s.id = :sendId`,
+    { sendId },
+  );
+  return link;
+}
+
+/**
+ * Unsubscribes the recipient of an email. Doing it again changes nothing.
+ * @param source `one_click` for a mail program's RFC 8058 request, `link` for the page's own button
+ */
+export async function optOut(
+  deps: Deps,
+  link: OptOutLink,
+  source: 'one_click' | 'link',
+  requestId: string,
+): Promise<void> {
+  await transact(systemCtx(deps, link.organizationId, requestId), (tx) =>
+    recordSendUnsubscribe(tx, { sendId: link.sendId, email: link.recipient }, source),
+  );
+}

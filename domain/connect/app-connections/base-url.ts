@@ -1,0 +1,28 @@
+import { AppError, type Problem } from '../../../lib/errors.ts';
+import { checkOutboundUrl } from '../../../lib/egress/index.ts';
+
+/**
+ * The base URL of an app as it is stored: query and fragment dropped, no trailing slash.
+ * @param options.allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: any scheme, host and port
+ * @throws AppError bad_request for anything but a public https URL without credentials
+ */
+export function normalizeBaseUrl(input: string, { allowUnsafe }: { allowUnsafe: boolean }): string {
+  const check = checkOutboundUrl(input, { allowUnsafe });
+  if (!check.ok) {
+    throw new AppError('bad_request', 'The base URL cannot be called', {
+      problems: [{ path: 'body.base_url', message: check.problem }],
+    });
+  }
+  return check.url.origin + check.url.pathname.replace(/\/+$/, '');
+}
+
+/** Why {@link normalizeBaseUrl} would refuse a base URL; empty when it would not, or when there is none. */
+export function baseUrlProblems(input: string | undefined, { allowUnsafe }: { allowUnsafe: boolean }): Problem[] {
+  const check = input === undefined ? undefined : checkOutboundUrl(input, { allowUnsafe });
+  return !check || check.ok ? [] : [{ path: 'body.base_url', message: check.problem }];
+}
+
+/** Where an app_action goes: its path below the base URL. A path cannot leave the app's origin. */
+export function actionUrl(baseUrl: string, path: string): string {
+  return baseUrl + (path.startsWith('/') ? path : `/${path}`);
+}

@@ -1,0 +1,206 @@
+import { json } from '../../../db/connection.ts';
+import { EgressError } from '../../../lib/egress/index.ts';
+import type { Permit, TargetLimits } from '../../../lib/target-limits.ts';
+import { branchesInSuspense, factsAfter, matchingBranch } from '../../sending/campaign/graph.ts';
+import { logCampaign } from '../../sending/campaign/log.ts';
+import { LEFT } from '../../sending/enrollment/snapshot.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { effectiveSettings } from '../../sending/outreach-settings.ts';
+import { actionBody, InputsTooLarge, readActionCall, type ActionCall } from './action-call.ts';
+import { readAnswer, readFailure, type Answer } from './answer.ts';
+import { actionUrl } from './base-url.ts';
+import { openSecret } from './connections.ts';
+import { sendSigned } from './signed-request.ts';
+
+/** A call waits this long (ms) in the worker for a permit of an app that answers; then it is retried later. */
+export const PATIENCE_MS = 500;
+
+/** The result of one call. `retry` asks for another one later; `stale` means that the run no longer waits for an answer. */
+export interface CallResult {
+  outcome: 'success' | 'error' | 'retry' | 'stale';
+  detail?: string;
+}
+
+/** The app has as many open calls as it may: nothing was done, and no attempt is counted. Call again after this time (ms). */
+export interface AppBusy {
+  outcome: 'busy';
+  retryInMs: number;
+}
+
+export type Failure = Extract<Answer, { ok: false }>;
+
+/**
+ * Calls the customer's app for the app_action step of a contact, and stores the answer as `.App.<output_key>`.
+ * Calling again is safe: the app sees the same event id, and only the first answer that is stored counts. A failure
+ * that may pass is retried until task_reliability.max_attempts; after that, or when it cannot pass, the run takes the
+ * branch for outcome `error`, or is blocked until a person retries it.
+ * @param limits bounds the calls this process has open with one app connection
+ */
+export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
+  const call = await readActionCall(reader(ctx), stepRunId, ctx.clock.now());
+  if (!call) return { outcome: 'stale' };
+  const { connection } = call;
+  const attempts = call.attempts + 1;
+  if (!connection) return storeFailure(ctx, call, attempts, NO_CONNECTION);
+  const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
+  if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
+  const answer = await askApp(ctx, call, connection, permit);
+  if (answer.ok) return storeAnswer(ctx, call, attempts, answer.output);
+  const { task_reliability: reliability } = await effectiveSettings(reader(ctx), call.campaign.id);
+  const limit = reliability.enabled ? reliability.max_attempts : 1;
+  if (answer.retryable && attempts < limit) return storeRetry(ctx, call, attempts, answer);
+  return storeFailure(ctx, call, attempts, answer);
+}
+
+export const NO_CONNECTION: Failure = {
+  ok: false,
+  retryable: false,
+  message: 'The app connection of this step does not exist.',
+  fix: 'Choose another app connection for the step, then retry the step run.',
+};
+
+/** Calls the app with a permit, which is released as soon as the app has answered or failed. */
+export async function askApp(
+  ctx: Ctx,
+  call: ActionCall,
+  connection: NonNullable<ActionCall['connection']>,
+  permit: Permit,
+): Promise<Answer> {
+  let result: 'answered' | 'hung' | 'unused' = 'unused';
+  try {
+    const response = await sendSigned(ctx, {
+      event: 'app.action',
+      eventId: call.runId,
+      url: actionUrl(connection.base_url, call.action.path),
+      secret: openSecret(ctx, connection),
+      body: actionBody(call, ctx.clock.now()),
+      timeoutMs: ctx.config.APP_ACTION_TIMEOUT_MS,
+    });
+    result = 'answered';
+    return readAnswer(response);
+  } catch (error) {
+    if (error instanceof InputsTooLarge) {
+      return {
+        ok: false,
+        retryable: false,
+        message: 'The inputs of this step are too large once their fields are filled in.',
+        fix: 'Shorten the inputs of the step or the values that they use, then retry the step run.',
+      };
+    }
+    if (!(error instanceof EgressError)) throw error;
+    result = error.kind === 'timeout' ? 'hung' : 'answered';
+    return readFailure(error);
+  } finally {
+    permit.release(result);
+  }
+}
+
+async function storeAnswer(
+  ctx: Ctx,
+  call: ActionCall,
+  attempts: number,
+  output: Record<string, unknown>,
+): Promise<CallResult> {
+  const key = call.action.output_key;
+  return settle(ctx, call, async (tx) => {
+    const settled = await closeRun(tx, call.runId, {
+      state: 'completed',
+      outcome: 'success',
+      attempts,
+      output: json(output),
+      output_key: key,
+      detail: null,
+      error: null,
+      completed_at: tx.now,
+    });
+    if (!settled) return undefined;
+    await tx.org.sql(
+      `update enrollments set app_values = app_values || jsonb_build_object(cast(:key as text), cast(:output as jsonb)), last_activity_at = :now
+       where organization_id = :org and id = :id`,
+      { id: call.enrollment.id, key, output: json(output), now: tx.now },
+    );
+    return { outcome: 'success' };
+  });
+}
+
+async function storeRetry(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
+  return settle(ctx, call, async (tx) => {
+    const settled = await closeRun(tx, call.runId, { attempts, detail: failure.message });
+    return settled ? { outcome: 'retry', detail: failure.message } : undefined;
+  });
+}
+
+async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
+  const error = json({ code: 'app_action_failed', message: failure.message, fix: failure.fix });
+  return settle(ctx, call, async (tx) => {
+    if (await routesErrors(tx, call)) {
+      const settled = await closeRun(tx, call.runId, {
+        state: 'completed',
+        outcome: 'error',
+        attempts,
+        error,
+        detail: failure.message,
+        completed_at: tx.now,
+      });
+      return settled ? { outcome: 'error', detail: failure.message } : undefined;
+    }
+    const settled = await closeRun(tx, call.runId, { state: 'blocked', attempts, error, detail: failure.message });
+    if (!settled) return undefined;
+    await tx.org
+      .table('enrollments')
+      .where({ id: call.enrollment.id })
+      .update({ blocked: true, last_activity_at: tx.now });
+    await logCampaign(
+      tx,
+      call.campaign.id,
+      'step_blocked',
+      `The app could not be asked for step "${call.step.name}": ${failure.message}`,
+      {
+        step_id: call.step.id,
+        contact_id: call.contact.id,
+        step_run_id: call.runId,
+        code: 'app_action_failed',
+      },
+    );
+    return { outcome: 'error', detail: failure.message };
+  });
+}
+
+/**
+ * Whether the step has a branch for a failing app. One that also asks whether the latest email was opened, clicked or replied to
+ * counts where an email has left: the run chooses when the next step falls due.
+ */
+async function routesErrors(tx: Tx, { step, action, contact, enrollment }: ActionCall): Promise<boolean> {
+  const facts = { ...factsAfter('error'), contact: { ...contact }, app: enrollment.app_values };
+  const routed = { ...step, action };
+  if (matchingBranch(routed, facts)) return true;
+  if (branchesInSuspense(routed, facts).length === 0) return false;
+  const [left] = await tx.org.sql(
+    `select 1 from sends where organization_id = :org and enrollment_id = :id and state = any(:left) limit 1`,
+    { id: enrollment.id, left: [...LEFT] },
+  );
+  return left !== undefined;
+}
+
+/** Locks the enrollment first, as every other writer does. A result that comes too late changes nothing. */
+function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult | undefined>): Promise<CallResult> {
+  return transact(ctx, async (tx) => {
+    const [held] = await tx.org.sql(
+      `select id from enrollments where organization_id = :org and id = :id and state = 'active' for update`,
+      { id: call.enrollment.id },
+    );
+    return (held ? await work(tx) : undefined) ?? { outcome: 'stale' };
+  });
+}
+
+/** Changes the run if it still waits for its answer. */
+async function closeRun(tx: Tx, runId: string, changes: Record<string, unknown>): Promise<boolean> {
+  return (
+    ((await tx.org
+      .table('step_runs')
+      .where({ id: runId })
+      .whereIn('state', ['running', 'waiting'])
+      .update(changes)) as unknown as number) > 0
+  );
+}

@@ -1,0 +1,150 @@
+import { AppConnections, type AppConnectionRow } from '../../../db/models/app-connection.ts';
+import { isForeignKeyViolation } from '../../../db/errors.ts';
+import { newSecret, SECRET_PREFIX } from '../../../lib/crypto.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { assertRoomFor } from '../../platform/full-list.ts';
+import { normalizeBaseUrl } from './base-url.ts';
+import { SEAL_PLACES } from '../../../lib/seal-places.ts';
+
+/** A connection with its signing secret in plain: shown once, never readable again. */
+export interface IssuedConnection {
+  connection: AppConnectionRow;
+  secret: string;
+}
+
+/** The signing secret of a connection. */
+export function openSecret(ctx: Pick<Ctx, 'keyring'>, connection: Pick<AppConnectionRow, 'id' | 'secret'>): string {
+  return ctx.keyring.open(connection.secret, SEAL_PLACES.appConnection(connection.id)).toString();
+}
+
+/** Bounds what the list answers, as it is not paged. */
+const MAX_CONNECTIONS = 200;
+
+/** All app connections of the organization, newest first (GET /app-connections). */
+export async function listAppConnections(ctx: Ctx): Promise<AppConnectionRow[]> {
+  return reader(ctx).query(AppConnections).orderBy('id', 'desc');
+}
+
+/**
+ * One app connection.
+ * @throws AppError not_found
+ */
+export async function getAppConnection(ctx: Ctx, id: string): Promise<AppConnectionRow> {
+  return found(reader(ctx), id);
+}
+
+/**
+ * Creates an app connection with a new signing secret (POST /app-connections).
+ * @throws AppError bad_request for a base URL that cannot be called, or when the workspace has as many as it may; conflict when the name is taken
+ */
+export async function createAppConnection(
+  ctx: Ctx,
+  input: { name: string; baseUrl: string },
+): Promise<IssuedConnection> {
+  const baseUrl = normalizeBaseUrl(input.baseUrl, { allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS });
+  const id = newId();
+  const secret = newSecret(SECRET_PREFIX.app);
+  return transact(ctx, async (tx) => {
+    await assertRoomFor(tx, 'app_connections', { most: MAX_CONNECTIONS, what: 'app connections' });
+    const connection = await tx.org.create(AppConnections, {
+      id,
+      name: input.name,
+      base_url: baseUrl,
+      secret: ctx.keyring.seal(secret, SEAL_PLACES.appConnection(id)),
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    tx.audit({
+      action: 'app_connection.created',
+      entityType: 'app_connection',
+      entityId: id,
+      changes: { name: input.name, base_url: baseUrl },
+    });
+    return { connection, secret };
+  });
+}
+
+/**
+ * Changes the name or the base URL; calls from now on use the new one (PATCH /app-connections/:id).
+ * @throws AppError not_found, bad_request, conflict as in {@link createAppConnection}
+ */
+export async function updateAppConnection(
+  ctx: Ctx,
+  id: string,
+  input: { name?: string | undefined; baseUrl?: string | undefined },
+): Promise<AppConnectionRow> {
+  const changes = {
+    ...(input.name === undefined ? {} : { name: input.name }),
+    ...(input.baseUrl === undefined
+      ? {}
+      : { base_url: normalizeBaseUrl(input.baseUrl, { allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS }) }),
+  };
+  return transact(ctx, async (tx) => {
+    const connection = await found(tx.org, id);
+    if (Object.keys(changes).length === 0) return connection;
+    await tx.org
+      .table('app_connections')
+      .where({ id })
+      .update({ ...changes, updated_at: tx.now });
+    tx.audit({ action: 'app_connection.updated', entityType: 'app_connection', entityId: id, changes });
+    return found(tx.org, id);
+  });
+}
+
+/**
+ * Deletes an app connection. The foreign key of campaign_steps decides, so a step that is added concurrently
+ * keeps it too (DELETE /app-connections/:id).
+ * @throws AppError not_found, app_connection_in_use (409) while an app_action step or an automation references it
+ */
+export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const connection = await found(tx.org, id);
+    try {
+      await tx.org.table('app_connections').where({ id }).delete();
+    } catch (error) {
+      if (!isForeignKeyViolation(error)) throw error;
+      throw new AppError('app_connection_in_use', 'A campaign step or an automation still uses this app connection', {
+        fix: 'Point these steps and nodes to another connection, or remove them, and delete again.',
+        cause: error,
+      });
+    }
+    tx.audit({
+      action: 'app_connection.deleted',
+      entityType: 'app_connection',
+      entityId: id,
+      changes: { name: connection.name },
+    });
+  });
+}
+
+/**
+ * Replaces the signing secret at once: signatures with the old one no longer verify.
+ * @throws AppError not_found
+ */
+export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {
+  const secret = newSecret(SECRET_PREFIX.app);
+  await transact(ctx, async (tx) => {
+    await found(tx.org, id);
+    await tx.org
+      .table('app_connections')
+      .where({ id })
+      .update({ secret: ctx.keyring.seal(secret, SEAL_PLACES.appConnection(id)), updated_at: tx.now });
+    tx.audit({
+      action: 'app_connection.secret_rotated',
+      entityType: 'app_connection',
+      entityId: id,
+      changes: { secret: 'changed' },
+    });
+  });
+  return secret;
+}
+
+async function found(org: OrgScope, id: string): Promise<AppConnectionRow> {
+  const connection = isUuid(id) ? await org.query(AppConnections).findById(id) : undefined;
+  if (!connection) throw notFound('App connection');
+  return connection;
+}

@@ -1,0 +1,93 @@
+import { EgressError, type EgressPhase } from '../../../lib/egress/index.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { getAppConnection, openSecret } from './connections.ts';
+import { sendSigned } from './signed-request.ts';
+
+/** What a test of an app connection found, step by step (POST /app-connections/:id/test). */
+export interface ConnectionCheck {
+  dns: boolean;
+  /** False for a plain http URL, which only development allows. */
+  tls: boolean;
+  connection: boolean;
+  /** The app answered any 2xx to a signed ping. */
+  authentication: boolean;
+  /** HTTP status; 0 without an answer. */
+  status: number;
+  latencyMs: number;
+  error?: { code: 'app_connection_failed'; message: string; fix: string };
+}
+
+const PING_TIMEOUT_MS = 10_000;
+const PHASES: readonly EgressPhase[] = ['check', 'dns', 'connect', 'tls', 'exchange'];
+
+/** What to do about a failure, by the phase it happened in. */
+const FIXES: Record<EgressPhase, string> = {
+  check: 'Change base_url to a public https address.',
+  dns: 'Check the host name of base_url, and that it resolves to public addresses only.',
+  connect: 'Check that the app runs, and that its firewall lets connections in.',
+  tls: 'Install a valid certificate for the host, with its intermediate certificates.',
+  exchange: 'Check the log of the app: the connection works, but no complete answer came.',
+};
+
+/**
+ * Sends a signed app.ping and returns how far it came. A fault of the app is a result, not an error. Call it
+ * outside of a transaction: it waits on the network.
+ * @throws AppError not_found
+ */
+export async function testAppConnection(ctx: Ctx, id: string): Promise<ConnectionCheck> {
+  const connection = await getAppConnection(ctx, id);
+  const eventId = `ping:${newId()}`;
+  const usesTls = connection.base_url.startsWith('https:');
+  const started = performance.now();
+  const latencyMs = () => Math.round(performance.now() - started);
+  try {
+    const { status } = await sendSigned(ctx, {
+      event: 'app.ping',
+      eventId,
+      url: connection.base_url,
+      secret: openSecret(ctx, connection),
+      body: { id: eventId, run_mode: 'test', ping: true, requested_at: ctx.clock.now().toISOString() },
+      timeoutMs: PING_TIMEOUT_MS,
+    });
+    const authentication = status >= 200 && status < 300;
+    return {
+      dns: true,
+      tls: usesTls,
+      connection: true,
+      authentication,
+      status,
+      latencyMs: latencyMs(),
+      ...(authentication
+        ? {}
+        : {
+            error: {
+              code: 'app_connection_failed',
+              message: `The app answered ${status} to a signed ping.`,
+              fix: statusFix(status),
+            },
+          }),
+    };
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    const reached = (phase: EgressPhase) => PHASES.indexOf(error.phase) > PHASES.indexOf(phase);
+    return {
+      dns: reached('dns'),
+      connection: reached('connect'),
+      tls: usesTls && reached('tls'),
+      authentication: false,
+      status: 0,
+      latencyMs: latencyMs(),
+      error: { code: 'app_connection_failed', message: error.message, fix: FIXES[error.phase] },
+    };
+  }
+}
+
+function statusFix(status: number): string {
+  if (status === 401 || status === 403)
+    return 'Check that the app verifies X-Service-Signature with the current secret; rotate the secret if it is lost.';
+  if (status >= 300 && status < 400)
+    return 'Set base_url to the address the app redirects to: redirects are not followed.';
+  if (status === 404 || status === 405) return 'Let the app accept POST at base_url, or correct base_url.';
+  return 'Check the log of the app.';
+}

@@ -1,0 +1,38 @@
+import type { TargetLimits } from '../../../lib/target-limits.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { lockTestRunOf, settleTestStep, type TestStepResult } from '../../sending/test-runs.ts';
+import { readTestCall } from './action-call.ts';
+import type { Answer } from './answer.ts';
+import { askApp, NO_CONNECTION, PATIENCE_MS, type AppBusy, type CallResult } from './call.ts';
+
+/**
+ * Calls the customer's app for the app_action step of a test run, marked `run_mode: test`, and stores the answer with the
+ * step. An app that fails is not asked again: a test shows the failure at once, and the branch for outcome `error` is taken where
+ * there is one. Calling again is safe: the app sees the same event id, and only the first answer that is stored counts.
+ * @param limits bounds the calls this process has open with one app connection
+ */
+export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
+  const call = await readTestCall(reader(ctx), stepId);
+  if (!call) return { outcome: 'stale' };
+  const { connection } = call;
+  let answer: Answer = NO_CONNECTION;
+  if (connection) {
+    const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
+    if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
+    answer = await askApp(ctx, call, connection, permit);
+  }
+  const result: TestStepResult = answer.ok
+    ? { state: 'completed', outcome: 'success', output: answer.output }
+    : {
+        state: 'completed',
+        outcome: 'error',
+        detail: answer.message,
+        error: { code: 'app_action_failed', message: answer.message, fix: answer.fix },
+      };
+  return transact(ctx, async (tx) => {
+    await lockTestRunOf(tx, stepId);
+    const stored = await settleTestStep(tx, stepId, { ...result, attempts: call.attempts + 1 });
+    return stored ? { outcome: answer.ok ? 'success' : 'error' } : { outcome: 'stale' };
+  });
+}

@@ -1,0 +1,105 @@
+import { json } from '../../../db/connection.ts';
+import type { Row } from '../../../db/rows.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { signalOpen } from '../../../temporal/dispatch.ts';
+import { automationWorkflow, type AutomationDecision } from '../../../workflows/automation/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { resultOf, type NodeOutcome } from './interpret.ts';
+import { proceed } from './proceed.ts';
+import { toWaiting, type RunState } from './state.ts';
+import { findContacts } from './values.ts';
+
+/** Goes on with a run that waits: does what can be done now, and says what comes next. The run is locked, so nothing is done twice. */
+export async function advanceAutomation(ctx: Ctx, runId: string): Promise<AutomationDecision> {
+  return transact(ctx, async (tx) => {
+    const run = await lockRun(tx, runId);
+    if (!run) return { kind: 'done', outcome: 'it has ended' };
+    const ended = await transact({ ...ctx, trx: tx.trx, hops: run.hops + 1 }, (own) => proceed(own, ctx, run));
+    await tx.org
+      .table('automation_runs')
+      .where({ id: run.id })
+      .update({
+        node_results: json(run.results),
+        blocked_reason: null,
+        ...(ended
+          ? {
+              status: ended.status,
+              error_detail: ended.detail.slice(0, 1000),
+              finished_at: tx.now,
+              graph: null,
+              waiting: null,
+            }
+          : { waiting: json(run.waiting) }),
+      });
+    return ended ? { kind: 'done', outcome: ended.status } : nextOf(run, tx.now);
+  });
+}
+
+function nextOf({ waiting }: RunState, now: Date): AutomationDecision {
+  let until: number | null = null;
+  for (const [nodeId, wait] of Object.entries(waiting)) {
+    if (wait.kind === 'provider') continue;
+    const at = wait.kind === 'wait' ? wait.until : wait.not_before;
+    const time = at === null ? 0 : Date.parse(at);
+    if (wait.kind === 'call' && time <= now.getTime()) return { kind: 'call', nodeId, where: `calling (${nodeId})` };
+    until = until === null ? time : Math.min(until, time);
+  }
+  const where = `waiting (${Object.keys(waiting).join(', ')})`;
+  return { kind: 'wait', state: 'waiting', until, where };
+}
+
+/** The run with its row locked; undefined where it is gone or has ended. */
+export async function lockRun(tx: Tx, runId: string): Promise<RunState | undefined> {
+  if (!isUuid(runId)) return undefined;
+  const [row] = await tx.org.sql<Row<'automation_runs'> & { name: string }>(
+    `select r.*, a.name from automation_runs r join automations a on a.id = r.automation_id
+     where r.organization_id = :org and r.id = :id and r.status = 'running' for update of r`,
+    { id: runId },
+  );
+  if (!row) return undefined;
+  const contact = row.contact_id
+    ? (await findContacts(tx.org, [row.contact_id], { lock: true })).get(row.contact_id)
+    : undefined;
+  return {
+    id: row.id,
+    automationId: row.automation_id,
+    automationName: row.name,
+    graph: row.graph!,
+    trigger: row.trigger_event,
+    data: row.data,
+    contact: contact ?? null,
+    results: row.node_results,
+    waiting: toWaiting(row.waiting),
+    hops: row.hops,
+    rights: row.rights ?? [],
+  };
+}
+
+/**
+ * Notes what a node that called another system came to, and has the run go on.
+ * @param by `run`: its own workflow called, and asks what comes next by itself
+ * @returns false where the run does not wait for it any more
+ */
+export async function settleNode(
+  tx: Tx,
+  runId: string,
+  nodeId: string,
+  outcome: Exclude<NodeOutcome, 'waiting'>,
+  by: 'run' | 'event' = 'event',
+): Promise<boolean> {
+  const run = await lockRun(tx, runId);
+  const node = run?.graph.nodes.find(({ id }) => id === nodeId);
+  if (!run?.waiting[nodeId] || !node) return false;
+  delete run.waiting[nodeId];
+  run.results.push(resultOf(node, outcome));
+  await tx.org
+    .table('automation_runs')
+    .where({ id: run.id })
+    .update({ node_results: json(run.results), waiting: json(run.waiting) });
+  if (by === 'event')
+    tx.intend(
+      signalOpen(automationWorkflow, { organizationId: tx.org.organizationId, runId }, 'changed', { cause: 'settled' }),
+    );
+  return true;
+}

@@ -1,0 +1,195 @@
+import { json } from '../../../db/connection.ts';
+import { isForeignKeyViolation } from '../../../db/errors.ts';
+import type { Columns, Row } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError, notFound, refuseProblems } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { isCredential } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { authorRights, lackingRights, neededBy, startedProblems } from '../../approvals/automation-rights.ts';
+import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertRoomFor } from '../../platform/full-list.ts';
+import { automationProblems, namedRows, type AutomationWrite } from './validate.ts';
+import { endOpenRuns } from './end-runs.ts';
+
+/** Automations of a workspace: every event is held against those of its trigger. */
+export const MAX_AUTOMATIONS = 200;
+/** Rows that a refusal names at most. */
+const MAX_NAMED = 20;
+
+export type AutomationRow = Row<'automations'>;
+
+/** The automations of the workspace, newest first. */
+export async function listAutomations(ctx: Ctx): Promise<AutomationRow[]> {
+  return reader(ctx).table('automations').orderBy('id', 'desc').limit(MAX_AUTOMATIONS);
+}
+
+/** One automation. @throws AppError not_found */
+export async function getAutomation(ctx: Ctx, id: string): Promise<AutomationRow> {
+  return findAutomation(reader(ctx), id);
+}
+
+/** @throws AppError not_found */
+export async function findAutomation(org: OrgScope, id: string): Promise<AutomationRow> {
+  const row = isUuid(id) ? await org.table('automations').where({ id }).first() : undefined;
+  if (!row) throw notFound('Automation');
+  return row;
+}
+
+/**
+ * Stores an automation. It takes events from now on.
+ * @throws AppError forbidden for one that does what its author may not do, or adds to campaigns and is a credential's; bad_request naming every fault, with the id of its node; or when the workspace has as many as it may
+ */
+export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promise<AutomationRow> {
+  return transact(ctx, async (tx) => {
+    await lockAutomations(tx);
+    await assertMayWrite(ctx, tx, input);
+    refuseProblems(await automationProblems(tx.org, input));
+    await assertRoomFor(tx, 'automations', { most: MAX_AUTOMATIONS, what: 'automations' });
+    const id = newId();
+    await tx.org.insert('automations', {
+      id,
+      ...columnsOf(input),
+      author_rights: authorRights(ctx.actor),
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    await keepReferences(tx, id, input);
+    tx.audit({ action: 'create', entityType: 'automation', entityId: id, changes: summaryOf(input) });
+    return findAutomation(tx.org, id);
+  });
+}
+
+/**
+ * Replaces an automation. Runs under way go on with the graph that they began with; where it is switched off, they end at once.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, forbidden and bad_request as {@link createAutomation}; conflict when it has another `updated_at` by now
+ */
+export async function replaceAutomation(
+  ctx: Ctx,
+  id: string,
+  input: AutomationWrite,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<AutomationRow> {
+  return transact(ctx, async (tx) => {
+    await lockAutomations(tx);
+    await assertMayWrite(ctx, tx, input, id);
+    const before = await findAutomation(tx.org, id);
+    assertAsSeen('The automation', before.updated_at, expectedUpdatedAt);
+    refuseProblems(await automationProblems(tx.org, input, id));
+    await tx.org
+      .table('automations')
+      .where({ id })
+      .update({ ...columnsOf(input), author_rights: authorRights(ctx.actor), updated_at: tx.now });
+    await tx.org.table('automation_references').where({ automation_id: id }).delete();
+    await keepReferences(tx, id, input);
+    if (before.enabled && !input.enabled) await endOpenRuns(tx, id, 'The automation was switched off');
+    tx.audit({ action: 'update', entityType: 'automation', entityId: id, changes: summaryOf(input) });
+    return findAutomation(tx.org, id);
+  });
+}
+
+/**
+ * What an automation does, it does with the rights of the workspace, so whoever switches one on may do all of it: its actions ask for what their routes ask for, and an
+ * automation that it starts asks for all that that one does. One that is switched off does nothing, so everybody who may write automations may draw it.
+ *
+ * The rights of the author are stored: an automation that is started later may have been changed by then by somebody with more rights (`startRuns`).
+ *
+ * A key or application adds leads to a campaign that sends only within its policy, which counts them. An automation adds them later and without a limit, so a person
+ * has to save one that does.
+ */
+async function assertMayWrite(
+  { actor }: Ctx,
+  tx: Tx,
+  { graph, enabled }: AutomationWrite,
+  ownId?: string,
+): Promise<void> {
+  if (isCredential(actor) && graph.nodes.some(({ action }) => action === 'sendsets.add_to_campaign'))
+    throw new AppError('forbidden', 'A key or application saves no automation that adds contacts to campaigns', {
+      fix: 'Let a person who is signed in save it.',
+    });
+  if (!enabled) return;
+  const own = lackingRights(graph, authorRights(actor)).map(({ index, nodeId, action, right }) => ({
+    path: `body.graph.nodes.${index}`,
+    message: `Node "${nodeId}": ${action} needs ${neededBy(actor, right)}`,
+  }));
+  const starts = namedRows(graph)
+    .filter(({ table }) => table === 'automations')
+    .map(({ id, path, node }) => ({ automationId: id, path, says: `Node "${node.id}" starts` }));
+  const problems = [...own, ...(await startedProblems(tx.org, actor, starts, ownId))];
+  if (problems.length === 0) return;
+  throw new AppError('forbidden', 'The automation does what you may not do yourself', {
+    problems,
+    fix: 'Save it switched off, and let somebody who may do all of it switch it on.',
+  });
+}
+
+/**
+ * Deletes an automation with its runs; those under way end. What they have done stays.
+ * @throws AppError not_found; conflict naming the campaign steps and automations that run it
+ */
+export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await lockAutomations(tx);
+    const automation = await findAutomation(tx.org, id);
+    await refuseUsed(tx, id);
+    await endOpenRuns(tx, id, 'The automation was deleted');
+    try {
+      await tx.org.table('automations').where({ id }).delete();
+    } catch (error) {
+      // A step that was saved at this moment.
+      if (!isForeignKeyViolation(error)) throw error;
+      throw new AppError('conflict', 'A campaign step runs this automation', { cause: error });
+    }
+    tx.audit({ action: 'delete', entityType: 'automation', entityId: id, changes: { name: automation.name } });
+  });
+}
+
+/** Changes of automations of a workspace run one after another: their number and what they refer to are looked at. */
+async function lockAutomations(tx: Tx): Promise<void> {
+  await tx.org.lock(`automations/${tx.org.organizationId}`);
+}
+
+function columnsOf({ name, enabled, trigger_event, filter, graph }: AutomationWrite) {
+  return { name, enabled, trigger_event, filter: json(filter), graph: json(graph) };
+}
+
+function summaryOf({ name, enabled, trigger_event, graph }: AutomationWrite): Record<string, unknown> {
+  return { name, enabled, trigger_event, nodes: graph.nodes.length };
+}
+
+/** Notes what the graph needs, so that it cannot be deleted. */
+async function keepReferences(tx: Tx, automationId: string, { graph }: AutomationWrite): Promise<void> {
+  const named = namedRows(graph);
+  const idsOf = (table: string) => [...new Set(named.filter((row) => row.table === table).map(({ id }) => id))];
+  const rows = [
+    ...idsOf('automations').map((id) => ({ used_automation_id: id })),
+    ...idsOf('app_connections').map((id) => ({ app_connection_id: id })),
+  ];
+  if (rows.length === 0) return;
+  await tx.org.insert(
+    'automation_references',
+    rows.map((row) => ({ id: newId(), automation_id: automationId, ...row })),
+  );
+}
+
+async function refuseUsed(tx: Tx, id: string): Promise<void> {
+  const steps = await tx.org.sql<Columns<'campaign_steps', 'id' | 'name'>>(
+    'select id, name from campaign_steps where organization_id = :org and automation_id = :id order by id limit :limit',
+    { id, limit: MAX_NAMED },
+  );
+  const automations = await tx.org.sql<Columns<'automations', 'id' | 'name'>>(
+    `select distinct a.id, a.name from automation_references r join automations a on a.id = r.automation_id
+     where r.organization_id = :org and r.used_automation_id = :id order by a.id limit :limit`,
+    { id, limit: MAX_NAMED },
+  );
+  if (steps.length + automations.length === 0) return;
+  throw new AppError('conflict', 'The automation is run by others', {
+    problems: [
+      ...steps.map((step) => ({ path: `campaign_steps.${step.id}`, message: `The step "${step.name}" runs it` })),
+      ...automations.map((other) => ({ path: `automations.${other.id}`, message: `"${other.name}" runs it` })),
+    ],
+    fix: 'Take it out of these steps and automations first.',
+  });
+}

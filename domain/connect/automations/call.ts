@@ -1,0 +1,112 @@
+import { json } from '../../../db/connection.ts';
+import { EgressError } from '../../../lib/egress/index.ts';
+import type { TargetLimits } from '../../../lib/target-limits.ts';
+import { readAnswer, readFailure, type Answer } from '../app-connections/answer.ts';
+import { actionUrl } from '../app-connections/base-url.ts';
+import { PATIENCE_MS, type AppBusy } from '../app-connections/call.ts';
+import { openSecret } from '../app-connections/connections.ts';
+import { sendSigned } from '../app-connections/signed-request.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { NATIVE_ACTIONS } from './actions.ts';
+import { lockRun, settleNode } from './advance.ts';
+import type { RunState } from './state.ts';
+import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
+
+/** Calls of an app that fails in a way that may pass; the first wait (ms) doubles up to the longest. */
+const MAX_CALLS = 8;
+const FIRST_WAIT_MS = 30_000;
+const LONGEST_WAIT_MS = 3_600_000;
+
+interface Connection {
+  id: string;
+  base_url: string;
+  secret: Buffer;
+}
+
+/**
+ * Makes one call of a customer's app for a node of a run, signed as the calls of campaign steps are, and stores what came of it. The app sees the same id however
+ * often it is called for the node. A failure that may pass is tried again, up to eight times; any other one is the error of the node.
+ */
+export async function callAutomationApp(
+  ctx: Ctx,
+  { runId, nodeId }: { runId: string; nodeId: string },
+  limits: TargetLimits,
+): Promise<{ outcome: 'success' | 'error' | 'retry' | 'stale' } | AppBusy> {
+  const run = await transact(ctx, (tx) => lockRun(tx, runId));
+  const node = run?.graph.nodes.find(({ id }) => id === nodeId);
+  if (!run || node?.action !== 'sendsets.webhook' || run.waiting[nodeId]?.kind !== 'call') return { outcome: 'stale' };
+  const config = NATIVE_ACTIONS['sendsets.webhook'].config.parse(node.config ?? {});
+  const [connection] = await reader(ctx).sql<Connection>(
+    'select id, base_url, secret from app_connections where organization_id = :org and id = :id',
+    { id: config.app_connection_id as string },
+  );
+  if (!connection)
+    return settle(ctx, run, nodeId, { ok: false, retryable: false, message: 'The app connection is gone', fix: '' });
+  const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
+  if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
+  let result: 'answered' | 'hung' | 'unused' = 'unused';
+  try {
+    const response = await sendSigned(ctx, {
+      event: 'automation.action',
+      eventId: `${runId}:${nodeId}`,
+      url: actionUrl(connection.base_url, config.path as string),
+      secret: openSecret(ctx, connection),
+      body: bodyOf(run, nodeId, config.inputs, ctx.clock.now()),
+      timeoutMs: ctx.config.APP_ACTION_TIMEOUT_MS,
+    });
+    result = 'answered';
+    const isDone = response.status >= 200 && response.status < 300;
+    return await settle(ctx, run, nodeId, isDone ? { ok: true, output: {} } : readAnswer(response));
+  } catch (error) {
+    if (error instanceof TextTooLarge)
+      return await settle(ctx, run, nodeId, { ok: false, retryable: false, message: error.message, fix: '' });
+    if (!(error instanceof EgressError)) throw error;
+    result = error.kind === 'timeout' ? 'hung' : 'answered';
+    return await settle(ctx, run, nodeId, readFailure(error));
+  } finally {
+    permit.release(result);
+  }
+}
+
+function bodyOf(run: RunState, nodeId: string, inputs: unknown, now: Date): object {
+  return {
+    id: `${run.id}:${nodeId}`,
+    run_id: run.id,
+    automation: { id: run.automationId, name: run.automationName },
+    node_id: nodeId,
+    trigger_event: run.trigger,
+    contact: run.contact,
+    data: run.data,
+    inputs: renderConfig(inputs, valuesOf(run.data, run.contact)),
+    requested_at: now.toISOString(),
+  };
+}
+
+function settle(
+  ctx: Ctx,
+  { id }: RunState,
+  nodeId: string,
+  answer: Answer,
+): Promise<{ outcome: 'success' | 'error' | 'retry' | 'stale' }> {
+  return transact(ctx, async (tx) => {
+    const run = await lockRun(tx, id);
+    const waiting = run?.waiting[nodeId];
+    if (waiting?.kind !== 'call') return { outcome: 'stale' };
+    const attempts = waiting.attempts + 1;
+    if (!answer.ok && answer.retryable && attempts < MAX_CALLS) {
+      const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), LONGEST_WAIT_MS);
+      const notBefore = new Date(tx.now.getTime() + waitMs).toISOString();
+      await tx.org
+        .table('automation_runs')
+        .where({ id })
+        .update({ waiting: json({ ...run!.waiting, [nodeId]: { kind: 'call', attempts, not_before: notBefore } }) });
+      return { outcome: 'retry' };
+    }
+    const outcome = answer.ok
+      ? ({ status: 'success' } as const)
+      : ({ status: 'error', error: answer.message } as const);
+    await settleNode(tx, id, nodeId, outcome, 'run');
+    return { outcome: outcome.status };
+  });
+}

@@ -1,0 +1,115 @@
+import { AppError } from '../../../lib/errors.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { configuredDeal, configuredTask, filledIn, optional, text } from '../../crm/configured.ts';
+import { createDeal, openDealOf, updateDeal } from '../../crm/deals.ts';
+import { createTask } from '../../crm/tasks.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { addLeads } from '../../audience/leads/add.ts';
+import { leaveCampaigns } from '../../sending/leads/membership.ts';
+import { addContactTag, removeContactTag, setContactTag } from '../../directory/contact-tags.ts';
+import { existingIds } from '../../platform/references.ts';
+import { addSuppressions } from '../../audience/suppressions/entries.ts';
+import { addThreadLabel } from '../../inbox/threads/labels.ts';
+import { borrowedActions } from './borrowed.ts';
+import type { ConfigOf, NativeAction } from './actions.ts';
+import type { RunState } from './state.ts';
+import type { AutomationContact } from './values.ts';
+
+/** Actions that are done in the transaction of the run. */
+export type InstantAction = Exclude<NativeAction, 'sendsets.wait' | 'sendsets.webhook'>;
+
+interface Doing {
+  tx: Tx;
+  /** For verbs that take one; it joins the transaction. */
+  ctx: Ctx;
+  run: RunState;
+  nodeId: string;
+}
+
+type Perform<A extends InstantAction> = (doing: Doing, config: ConfigOf<A>) => Promise<unknown>;
+
+/**
+ * What each action does: one verb of the area that it is about. It joins the transaction that notes the node as done, so it is done once.
+ * @throws AppError for what cannot be done, such as an id of a row that is gone by now
+ */
+export const PERFORM: { [A in InstantAction]: Perform<A> } = {
+  'sendsets.add_tag': async ({ tx, run }, config) => {
+    const category = text(config.category_id);
+    if (!(await addContactTag(tx, contactOf(run).id, category))) await assertCategory(tx, category);
+  },
+  'sendsets.remove_tag': ({ tx, run }, config) => removeContactTag(tx, contactOf(run).id, text(config.category_id)),
+  'sendsets.set_category': async ({ tx, run }, config) => {
+    const category = text(config.category_id);
+    if (!(await setContactTag(tx, contactOf(run).id, category))) await assertCategory(tx, category);
+  },
+  'sendsets.label_email': ({ tx, run }, config) => {
+    const thread = run.data.thread_id;
+    if (typeof thread !== 'string') throw new AppError('conflict', 'The event is about no conversation');
+    return addThreadLabel(tx, thread, text(config.category_id));
+  },
+  'sendsets.create_task': ({ tx, ctx, run }, config) =>
+    createTask(ctx, {
+      ...configuredTask(config, tx.now),
+      type: optional(config.type),
+      contact_id: run.contact?.id,
+      deal_id: optional(run.data.deal_id),
+    }),
+  'sendsets.create_deal': ({ ctx, run }, config) =>
+    createDeal(ctx, { ...configuredDeal(config), contact_id: run.contact?.id }),
+  'sendsets.move_deal_stage': async ({ tx, ctx, run }, config) =>
+    updateDeal(ctx, await dealOf(tx, run), { stage_id: text(config.stage_id) }),
+  'sendsets.add_to_campaign': ({ tx, run }, config) => addLeads(tx, text(config.campaign_id), [contactOf(run).id]),
+  'sendsets.remove_from_campaign': ({ tx, run }, config) => {
+    const campaignId = optional(config.campaign_id) ?? optional(run.data.campaign_id);
+    if (!campaignId) throw new AppError('conflict', 'The event is about no campaign, and the action names none');
+    return leaveCampaigns(tx, [contactOf(run).id], [campaignId], 'taken out by an automation');
+  },
+  'sendsets.suppress': ({ ctx, run }, config) =>
+    addSuppressions(ctx, [{ value: contactOf(run).email }], text(config.reason).slice(0, 500)),
+  'sendsets.notify': async ({ tx, run, nodeId }, config) =>
+    tx.emit('automation.notified', {
+      automation_id: run.automationId,
+      automation_name: run.automationName,
+      run_id: run.id,
+      node_id: nodeId,
+      trigger_event: run.trigger,
+      contact_id: run.contact?.id ?? null,
+      message: filledIn(config.message, 2000),
+    }),
+  'sendsets.run_automation': async ({ tx, run, nodeId }, config) => {
+    const automationId = text(config.automation_id);
+    const [other] = await tx.org.sql<Columns<'automations', 'enabled' | 'graph'>>(
+      'select enabled, graph from automations where organization_id = :org and id = :id',
+      { id: automationId },
+    );
+    if (!other?.enabled) throw new AppError('conflict', 'The automation that it runs is switched off');
+    const borrowed = borrowedActions(run.rights, other.graph);
+    if (borrowed) throw new AppError('forbidden', borrowed);
+    tx.emit('automation.requested', {
+      automation_id: automationId,
+      cause: `node/${run.id}/${nodeId}`,
+      run_id: run.id,
+      contact_id: run.contact?.id ?? null,
+      contact_email: null,
+      campaign_id: null,
+      step_id: null,
+    });
+  },
+};
+
+function contactOf({ contact }: RunState): AutomationContact {
+  if (!contact) throw new AppError('conflict', 'The event is about no contact, or it was deleted');
+  return contact;
+}
+
+/** Nothing changed: the contact has the tag already, or there is no such tag any more. @throws AppError conflict */
+async function assertCategory(tx: Tx, id: string): Promise<void> {
+  const known = await existingIds(tx.org, 'labels', [id], { registry: 'category' });
+  if (!known.has(id)) throw new AppError('conflict', 'The category was deleted');
+}
+
+/** The deal of the event, else the newest open deal of its contact. */
+async function dealOf(tx: Tx, run: RunState): Promise<string> {
+  return optional(run.data.deal_id) ?? openDealOf(tx.org, contactOf(run).id);
+}

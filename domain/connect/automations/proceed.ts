@@ -1,0 +1,122 @@
+import { isRefusedRow } from '../../../db/errors.ts';
+import { MINUTE_MS } from '../../../lib/clock.ts';
+import { errorKind } from '../../../lib/error-report.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { enqueueProviderAction } from '../integrations/enqueue.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { apart, type Tx } from '../../platform/kernel/transact.ts';
+import { WorkBudget } from '../../mail/messages/template.ts';
+import { isNative, NATIVE_ACTIONS } from './actions.ts';
+import { holds } from './conditions.ts';
+import type { AutomationNode } from './graph.ts';
+import { interpret, verdictOf, type NodeOutcome } from './interpret.ts';
+import { PERFORM, type InstantAction } from './perform.ts';
+import type { RunState } from './state.ts';
+import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
+
+/** What a run came to in a transaction; undefined while nodes wait. */
+export type Ended = { status: 'success' | 'error'; detail: string } | undefined;
+
+/**
+ * Does every node of a run that can be done now, in the caller's transaction, which also stores what came of it. Emits automation.run_failed where the run
+ * ends with an error.
+ * @param tx its events count one reaction more than those that led to the run
+ */
+export async function proceed(tx: Tx, ctx: Ctx, run: RunState): Promise<Ended> {
+  const joined = { ...ctx, trx: tx.trx, joined: tx, hops: tx.hops };
+  const budget = new WorkBudget();
+  await interpret(run.graph, run.results, (node) => execute(tx, joined, { run, node, budget }));
+  if (Object.keys(run.waiting).length > 0) return undefined;
+  const ended = verdictOf(run.results);
+  if (ended.status === 'error') announceFailure(tx, run, ended.detail);
+  return ended;
+}
+
+/** Emits that a run ended with an error; `loop`: because runs had led to one another for too long, or too often. */
+export function announceFailure(tx: Tx, run: RunState, detail: string, { loop = false } = {}): void {
+  tx.emit('automation.run_failed', {
+    automation_id: run.automationId,
+    automation_name: run.automationName,
+    run_id: run.id,
+    trigger_event: run.trigger,
+    contact_id: run.contact?.id ?? null,
+    error_detail: detail,
+    loop,
+  });
+}
+
+interface Doing {
+  run: RunState;
+  node: AutomationNode;
+  /** What conditions and texts of all nodes may take together: each alone could hold up the process for a tenth of a second. */
+  budget: WorkBudget;
+}
+
+async function execute(tx: Tx, ctx: Ctx, doing: Doing): Promise<NodeOutcome> {
+  const { run, node, budget } = doing;
+  if (node.type === 'trigger') return { status: 'success' };
+  if (run.waiting[node.id]) return stillWaiting(tx, run, node.id);
+  try {
+    if (node.type === 'action') return await act(tx, ctx, doing);
+    return { status: holds(node.condition!, valuesOf(run.data, run.contact), budget) ? 'branch_true' : 'branch_false' };
+  } catch (error) {
+    if (error instanceof AppError) return { status: 'error', error: sentenceOf(error) };
+    if (error instanceof TextTooLarge) return { status: 'error', error: error.message };
+    // It would be refused however often the run is tried again. Anything else is no fault of the action.
+    if (!isRefusedRow(error)) throw error;
+    ctx.log.warn({ err: error, runId: run.id, nodeId: node.id }, 'what an action of an automation writes was refused');
+    return { status: 'error', error: `The database refused what the action writes (${errorKind(error)})` };
+  }
+}
+
+function stillWaiting(tx: Tx, run: RunState, nodeId: string): NodeOutcome {
+  const waiting = run.waiting[nodeId]!;
+  if (waiting.kind !== 'wait' || new Date(waiting.until) > tx.now) return 'waiting';
+  delete run.waiting[nodeId];
+  return { status: 'success' };
+}
+
+async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<NodeOutcome> {
+  const { id, action, connection_id: connectionId, config = {} } = node;
+  if (!isNative(action)) {
+    await apart(tx, (own) =>
+      enqueueProviderAction(own, {
+        connectionId: connectionId ?? '',
+        action: action ?? '',
+        config,
+        contactId: run.contact?.id ?? null,
+        data: run.data,
+        trigger: run.trigger,
+        source: { kind: 'automation', run_id: run.id, node_id: id },
+      }),
+    );
+    run.waiting[id] = { kind: 'provider' };
+    return 'waiting';
+  }
+  // Of a graph that another release stored, it may not fit any more.
+  const fitting = NATIVE_ACTIONS[action].config.safeParse(config);
+  if (!fitting.success) return { status: 'error', error: 'The config of the action does not fit it any more' };
+  // Filled in after the check: what strangers wrote may be of any length, and the actions cut it.
+  const checked = renderConfig(
+    fitting.data as Record<string, unknown>,
+    valuesOf(run.data, run.contact),
+    new WorkBudget(budget),
+  );
+  if (action === 'sendsets.wait') {
+    const until = new Date(tx.now.getTime() + Number(checked.wait_minutes) * MINUTE_MS);
+    run.waiting[id] = { kind: 'wait', until: until.toISOString() };
+    return 'waiting';
+  }
+  if (action === 'sendsets.webhook') {
+    run.waiting[id] = { kind: 'call', attempts: 0, not_before: null };
+    return 'waiting';
+  }
+  const perform = PERFORM[action as InstantAction];
+  await apart(tx, (own) => perform({ tx: own, ctx, run, nodeId: id }, checked as never));
+  return { status: 'success' };
+}
+
+function sentenceOf(error: AppError): string {
+  const [problem] = error.problems ?? [];
+  return problem ? `${error.message}: ${problem.message}` : error.message;
+}

@@ -1,0 +1,32 @@
+import { settleNode } from './advance.ts';
+import { startRuns, type Occasion } from './start.ts';
+import { declareSubscriber } from '../../platform/events/subscriber.ts';
+import { readTriggers, TRIGGER_EVENTS } from '../triggers/read.ts';
+
+/**
+ * Starts the runs of automations, and goes on with those that waited for a provider. An event makes one run of an automation however often it is applied,
+ * so a replay after later events does no harm.
+ */
+export const runAutomations = declareSubscriber({
+  name: 'run_automations',
+  types: ['automation.requested', 'integration.action_settled', ...TRIGGER_EVENTS],
+  startsFrom: 'now',
+  async applyBatch(tx, events, ctx) {
+    const occasions: Occasion[] = [];
+    for (const { id: eventId, type, data, hops } of events) {
+      if (type === 'automation.requested') occasions.push({ kind: 'request', request: data, hops });
+      else if (type === 'integration.action_settled') {
+        const { source, ok, error } = data;
+        if (source.kind !== 'automation') continue;
+        const outcome = ok
+          ? ({ status: 'success' } as const)
+          : ({ status: 'error', error: error ?? 'The provider refused' } as const);
+        await settleNode(tx, source.run_id ?? '', source.node_id ?? '', outcome);
+      } else {
+        const triggered = readTriggers({ type, data });
+        if (triggered.length > 0) occasions.push({ kind: 'trigger', eventId, triggered, hops });
+      }
+    }
+    if (occasions.length > 0) await startRuns(tx, ctx, occasions);
+  },
+});

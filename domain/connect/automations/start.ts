@@ -1,0 +1,248 @@
+import { setImmediate } from 'node:timers/promises';
+import { json } from '../../../db/connection.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { newId } from '../../../lib/ids.ts';
+import { start } from '../../../temporal/dispatch.ts';
+import { automationWorkflow } from '../../../workflows/automation/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import type { EventData } from '../../platform/kernel/event-payloads.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { runRights } from '../../approvals/automation-rights.ts';
+import { addDeadLetter, AUTOMATION_LOOP } from '../../platform/dead-letters.ts';
+import type { Triggered } from '../triggers/read.ts';
+import type { AutomationRow } from './automations.ts';
+import { borrowedActions } from './borrowed.ts';
+import { takeBudget } from './budget.ts';
+import { passes } from './filter.ts';
+import { announceFailure, proceed, type Ended } from './proceed.ts';
+import { MAX_RUN_HOPS, toWaiting, type RunState } from './state.ts';
+import { findContacts } from './values.ts';
+import { CALLED } from './validate.ts';
+
+/** Something that may start runs: an event of a trigger, or a step or node that asks for one automation. */
+export type Occasion = { hops: number } & (
+  | { kind: 'trigger'; eventId: string; triggered: readonly Triggered[] }
+  | { kind: 'request'; request: EventData<'automation.requested'> }
+);
+
+type Automation = Pick<
+  AutomationRow,
+  'id' | 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph' | 'author_rights'
+>;
+
+interface Wanted {
+  automation: Automation;
+  cause: string;
+  trigger: string;
+  data: Record<string, unknown>;
+  contactId: string | null;
+  hops: number;
+  /** Of the run that asks for it; null: an event, or a step of a campaign. */
+  callerRights: readonly string[] | null;
+  /** Beyond what runs of the workspace may lead to in an hour. */
+  isTooMany?: boolean;
+}
+
+/**
+ * Makes the runs of events, in their order: one for each event and automation that takes it, one for each request. What can be done at once is done here, in
+ * the caller's transaction; a run that waits or calls another system is left to its workflow, whose start commits with it.
+ */
+export async function startRuns(tx: Tx, ctx: Ctx, occasions: readonly Occasion[]): Promise<void> {
+  const wanted = await withinBudget(
+    tx,
+    await withoutRun(tx, [...(await takenEvents(tx, occasions)), ...(await requests(tx, occasions))]),
+  );
+  if (wanted.length === 0) return;
+  const contacts = await findContacts(
+    tx.org,
+    wanted.flatMap(({ contactId }) => (contactId ? [contactId] : [])),
+    { lock: true },
+  );
+  const runs: { run: RunState; cause: string; ended: Ended }[] = [];
+  for (const group of byHops(wanted))
+    // What the runs of a group emit is written together.
+    await transact({ ...ctx, trx: tx.trx, hops: group[0]!.hops + 1 }, async (own) => {
+      for (const each of group) {
+        const contact = (each.contactId && contacts.get(each.contactId)) || null;
+        const run = toRun(each, contact);
+        // Conditions may take a while without asking the database: other work of the process, and the limit of this transaction, get their turn.
+        await setImmediate();
+        runs.push({ run, cause: each.cause, ended: await begin(own, ctx, run, each) });
+      }
+    });
+  await storeRuns(tx, runs);
+  for (const { run, ended } of runs)
+    if (!ended) tx.intend(start(automationWorkflow, { organizationId: tx.org.organizationId, runId: run.id }));
+}
+
+/** Neighbours that as many reactions in a row led to. */
+function byHops(wanted: readonly Wanted[]): Wanted[][] {
+  const groups: Wanted[][] = [];
+  for (const each of wanted) {
+    const last = groups.at(-1);
+    if (last?.[0]?.hops === each.hops) last.push(each);
+    else groups.push([each]);
+  }
+  return groups;
+}
+
+/** Of runs that others led to, as many as the workspace may begin; of those beyond, one of each automation, which is told and not begun. */
+async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {
+  if (wanted.length === 0) return [];
+  const led = wanted.filter(({ hops }) => hops > 0).length;
+  let room = await takeBudget(tx, { first: wanted.length - led, led });
+  const told = new Set<string>();
+  return wanted.flatMap((each) => {
+    if (each.hops === 0) return [each];
+    room -= 1;
+    if (room >= 0) return [each];
+    if (told.has(each.automation.id)) return [];
+    told.add(each.automation.id);
+    return [{ ...each, isTooMany: true }];
+  });
+}
+
+async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights, isTooMany }: Wanted): Promise<Ended> {
+  if (!automation.enabled) return { status: 'error', detail: 'The automation is switched off' };
+  // Asked when it was called for too; it may have been changed since.
+  const borrowed = callerRights && borrowedActions(callerRights, automation.graph);
+  if (borrowed) {
+    announceFailure(tx, run, borrowed);
+    return { status: 'error', detail: borrowed };
+  }
+  if (run.hops < MAX_RUN_HOPS && !isTooMany) return proceed(tx, ctx, run);
+  const detail = isTooMany
+    ? 'Too many: runs of this workspace have led to more runs than they may in an hour. This one and others were not begun.'
+    : `A loop: ${run.hops} reactions in a row led to this run, automations among them. It was not begun.`;
+  announceFailure(tx, run, detail, { loop: true });
+  await addDeadLetter(tx, {
+    taskType: AUTOMATION_LOOP,
+    taskId: run.automationId,
+    payload: { automation_id: run.automationId, automation_run_id: run.id },
+    error: detail,
+    attempts: 1,
+    maxAttempts: 1,
+    nextRetryAt: null,
+  });
+  return { status: 'error', detail };
+}
+
+/** The automations that take events of triggers, by the filters of both. They are locked: one that is switched off now ends the runs that begin here too. */
+async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[]> {
+  const events = occasions.filter((occasion) => occasion.kind === 'trigger');
+  const triggers = [...new Set(events.flatMap(({ triggered }) => triggered.map(({ trigger }) => trigger)))];
+  if (triggers.length === 0) return [];
+  const automations = await tx.org.sql<Automation>(
+    `select id, name, enabled, trigger_event, filter, graph, author_rights from automations
+     where organization_id = :org and enabled and trigger_event = any(cast(:triggers as text[])) order by id for share`,
+    { triggers },
+  );
+  if (automations.length === 0) return [];
+  return events.flatMap(({ eventId, triggered, hops }) =>
+    triggered.flatMap(({ trigger, data, contactId }) =>
+      automations
+        .filter((automation) => automation.trigger_event === trigger && passes(automation.filter, data))
+        .map((automation) => ({
+          automation,
+          cause: `event/${eventId}`,
+          trigger,
+          data,
+          contactId,
+          hops,
+          callerRights: null,
+        })),
+    ),
+  );
+}
+
+/** Runs that a step of a campaign, or a node of another run, asks for. Such a run gets the data of the run that asks. */
+async function requests(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[]> {
+  const asked = occasions.filter((occasion) => occasion.kind === 'request');
+  if (asked.length === 0) return [];
+  const automations = await tx.org.sql<Automation>(
+    `select id, name, enabled, trigger_event, filter, graph, author_rights from automations
+     where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for share`,
+    { ids: asked.map(({ request }) => request.automation_id) },
+  );
+  const callers = await tx.org.sql<Columns<'automation_runs', 'id' | 'trigger_event' | 'data' | 'rights'>>(
+    'select id, trigger_event, data, rights from automation_runs where organization_id = :org and id = any(cast(:ids as uuid[]))',
+    { ids: asked.flatMap(({ request }) => (request.run_id ? [request.run_id] : [])) },
+  );
+  return asked.flatMap(({ request, hops }): Wanted[] => {
+    const automation = automations.find(({ id }) => id === request.automation_id.toLowerCase());
+    if (!automation) return [];
+    const { cause, contact_id: contactId } = request;
+    const caller = callers.find(({ id }) => id === request.run_id);
+    if (caller) {
+      const { trigger_event: trigger, data: given, rights } = caller;
+      return [{ automation, cause, trigger, data: given, contactId, hops, callerRights: rights ?? [] }];
+    }
+    const { campaign_id, step_id, contact_email } = request;
+    const data = { campaign_id, step_id, contact_id: contactId, contact_email };
+    // What a run may that is gone by now, nobody knows.
+    return [{ automation, cause, trigger: CALLED, data, contactId, hops, callerRights: request.run_id ? [] : null }];
+  });
+}
+
+/** Those that have no run yet: an event that is applied again makes none. */
+async function withoutRun(tx: Tx, wanted: readonly Wanted[]): Promise<Wanted[]> {
+  if (wanted.length === 0) return [];
+  const there = await tx.org.sql<{ automation_id: string; cause: string }>(
+    `select r.automation_id, r.cause from unnest(cast(:automations as uuid[]), cast(:causes as text[])) as w(automation_id, cause)
+     join automation_runs r on r.automation_id = w.automation_id and r.cause = w.cause and r.organization_id = :org`,
+    { automations: wanted.map(({ automation }) => automation.id), causes: wanted.map(({ cause }) => cause) },
+  );
+  const seen = new Set(there.map((run) => `${run.automation_id} ${run.cause}`));
+  return wanted.filter(({ automation, cause }) => {
+    const key = `${automation.id} ${cause}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function toRun({ automation, trigger, data, hops, callerRights }: Wanted, contact: RunState['contact']): RunState {
+  return {
+    id: newId(),
+    automationId: automation.id,
+    automationName: automation.name,
+    graph: automation.graph,
+    trigger,
+    data,
+    contact,
+    results: [],
+    waiting: toWaiting(null),
+    hops,
+    rights: runRights(automation.author_rights, callerRights),
+  };
+}
+
+async function storeRuns(tx: Tx, runs: readonly { run: RunState; cause: string; ended: Ended }[]): Promise<void> {
+  await tx.org.sql(
+    `insert into automation_runs (id, organization_id, automation_id, cause, trigger_event, contact_id, status, data, node_results, error_detail, hops,
+       graph, waiting, rights, started_at, finished_at)
+     select r.id, :org, r.automation_id, r.cause, r.trigger_event, r.contact_id, r.status, cast(r.data as jsonb), cast(r.results as jsonb), r.detail, r.hops,
+       cast(r.graph as jsonb), cast(r.waiting as jsonb), cast(r.rights as text[]), :now, case when r.status = 'running' then null else cast(:now as timestamptz) end
+     from unnest(cast(:ids as uuid[]), cast(:automations as uuid[]), cast(:causes as text[]), cast(:triggers as text[]), cast(:contacts as uuid[]),
+       cast(:statuses as text[]), cast(:payloads as text[]), cast(:results as text[]), cast(:details as text[]), cast(:hops as int[]),
+       cast(:graphs as text[]), cast(:waitings as text[]), cast(:rights as text[]))
+       as r(id, automation_id, cause, trigger_event, contact_id, status, data, results, detail, hops, graph, waiting, rights)`,
+    {
+      now: tx.now,
+      ids: runs.map(({ run }) => run.id),
+      automations: runs.map(({ run }) => run.automationId),
+      causes: runs.map(({ cause }) => cause),
+      triggers: runs.map(({ run }) => run.trigger),
+      contacts: runs.map(({ run }) => run.contact?.id ?? null),
+      statuses: runs.map(({ ended }) => ended?.status ?? 'running'),
+      payloads: runs.map(({ run }) => json(run.data)),
+      results: runs.map(({ run }) => json(run.results)),
+      details: runs.map(({ ended }) => (ended?.detail ?? '').slice(0, 1000)),
+      hops: runs.map(({ run }) => run.hops),
+      graphs: runs.map(({ run, ended }) => (ended ? null : json(run.graph))),
+      waitings: runs.map(({ run, ended }) => (ended ? null : json(run.waiting))),
+      // Names of Heron's own, so a literal of an array needs no quotes.
+      rights: runs.map(({ run }) => `{${run.rights.join(',')}}`),
+    },
+  );
+}

@@ -1,0 +1,57 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { parseTemplate, renderTemplate, WorkBudget } from '../../mail/messages/template.ts';
+
+/** What automations know of a contact. */
+export type AutomationContact = Columns<
+  'contacts',
+  'id' | 'email' | 'first_name' | 'last_name' | 'company' | 'phone' | 'subscribed' | 'custom_fields'
+>;
+
+/** What conditions and templates read: the data of the trigger, and its contact as it is now. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** The contacts with these ids, by id; held against deletion until the transaction ends where `lock` says so. */
+export async function findContacts(
+  org: OrgScope,
+  ids: readonly string[],
+  { lock = false } = {},
+): Promise<Map<string, AutomationContact>> {
+  if (ids.length === 0) return new Map();
+  const rows = await org.sql<AutomationContact>(
+    `select id, email, first_name, last_name, company, phone, subscribed, custom_fields from contacts
+     where organization_id = :org and id = any(cast(:ids as uuid[])) order by id${lock ? ' for key share' : ''}`,
+    { ids: [...new Set(ids)] },
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** What conditions and templates of a run can name: the fields of its trigger, and `contact`. */
+export function valuesOf(data: Readonly<Record<string, unknown>>, contact: AutomationContact | null): Values {
+  return { ...data, contact };
+}
+
+/** Texts take more work to render than they may: those of one action, or all of a run. */
+export class TextTooLarge extends Error {
+  constructor(message = 'The texts of the action are too large once their fields are filled in') {
+    super(message);
+  }
+}
+
+/**
+ * A config with its templates filled in, at any depth.
+ * @throws TextTooLarge
+ */
+export function renderConfig<T>(config: T, values: Values, budget = new WorkBudget()): T {
+  if (typeof config === 'string') {
+    if (!config.includes('{{')) return config;
+    const { text, exceeded } = renderTemplate(parseTemplate(config), values, { budget });
+    if (exceeded) throw new TextTooLarge();
+    return text as T;
+  }
+  if (Array.isArray(config)) return config.map((element: unknown) => renderConfig(element, values, budget)) as T;
+  if (typeof config !== 'object' || config === null) return config;
+  return Object.fromEntries(
+    Object.entries(config).map(([key, value]) => [key, renderConfig(value, values, budget)]),
+  ) as T;
+}

@@ -1,0 +1,111 @@
+import { EgressError, hostMatchesDomains } from '../../../lib/egress/index.ts';
+import { deliveryRequest, EXCERPT_BYTES } from './request.ts';
+import type { Claimed } from './claim.ts';
+import type { DeliveryEngine } from './engine.ts';
+import type { Outcome, Result } from './result.ts';
+import { nextAttemptAt } from './schedule.ts';
+
+/** More of an answer is read than is kept, so that the connection of a receiver with long answers can be used again. */
+const MAX_ANSWER_BYTES = 16 * 1024;
+
+/**
+ * Sends one claimed delivery, signed at this moment, and returns the result. Before that it checks again whether it may be sent:
+ * the endpoint is on and verified, its host is one its application may use.
+ */
+export async function attempt(
+  { deps, openSecret }: Pick<DeliveryEngine, 'deps' | 'openSecret'>,
+  delivery: Claimed,
+): Promise<Result> {
+  const { clock, config } = deps;
+  const startedAt = clock.now();
+  const began = performance.now();
+  const refusal = refusalOf(delivery);
+  if (refusal !== undefined) return resultOf(delivery, 'refused', startedAt, { errorReason: refusal });
+  let answer: Pick<Result, 'responseStatus' | 'excerpt' | 'errorReason'>;
+  try {
+    const response = await deps.egress.request(
+      deliveryRequest({
+        url: delivery.url,
+        secret: openSecret(delivery.secret!),
+        eventType: delivery.eventType,
+        eventId: delivery.eventId,
+        body: delivery.body!,
+        now: startedAt,
+        timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+        maxResponseBytes: MAX_ANSWER_BYTES,
+      }),
+    );
+    answer = {
+      responseStatus: response.status,
+      excerpt: excerptOf(response.body),
+      errorReason: failureOf(response.status),
+    };
+  } catch (error) {
+    // A fault of one delivery must not stop the others of its batch.
+    if (!(error instanceof EgressError))
+      deps.log.error({ err: error, deliveryId: delivery.id }, 'a webhook delivery could not be made');
+    answer = {
+      responseStatus: null,
+      excerpt: null,
+      errorReason: error instanceof EgressError ? error.message : 'The delivery could not be made.',
+    };
+  }
+  const finishedAt = clock.now();
+  const rest = { ...answer, finishedAt, durationMs: Math.round(performance.now() - began) };
+  if (answer.errorReason === null) return resultOf(delivery, 'delivered', startedAt, rest);
+  const next = nextAttemptAt(
+    config,
+    { attempt: delivery.attempt, earlier: delivery.earlierAttempts, max: delivery.maxAttempts },
+    finishedAt,
+  );
+  return resultOf(delivery, next ? 'failed' : 'abandoned', startedAt, { ...rest, nextAttemptAt: next });
+}
+
+/** A delivery that was not sent and is left to the batch of its endpoint. */
+export function released(delivery: Claimed, now: Date): Result {
+  return resultOf(delivery, 'released', now, {});
+}
+
+function resultOf(delivery: Claimed, outcome: Outcome, startedAt: Date, rest: Partial<Result>): Result {
+  return {
+    delivery,
+    outcome,
+    startedAt,
+    finishedAt: startedAt,
+    durationMs: 0,
+    nextAttemptAt: null,
+    responseStatus: null,
+    excerpt: null,
+    errorReason: null,
+    ...rest,
+  };
+}
+
+/** Why a delivery may not be sent any more, as a sentence; undefined when it may. */
+function refusalOf(delivery: Claimed): string | undefined {
+  const { enabled, verified, allowedDomains, url, body, secret, attempt: number, maxAttempts } = delivery;
+  if (!enabled) return 'The endpoint is switched off.';
+  if (!verified) return 'The endpoint is not verified.';
+  if (allowedDomains && !hostMatchesDomains(new URL(url).hostname.replace(/^\[|\]$/g, ''), allowedDomains))
+    return "The host is not in the application's list of allowed domains.";
+  if (body === null) return 'The body of the event is no longer kept.';
+  if (secret === null) return 'The endpoint has no signing secret.';
+  return number > maxAttempts ? 'The attempts are used up.' : undefined;
+}
+
+function failureOf(status: number): string | null {
+  if (status >= 200 && status <= 299) return null;
+  return status >= 300 && status <= 399
+    ? `The receiver answered with a redirect (${status}), which is not followed.`
+    : `The receiver answered ${status}.`;
+}
+
+/**
+ * The first bytes of an answer as text that PostgreSQL can store: a character cut in half at the end is dropped, a NUL becomes
+ * visible.
+ */
+function excerptOf(body: Buffer): string {
+  const decoder = new TextDecoder('utf-8');
+  // `stream` keeps bytes that may be the beginning of a character; they are dropped with the decoder.
+  return decoder.decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES }).replaceAll('\0', '�');
+}

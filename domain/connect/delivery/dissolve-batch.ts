@@ -1,0 +1,57 @@
+import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { errorKind } from '../../../lib/error-report.ts';
+import { start, writeIntents } from '../../../temporal/dispatch.ts';
+import type { BatchReport } from '../../../workflows/webhook-batch/contract.ts';
+import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/contract.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { engineSql } from './sql.ts';
+
+/** Deliveries taken out of a batch at once: as many as one claim takes. */
+const PAGE = 500;
+
+/**
+ * Takes the deliveries that have no outcome out of a batch that keeps failing and starts a run for each. One that fails
+ * there too is blocked by itself, as a dead letter of its own workspace; the others no longer wait for it. Each is moved
+ * in a transaction of its own, because the row that makes the batch fail may make this fail as well.
+ * @param cause what the batch failed with; the deliveries show its kind
+ * @returns how many were moved, as `diverted`; `more` when the batch may have others
+ * @throws the first failure, after all others were moved
+ */
+export async function dissolveBatch(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  batchId: string,
+  cause: unknown,
+): Promise<BatchReport> {
+  // Without this row no delivery can be added any more.
+  await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
+  const waiting = await engineSql<Columns<'webhook_deliveries', 'id' | 'organization_id'>>(
+    db,
+    'read_failing_batch',
+    `select id, organization_id from webhook_deliveries
+     where batch_id = :batch::uuid and status in ('pending', 'in_flight') order by (status = 'in_flight') desc, id limit ${PAGE}`,
+    { batch: batchId },
+  );
+  const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: waiting.length === PAGE };
+  const reason = `its batch kept failing (${errorKind(cause)})`;
+  const failures: unknown[] = [];
+  for (const { id, organization_id: organizationId } of waiting) {
+    try {
+      await inTransaction(db, async (trx) => {
+        const moved = await across(trx, 'engine')
+          .table('webhook_deliveries')
+          .where({ id, batch_id: batchId })
+          .whereIn('status', ['pending', 'in_flight'])
+          .update({ batch_id: null, error_reason: reason, updated_at: clock.now() });
+        if (moved === 0) return;
+        await writeIntents(trx, [start(webhookDeliveryWorkflow, { organizationId, deliveryId: id })]);
+        report.diverted += 1;
+      });
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return report;
+}

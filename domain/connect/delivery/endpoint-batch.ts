@@ -1,0 +1,26 @@
+import type { Trx } from '../../../db/connection.ts';
+import { signal, type Intent } from '../../../temporal/dispatch.ts';
+import { webhookEndpointWorkflow } from '../../../workflows/webhook-endpoint/contract.ts';
+import { engineSql } from './sql.ts';
+
+/** How often (ms) the open run of an endpoint's own batch is signalled all the same, in case it was lost. */
+const REMIND_MS = 60_000;
+
+/**
+ * The intents that wake the runs of endpoints' own batches for the deliveries that this transaction adds to them.
+ * A run that is at work needs none, as it cannot end before this transaction has.
+ */
+export async function wakeEndpointBatches(trx: Trx, endpointIds: readonly string[], now: Date): Promise<Intent[]> {
+  if (endpointIds.length === 0) return [];
+  const rows = await engineSql<{ id: string; due: boolean }>(
+    trx,
+    'wake',
+    `insert into webhook_batches as b (id, opened_at) select id, :now::timestamptz from unnest(:ids::uuid[]) as t(id) order by id
+     on conflict (id) do update set opened_at = case when b.opened_at < :before::timestamptz then excluded.opened_at else b.opened_at end
+     returning id, opened_at = :now::timestamptz as due`,
+    { ids: [...endpointIds], now, before: new Date(now.getTime() - REMIND_MS) },
+  );
+  return rows
+    .filter(({ due }) => due)
+    .map(({ id }) => signal(webhookEndpointWorkflow, { endpointId: id }, 'more', { cause: 'diverted' }));
+}

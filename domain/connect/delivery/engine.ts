@@ -1,0 +1,74 @@
+import { LRUCache } from 'lru-cache';
+import { listen } from '../../../db/listen.ts';
+import type { Metrics } from '../../../lib/metrics.ts';
+import { createWakeable, type Wakeable } from '../../../lib/wakeable.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { openWebhookSecret, type SealedSecret } from './secrets.ts';
+import { BATCH_CHANNEL } from './channel.ts';
+import { Lanes } from './lanes.ts';
+import { createSettler, type Settler } from './settle.ts';
+
+/** A request open for longer (ms) shows that its endpoint is slow: shared batches leave its deliveries to its own batch. */
+const SLOW_MS = 2_000;
+
+/** What the deliveries of one process share. */
+export interface DeliveryEngine {
+  deps: Deps;
+  lanes: Lanes;
+  settler: Settler;
+  /** A signing secret in plain. */
+  openSecret(secret: SealedSecret): string;
+  /** Starts to watch an open batch. */
+  watch(batchId: string): BatchWatch;
+  close(): Promise<void>;
+}
+
+/** Notices deliveries that are added to an open batch, from the moment it was made. */
+export interface BatchWatch {
+  /** Resolves when deliveries were added since the last call, or after `ms`. */
+  more(ms: number): Promise<void>;
+  close(): void;
+}
+
+/** Makes the delivery engine of one process. */
+export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promise<DeliveryEngine> {
+  const watched = new Map<string, Wakeable>();
+  const listener = await listen(
+    deps.config.PRIMARY_DB,
+    BATCH_CHANNEL,
+    (batchId) => {
+      watched.get(batchId)?.wake();
+      // A new connection may have missed notifications.
+      if (batchId === '') for (const additions of watched.values()) additions.wake();
+    },
+    deps.log,
+  );
+  return {
+    deps,
+    lanes: new Lanes({
+      limit: deps.config.WEBHOOK_ENDPOINT_CONCURRENCY,
+      slowMs: SLOW_MS,
+      requestMs: deps.config.WEBHOOK_TIMEOUT_MS,
+    }),
+    settler: createSettler(deps, metrics),
+    openSecret: rememberingOpener(deps),
+    watch(batchId) {
+      const additions = createWakeable();
+      watched.set(batchId, additions);
+      return { more: (ms) => additions.pause(ms), close: () => void watched.delete(batchId) };
+    },
+    close: () => listener.close(),
+  };
+}
+
+const REMEMBERED_SECRETS = 5_000;
+
+/** Opens secrets and caches those used last: the secret of an id never changes. */
+function rememberingOpener({ keyring }: Deps): (secret: SealedSecret) => string {
+  const opened = new LRUCache<string, string>({ max: REMEMBERED_SECRETS });
+  return (secret) => {
+    const plain = opened.get(secret.id) ?? openWebhookSecret(keyring, secret);
+    opened.set(secret.id, plain);
+    return plain;
+  };
+}

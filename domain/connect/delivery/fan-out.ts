@@ -1,0 +1,350 @@
+import { across } from '../../../db/across.ts';
+import type { Trx } from '../../../db/connection.ts';
+import { grantableWith } from '../../../lib/grantable.ts';
+import { newId } from '../../../lib/ids.ts';
+import { start, writeIntents } from '../../../temporal/dispatch.ts';
+import { webhookBatchWorkflow } from '../../../workflows/webhook-batch/contract.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { POSITIONS_CHANNEL } from '../../platform/kernel/events.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { BATCH_CHANNEL } from './channel.ts';
+import { wakeEndpointBatches } from './endpoint-batch.ts';
+import { isSubscribed } from './match.ts';
+import { engineSql } from './sql.ts';
+import { minuteOf, Throttle, type Count } from './throttle.ts';
+
+/** Serializes fan-outs, so that positions become visible in their order. */
+const FAN_OUT_LOCK = 7_201_950;
+const MAX_EVENTS = 500;
+/** Organizations named in one notification to the realtime gateways, which holds at most 8,000 bytes. */
+const MAX_NAMED = 200;
+/** Deliveries of one batch at most: a run costs as much as dozens of them, so batches are filled when there are many. */
+export const BATCH_SIZE = 500;
+/** How long (ms) deliveries are added to a batch at most. */
+const BATCH_OPEN_MS = 2_000;
+/** A batch this old (ms) or half full gets a successor, so that its run has started when it is needed. */
+const SUCCESSOR_AFTER_MS = 500;
+const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
+/** An endpoint that failed this often in a row has a batch of its own. */
+const OWN_BATCH_AFTER = 5;
+
+/** A batch to which a process adds while it has room. */
+export interface OpenBatch {
+  id: string;
+  openedAt: number;
+  size: number;
+}
+
+/** What one process's fan-out caches between turns; the database decides what is true of it. */
+export interface FanOutMemory {
+  /** The batch that is being filled, and its successor if there is one. */
+  open: readonly OpenBatch[] | undefined;
+}
+
+export interface FanOutTurn {
+  /** Another process has the lock and does the work. */
+  busy: boolean;
+  positioned: number;
+  /** The turn took as many events as one turn may: there may be more. */
+  full: boolean;
+  deliveries: number;
+  drops: { reason: string; dropped: number }[];
+}
+
+interface NewEvent {
+  id: string;
+  organization_id: string;
+  type: string;
+}
+
+interface Target {
+  id: string;
+  organization_id: string;
+  application_id: string | null;
+  event_types: string[];
+  /** Of an application's endpoint: the scopes it is registered for, and those each person granted with what their role allows now. */
+  registered: number | null;
+  grants: [scopes: number, role: string[]][] | null;
+  failures: number;
+}
+
+interface Delivery {
+  id: string;
+  event: NewEvent;
+  target: Target;
+  batchId: string;
+}
+
+/**
+ * Assigns stream positions to new committed events, in id order, and creates deliveries for subscribed endpoints: one
+ * transaction, a constant number of statements. A reader that has read up to a position has missed
+ * no event before it.
+ */
+export async function assignPositions(
+  deps: Pick<Deps, 'db' | 'clock' | 'config'>,
+  memory: FanOutMemory,
+): Promise<FanOutTurn> {
+  const now = deps.clock.now();
+  const known = (memory.open ?? []).filter(
+    ({ size, openedAt }) => size < BATCH_SIZE && now.getTime() - openedAt < BATCH_OPEN_MS,
+  );
+  return inTransaction(deps.db, async (trx) => {
+    const [lock] = await across(trx, 'engine').sql<{ held: boolean }>(
+      'select pg_try_advisory_xact_lock(:lock) as held',
+      {
+        lock: FAN_OUT_LOCK,
+      },
+    );
+    if (!lock!.held) return { busy: true, positioned: 0, full: false, deliveries: 0, drops: [] };
+    const minute = minuteOf(now);
+    const { positioned, events, targets, counts, open } = await numberAndRead(
+      trx,
+      minute,
+      known.map(({ id }) => id),
+    );
+    memory.open = known.filter(({ id }) => open.includes(id));
+    if (events.length === 0)
+      return { busy: false, positioned, full: positioned === MAX_EVENTS, deliveries: 0, drops: [] };
+
+    const throttle = new Throttle(deps.config, counts);
+    const batches = new BatchPicker(memory.open, now);
+    const deliveries = chooseDeliveries(events, targets, throttle, batches);
+    if (deliveries.length > 0 || throttle.drops.length > 0) {
+      batches.provide();
+      await store(trx, { deliveries, throttle, batches, minute, now, maxAttempts: deps.config.WEBHOOK_MAX_ATTEMPTS });
+      await writeIntents(trx, [
+        ...batches.opened.map(({ id }) => start(webhookBatchWorkflow, { batchId: id })),
+        ...(await wakeEndpointBatches(trx, [...batches.ofEndpoints], now)),
+      ]);
+    }
+    // If this commit fails, the next turn does not find the new ones and opens others.
+    memory.open = batches.open;
+    return {
+      busy: false,
+      positioned,
+      full: positioned === MAX_EVENTS,
+      deliveries: deliveries.length,
+      drops: throttle.drops,
+    };
+  });
+}
+
+interface Found {
+  positioned: number;
+  /** Events of workspaces that have an endpoint. */
+  events: NewEvent[];
+  targets: Target[];
+  counts: Count[];
+  /** The known batches that are still open; they stay open until the commit. */
+  open: string[];
+}
+
+/** Numbers the new events and reads what the turn needs, in one statement. Workspaces without endpoints cost only the update of their events. */
+async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): Promise<Found> {
+  const [found] = await engineSql<{ [K in keyof Found]: Found[K] | null }>(
+    trx,
+    'assign_positions',
+    `with next as materialized (
+       select id from domain_events where position is null order by id limit ${MAX_EVENTS}
+     ), numbered as materialized (
+       select id, nextval('domain_event_positions') as position from (select id from next order by id) ordered
+     ), positioned as (
+       update domain_events e set position = n.position from numbered n where e.id = n.id
+       returning e.id, e.organization_id, e.type, e.position
+     ), organizations as materialized (
+       select distinct organization_id from positioned
+     ), targets as materialized (
+       select e.id, e.organization_id, e.application_id, coalesce(a.webhook_events, e.event_types) as event_types, e.consecutive_failures as failures,
+         a.scopes as registered,
+         (select json_agg(json_build_array(g.scopes, r.permissions)) from oauth_grants g
+          join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id join roles r on r.id = m.role_id
+          where g.application_id = a.id and g.organization_id = e.organization_id and g.revoked_at is null) as grants
+       from organizations o
+       join webhook_endpoints e on e.organization_id = o.organization_id and e.enabled and e.verified_at is not null
+       left join oauth_applications a on a.id = e.application_id
+     ), open as (
+       select id from webhook_batches where id = any(:known::uuid[]) order by id for share
+     ), woken as (
+       select pg_notify('${POSITIONS_CHANNEL}', case when count(*) <= ${MAX_NAMED} then string_agg(organization_id::text, ',') else '' end)
+       from organizations having count(*) > 0
+     )
+     select (select count(*)::int from positioned) as positioned,
+       (select json_agg(json_build_object('id', p.id, 'organization_id', p.organization_id, 'type', p.type) order by p.position)
+        from positioned p where p.organization_id in (select organization_id from targets)) as events,
+       (select json_agg(t order by t.id) from targets t) as targets,
+       (select json_agg(json_build_object('organization_id', c.organization_id, 'subject', c.subject, 'admitted', c.admitted))
+        from (select distinct organization_id from targets) o join webhook_counts c on c.organization_id = o.organization_id and c.minute = :minute::timestamptz) as counts,
+       (select json_agg(id) from open) as open,
+       (select count(*) from woken) as woken`,
+    { minute, known },
+  );
+  const { positioned, events, targets, counts, open } = found!;
+  return {
+    positioned: positioned!,
+    events: events ?? [],
+    targets: targets ?? [],
+    counts: counts ?? [],
+    open: open ?? [],
+  };
+}
+
+function chooseDeliveries(
+  events: readonly NewEvent[],
+  targets: readonly Target[],
+  throttle: Throttle,
+  batches: BatchPicker,
+): Delivery[] {
+  const byOrganization = new Map<string, Target[]>();
+  for (const target of targets)
+    byOrganization.set(target.organization_id, [...(byOrganization.get(target.organization_id) ?? []), target]);
+  const deliveries: Delivery[] = [];
+  for (const event of events) {
+    const listening = (byOrganization.get(event.organization_id) ?? []).filter((target) =>
+      isSubscribed({ eventTypes: target.event_types, grantedScopes: scopesGranted(target) }, event.type),
+    );
+    const admitted = new Set(
+      throttle.admit(
+        { id: event.id, organizationId: event.organization_id, type: event.type },
+        listening.map(({ id }) => id),
+      ),
+    );
+    for (const target of listening) {
+      if (admitted.has(target.id)) deliveries.push({ id: newId(), event, target, batchId: batches.pick(target) });
+    }
+  }
+  return deliveries;
+}
+
+/**
+ * What the people of a workspace let an application see now: a grant counts for no more than the role of its person still allows.
+ * Null for an endpoint of the workspace itself.
+ */
+function scopesGranted({ registered, grants }: Target): number | null {
+  if (registered === null) return null;
+  const granted = (grants ?? []).reduce((mask, [scopes, role]) => mask | (scopes & grantableWith(role)), 0);
+  return registered & granted;
+}
+
+/** Says into which batch a delivery goes: one that is open, a new one, or the endpoint's own. */
+class BatchPicker {
+  readonly #now: Date;
+  /** New in this turn. */
+  readonly opened: OpenBatch[] = [];
+  /** Endpoints whose own batch has new deliveries. */
+  readonly ofEndpoints = new Set<string>();
+  /** Committed before and filled further in this turn: their runs have to be woken. */
+  readonly extended = new Set<string>();
+  /** Batches with room; the first is filled first. */
+  open: OpenBatch[];
+
+  constructor(open: readonly OpenBatch[], now: Date) {
+    this.#now = now;
+    this.open = open.map((batch) => ({ ...batch }));
+  }
+
+  pick(target: Target): string {
+    if (target.failures >= OWN_BATCH_AFTER) {
+      this.ofEndpoints.add(target.id);
+      return target.id;
+    }
+    this.open = this.open.filter(({ size }) => size < BATCH_SIZE);
+    const batch = this.open[0] ?? this.#start();
+    if (!this.opened.includes(batch)) this.extended.add(batch.id);
+    batch.size += 1;
+    return batch.id;
+  }
+
+  /** Opens a successor in time: starting a run takes longer than delivering. */
+  provide(): void {
+    const [current, successor] = this.open;
+    if (!current || successor) return;
+    if (current.size >= SUCCESSOR_FROM_SIZE || this.#now.getTime() - current.openedAt >= SUCCESSOR_AFTER_MS)
+      this.#start();
+  }
+
+  #start(): OpenBatch {
+    const batch = { id: newId(), openedAt: this.#now.getTime(), size: 0 };
+    this.opened.push(batch);
+    this.open.push(batch);
+    return batch;
+  }
+}
+
+interface Stored {
+  deliveries: readonly Delivery[];
+  throttle: Throttle;
+  batches: BatchPicker;
+  minute: Date;
+  now: Date;
+  maxAttempts: number;
+}
+
+/**
+ * Bodies, deliveries, counts, drops and open batches, in one statement. An endpoint that was deleted since it was chosen
+ * gets nothing: the turn is shared by all organizations and must not fail for it. Those that are still there stay until
+ * the commit.
+ */
+async function store(trx: Trx, { deliveries, throttle, batches, minute, now, maxAttempts }: Stored): Promise<void> {
+  const { admitted, drops } = throttle;
+  await engineSql(
+    trx,
+    'store',
+    `with standing as materialized (
+       select id from webhook_endpoints where id = any(:endpoints::uuid[] || :dropEndpoints::uuid[]) order by id for key share
+     ), bodies as (
+       insert into webhook_payloads (event_id, organization_id, event_type, body, created_at)
+       select id, organization_id, type,
+         '{"id":"' || id::text || '","event_type":' || to_json(type)::text || ',"organization_id":"' || organization_id::text
+           || '","created_at":"' || :createdAt::text || '","data":' || data::text || '}', :now::timestamptz
+       from domain_events where id = any(:eventIds::uuid[])
+     ), batches as (
+       insert into webhook_batches (id, opened_at) select unnest(:batchIds::uuid[]), :now::timestamptz
+     ), counted as (
+       insert into webhook_counts (organization_id, minute, subject, admitted)
+       select * from (select unnest(:countOrganizations::uuid[]) as organization_id, :minute::timestamptz, unnest(:subjects::text[]) as subject, unnest(:admitted::int[])) c
+       order by organization_id, subject
+       on conflict (organization_id, minute, subject) do update set admitted = webhook_counts.admitted + excluded.admitted
+     ), dropped as (
+       insert into webhook_throttle_drops (id, organization_id, endpoint_id, event_type, reason, minute, dropped, last_event_id, created_at, updated_at)
+       select d.id, d.organization_id, d.endpoint_id, d.event_type, d.reason, :minute::timestamptz, d.dropped, d.last_event_id, :now::timestamptz, :now::timestamptz
+       from unnest(:dropIds::uuid[], :dropOrganizations::uuid[], :dropEndpoints::uuid[], :dropTypes::text[], :dropReasons::text[], :dropCounts::int[], :dropEvents::uuid[])
+         as d(id, organization_id, endpoint_id, event_type, reason, dropped, last_event_id)
+       where d.endpoint_id in (select id from standing)
+       on conflict (endpoint_id, event_type, reason, minute) do update
+         set dropped = webhook_throttle_drops.dropped + excluded.dropped, last_event_id = excluded.last_event_id, updated_at = excluded.updated_at
+     ), made as (
+       insert into webhook_deliveries (id, organization_id, endpoint_id, application_id, event_id, event_type, batch_id, status, max_attempts, next_attempt_at, created_at, updated_at)
+       select d.*, 'pending', :maxAttempts::int, :now::timestamptz, :now::timestamptz, :now::timestamptz
+       from unnest(:ids::uuid[], :organizations::uuid[], :endpoints::uuid[], :applications::uuid[], :events::uuid[], :types::text[], :batches::uuid[])
+         as d(id, organization_id, endpoint_id, application_id, event_id, event_type, batch_id)
+       where d.endpoint_id in (select id from standing)
+     )
+     select pg_notify('${BATCH_CHANNEL}', id) from unnest(:extended::text[]) as t(id)`,
+    {
+      now,
+      minute,
+      maxAttempts,
+      createdAt: now.toISOString(),
+      eventIds: [...new Set(deliveries.map(({ event }) => event.id))],
+      batchIds: batches.opened.map(({ id }) => id),
+      extended: [...batches.extended],
+      countOrganizations: admitted.map(({ organization_id }) => organization_id),
+      subjects: admitted.map(({ subject }) => subject),
+      admitted: admitted.map((count) => count.admitted),
+      dropIds: drops.map(() => newId()),
+      dropOrganizations: drops.map(({ organizationId }) => organizationId),
+      dropEndpoints: drops.map(({ endpointId }) => endpointId),
+      dropTypes: drops.map(({ eventType }) => eventType),
+      dropReasons: drops.map(({ reason }) => reason),
+      dropCounts: drops.map(({ dropped }) => dropped),
+      dropEvents: drops.map(({ lastEventId }) => lastEventId),
+      ids: deliveries.map(({ id }) => id),
+      organizations: deliveries.map(({ target }) => target.organization_id),
+      endpoints: deliveries.map(({ target }) => target.id),
+      applications: deliveries.map(({ target }) => target.application_id),
+      events: deliveries.map(({ event }) => event.id),
+      types: deliveries.map(({ event }) => event.type),
+      batches: deliveries.map(({ batchId }) => batchId),
+    },
+  );
+}

@@ -1,0 +1,38 @@
+import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+
+/** An endpoint that has failed without a success in between: since when (RFC 3339), and how often. */
+export interface Failing {
+  id: string;
+  organization_id: string;
+  since: string;
+  failures: number;
+}
+
+/**
+ * Switches off the endpoints that have failed for WEBHOOK_DISABLE_AFTER_MS, and WEBHOOK_DISABLE_AFTER_FAILURES times in a
+ * row at least. Their waiting deliveries are abandoned when they are due.
+ */
+export async function switchOffFailing(deps: Deps, endpoints: readonly Failing[]): Promise<void> {
+  const { WEBHOOK_DISABLE_AFTER_MS: afterMs, WEBHOOK_DISABLE_AFTER_FAILURES: afterFailures } = deps.config;
+  const before = deps.clock.now().getTime() - afterMs;
+  for (const { id, organization_id: organizationId, since, failures } of endpoints) {
+    if (failures < afterFailures || new Date(since).getTime() > before) continue;
+    await transact(systemCtx(deps, organizationId, `webhook-endpoint/${id}`), async (tx) => {
+      const reason = `Switched off after ${failures} failures in a row since ${new Date(since).toISOString()}.`;
+      const changed = (await tx.org
+        .table('webhook_endpoints')
+        .where({ id, enabled: true })
+        .whereNotNull('failing_since')
+        .update({ enabled: false, disabled_reason: reason, updated_at: tx.now })) as unknown as number;
+      if (changed > 0)
+        tx.audit({
+          action: 'webhook.disabled',
+          entityType: 'webhook_endpoint',
+          entityId: id,
+          changes: { enabled: { from: true, to: false } },
+          metadata: { reason, failures },
+        });
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import type { EgressRequest } from '../../../lib/egress/index.ts';
+import { signPayload } from '../../../lib/signature.ts';
+
+/** Bytes of an answer that are kept with a delivery. */
+export const EXCERPT_BYTES = 1024;
+
+/** One event for one receiver. */
+export interface SignedDelivery {
+  url: string;
+  /** The secret in plain. */
+  secret: string;
+  eventType: string;
+  /** Stable across retries and redeliveries: receivers dedupe on it. */
+  eventId: string;
+  /** The stored body; exactly these bytes are signed and sent. */
+  body: string;
+  /** The moment of sending: receivers refuse signatures older than five minutes. */
+  now: Date;
+  /** How long the whole request may take, ms. */
+  timeoutMs: number;
+  /** Bytes of the answer to read. */
+  maxResponseBytes: number;
+}
+
+/** The request of a delivery: body, signature and headers as receivers know them. */
+export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
+  return {
+    method: 'POST',
+    url: delivery.url,
+    headers: {
+      'Content-Type': 'application/json',
+      'User-Agent': 'Webhooks/1.0',
+      // An answer is stored as it came, so it must not be compressed.
+      'Accept-Encoding': 'identity',
+      'X-Service-Event': delivery.eventType,
+      'X-Service-Event-Id': delivery.eventId,
+      'X-Service-Signature': signPayload(delivery.secret, Math.floor(delivery.now.getTime() / 1000), delivery.body),
+    },
+    body: delivery.body,
+    timeoutMs: delivery.timeoutMs,
+    maxResponseBytes: delivery.maxResponseBytes,
+  };
+}
+
+/** A delivery's envelope. */
+export interface Envelope {
+  id: string;
+  event_type: string;
+  organization_id: string;
+  /** Dispatch time, RFC 3339. */
+  created_at: string;
+  data: Record<string, unknown>;
+}

@@ -1,0 +1,79 @@
+import type { Columns } from '../../../db/rows.ts';
+import { across } from '../../../db/across.ts';
+import type { DeliveryReport } from '../../../workflows/webhook-delivery/contract.ts';
+import { attempt } from './attempt.ts';
+import { claim } from './claim.ts';
+import type { DeliveryEngine } from './engine.ts';
+
+type DeliveryState = Columns<
+  'webhook_deliveries',
+  'endpoint_id' | 'status' | 'attempt_count' | 'max_attempts' | 'next_attempt_at' | 'response_status' | 'batch_id'
+>;
+
+/** How long (ms) to wait for another attempt that has claimed the delivery. */
+const LOOK_AGAIN_MS = 1_000;
+/** How long (ms) a delivery waits when its endpoint has as many open requests as it may. */
+const BUSY_MS = 15_000;
+
+/**
+ * Makes the attempt of a delivery that is due, if one is, and returns what comes next. Repeating it is safe: a
+ * settled delivery stays settled, and an attempt that died is taken over.
+ */
+export async function attemptDelivery(
+  engine: DeliveryEngine,
+  { organizationId, deliveryId }: { organizationId: string; deliveryId: string },
+): Promise<DeliveryReport> {
+  const {
+    deps: { db, clock },
+    lanes,
+    settler,
+  } = engine;
+  const look = () =>
+    across(db, 'engine')
+      .table('webhook_deliveries')
+      .where({ id: deliveryId, organization_id: organizationId })
+      .first(
+        'endpoint_id',
+        'status',
+        'attempt_count',
+        'max_attempts',
+        'next_attempt_at',
+        'response_status',
+        'batch_id',
+      ) as Promise<DeliveryState | undefined>;
+  const before = await look();
+  const early = before?.status === 'failed' && before.next_attempt_at !== null && before.next_attempt_at > clock.now();
+  if (!before || isSettled(before) || early) return reportOf(before, clock.now());
+  // The permit comes before the claim: a delivery that waits for a permit has not been attempted.
+  const permit = await lanes.acquire(before.endpoint_id, 'retry');
+  if (!permit)
+    return { state: 'waiting', at: clock.now().getTime() + BUSY_MS, why: 'the endpoint is busy with other deliveries' };
+  try {
+    const [delivery] = await claim(db, { deliveryId, organizationId }, clock.now());
+    if (delivery) {
+      const result = await attempt(engine, delivery);
+      permit.release();
+      await settler.settle(result, { ownRun: true });
+    }
+  } finally {
+    permit.release();
+  }
+  return reportOf(await look(), clock.now());
+}
+
+function isSettled({ status, batch_id: batchId }: DeliveryState): boolean {
+  return status === 'delivered' || status === 'abandoned' || batchId !== null;
+}
+
+function reportOf(state: DeliveryState | undefined, now: Date): DeliveryReport {
+  if (!state) return { state: 'settled', why: 'the delivery was deleted' };
+  const attempts = `attempt ${state.attempt_count} of ${state.max_attempts}${state.response_status === null ? '' : `, status ${state.response_status}`}`;
+  if (state.status === 'delivered' || state.status === 'abandoned')
+    return { state: 'settled', why: `${state.status}, ${attempts}` };
+  if (state.batch_id !== null) return { state: 'settled', why: 'a batch has the delivery' };
+  return {
+    state: 'waiting',
+    at: state.next_attempt_at?.getTime() ?? now.getTime() + LOOK_AGAIN_MS,
+    why: `${state.status}, ${attempts}`,
+  };
+}

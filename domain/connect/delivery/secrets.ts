@@ -1,0 +1,78 @@
+import { across } from '../../../db/across.ts';
+import type { Db, Trx } from '../../../db/connection.ts';
+import { newSecret, SECRET_PREFIX } from '../../../lib/crypto.ts';
+import { type Keyring } from '../../../lib/keyring.ts';
+import { newId } from '../../../lib/ids.ts';
+import { SEAL_PLACES } from '../../../lib/seal-places.ts';
+
+/** How long a replaced secret is kept at least, ms: far longer than the retries of a delivery that began with it. */
+const KEEP_REPLACED_MS = 7 * 24 * 3600_000;
+
+/** Whose secret signs: an endpoint of a workspace has its own, all endpoints of an application share the application's. */
+export type SecretOwner = { endpointId: string } | { applicationId: string };
+
+/** A stored signing secret, sealed. */
+export interface SealedSecret {
+  id: string;
+  sealed: Buffer;
+}
+
+/** Who signs the deliveries of an endpoint. */
+export function secretOwner(endpoint: { id: string; application_id: string | null }): SecretOwner {
+  return endpoint.application_id ? { applicationId: endpoint.application_id } : { endpointId: endpoint.id };
+}
+
+/** A stored secret in plain (`whsec_…`); throws when it was moved from another row. */
+export function openWebhookSecret(keyring: Keyring, secret: SealedSecret): string {
+  return keyring.open(secret.sealed, SEAL_PLACES.webhookSecret(secret.id)).toString();
+}
+
+/** The newest secret of an owner: it signs first attempts. */
+export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<SealedSecret | undefined> {
+  return across(db, 'engine')
+    .table('webhook_secrets')
+    .where(columnsOf(owner))
+    .orderBy('id', 'desc')
+    .first('id', 'sealed');
+}
+
+/**
+ * Gives an owner a new secret, which signs from now on, and returns it in plain. Older ones stay for deliveries
+ * that began with them; those replaced long ago are deleted. The owner's row must be locked, so that rotations are
+ * serialized.
+ */
+export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
+  const id = newId();
+  const secret = newSecret(SECRET_PREFIX.webhook);
+  // All but the newest at this moment were replaced when their successor was made.
+  const [successor] = await across(trx, 'engine')
+    .table('webhook_secrets')
+    .where(columnsOf(owner))
+    .where('created_at', '<', new Date(now.getTime() - KEEP_REPLACED_MS))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .select('id');
+  if (successor)
+    await across(trx, 'engine')
+      .table('webhook_secrets')
+      .where(columnsOf(owner))
+      .where('id', '<', successor.id)
+      .delete();
+  await across(trx, 'engine').insert('webhook_secrets', {
+    id,
+    ...columnsOf(owner),
+    sealed: keyring.seal(secret, SEAL_PLACES.webhookSecret(id)),
+    created_at: now,
+  });
+  return secret;
+}
+
+/** The owner's newest secret in plain, made now when there is none yet. The owner's row must be locked. */
+export async function ensureSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
+  const stored = await newestSecret(trx, owner);
+  return stored ? openWebhookSecret(keyring, stored) : issueSecret(trx, keyring, owner, now);
+}
+
+function columnsOf(owner: SecretOwner): Record<string, string> {
+  return 'endpointId' in owner ? { endpoint_id: owner.endpointId } : { application_id: owner.applicationId };
+}

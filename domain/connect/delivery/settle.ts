@@ -1,0 +1,305 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db, Trx } from '../../../db/connection.ts';
+import { isDatabaseAway, isForeignKeyViolation, isOverTime } from '../../../db/errors.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import type { Metrics } from '../../../lib/metrics.ts';
+import { start, writeIntents, type Intent } from '../../../temporal/dispatch.ts';
+import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/contract.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { untilStored } from '../../platform/kernel/until-stored.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import type { Outcome, Result } from './result.ts';
+import { wakeEndpointBatches } from './endpoint-batch.ts';
+import { switchOffFailing } from './health.ts';
+import { engineSql } from './sql.ts';
+
+const MAX_GROUP = 200;
+/** Results within this time (ms) are written together. */
+const GATHER_MS = 5;
+const TRIES = 3;
+/** How long (ms) results wait for a database that is away: a failover takes seconds. */
+const AWAY_MS = 20_000;
+
+/** The status in the row for each outcome. */
+const STATUS: Record<Outcome, string> = {
+  delivered: 'delivered',
+  failed: 'failed',
+  abandoned: 'abandoned',
+  refused: 'abandoned',
+  released: 'pending',
+};
+
+/** Writes results of deliveries, in groups, as they come. */
+export interface Settler {
+  /**
+   * Records a result. Resolves once it is committed, with whether it decided: false when the delivery was taken over,
+   * redelivered or deleted meanwhile.
+   * @param ownRun the delivery has a run already; otherwise one is started if another attempt is to come
+   */
+  settle(result: Result, { ownRun }: { ownRun: boolean }): Promise<boolean>;
+}
+
+interface Waiting {
+  result: Result;
+  ownRun: boolean;
+  resolve(decided: boolean): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Makes the settler of one process. It writes one group at a time, so that its groups cannot deadlock. What was sent and is not written would be sent
+ * again: a lost connection is waited for, and of a group that cannot be written as a whole the good results are.
+ */
+export function createSettler(deps: Deps, metrics: Metrics): Settler {
+  const queue: Waiting[] = [];
+  let running = false;
+
+  const settleTogether = async (group: readonly Waiting[], { bare }: Extent): Promise<void> => {
+    const decided = await settleGroup(deps, group, { bare });
+    for (const { result, resolve } of group) {
+      if (result.outcome !== 'released') metrics.webhookAttempts.inc({ result: result.outcome });
+      if (wasSent(result)) metrics.webhookDuration.observe(result.durationMs / 1000);
+      resolve(decided.has(result.delivery.id));
+    }
+  };
+
+  const settleAll = async (group: readonly Waiting[]): Promise<void> => {
+    try {
+      await settleTogether(group, { bare: false });
+    } catch (error) {
+      if (isDatabaseAway(error)) for (const { reject } of group) reject(error);
+      // Each part of a group that ran out of time would wait as long.
+      else if (group.length > 1 && !isOverTime(error)) for (const part of halves(group)) await settleAll(part);
+      else await settleBare(group, error);
+    }
+  };
+
+  /** Writes what can be written of results of which not all can. */
+  const settleBare = async (group: readonly Waiting[], cause: unknown): Promise<void> => {
+    const attempts = group.map(({ result: { delivery } }) => ({ deliveryId: delivery.id, attempt: delivery.attempt }));
+    deps.log.error(
+      { err: cause, attempts },
+      'webhook attempts cannot be recorded; their deliveries are settled without',
+    );
+    await settleTogether(group, { bare: true }).catch((error: unknown) => {
+      for (const { reject } of group) reject(error);
+    });
+  };
+
+  const drain = async (): Promise<void> => {
+    await sleep(GATHER_MS);
+    while (queue.length > 0) await settleAll(queue.splice(0, MAX_GROUP));
+    running = false;
+  };
+
+  return {
+    settle: (result, { ownRun }) =>
+      new Promise((resolve, reject) => {
+        queue.push({ result, ownRun, resolve, reject });
+        if (running) return;
+        running = true;
+        void drain();
+      }),
+  };
+}
+
+/** A group in two. Those of an endpoint stay together, so that a row of an endpoint that refuses them is found with few statements. */
+function halves(group: readonly Waiting[]): [Waiting[], Waiting[]] {
+  const ordered = group.toSorted((a, b) => (a.result.delivery.endpointId < b.result.delivery.endpointId ? -1 : 1));
+  const middle = ordered.length >> 1;
+  return [ordered.slice(0, middle), ordered.slice(middle)];
+}
+
+/** How much of results is written. */
+interface Extent {
+  /** Their deliveries alone, without the record of the attempt and the health of the endpoint. */
+  readonly bare: boolean;
+}
+
+/**
+ * Writes results, waiting for a database that is away.
+ * @returns ids of the deliveries that the results decided
+ */
+async function settleGroup(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Set<string>> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const settled = await untilStored(deps, () => writeWithRuns(deps, group, extent), { forMs: AWAY_MS });
+      await switchOffFailing(deps, settled.failing).catch((error: unknown) =>
+        deps.log.warn({ err: error }, 'a failing webhook endpoint could not be switched off yet'),
+      );
+      return new Set(settled.decided);
+    } catch (error) {
+      // An endpoint was deleted with its deliveries just now: the retry does not find them.
+      if (tries === TRIES || !isForeignKeyViolation(error)) throw error;
+    }
+  }
+}
+
+/** Writes results in one transaction with the runs that go on with their deliveries. */
+async function writeWithRuns(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Written> {
+  const results = group.map(({ result }) => result);
+  const needsIntents = group.some(
+    ({ result, ownRun }) => result.outcome === 'released' || (result.outcome === 'failed' && !ownRun),
+  );
+  if (!needsIntents) return write(deps.db, results, extent);
+  return inTransaction(deps.db, async (trx) => {
+    const written = await write(trx, results, extent);
+    const decided = new Set(written.decided);
+    const released = results.filter(({ outcome, delivery }) => outcome === 'released' && decided.has(delivery.id));
+    await writeIntents(trx, runsFor(group, decided), spreadMs(deps.config));
+    await writeIntents(
+      trx,
+      await wakeEndpointBatches(
+        trx,
+        [...new Set(released.map(({ delivery }) => delivery.endpointId))],
+        deps.clock.now(),
+      ),
+    );
+    return written;
+  });
+}
+
+/** Waits shorter than this (ms) are too short to spread the starts of runs. */
+const SPREAD_FROM_MS = 10_000;
+
+/** How long (ms) starts of runs of failed deliveries may be spread: many failures at once must not delay first attempts. */
+function spreadMs({ WEBHOOK_RETRY_BASE_MS: wait }: Pick<Config, 'WEBHOOK_RETRY_BASE_MS'>): number {
+  return wait >= SPREAD_FROM_MS ? wait * 0.8 : 0;
+}
+
+function runsFor(group: readonly Waiting[], decided: ReadonlySet<string>): Intent[] {
+  return group
+    .filter(({ result: { outcome, delivery }, ownRun }) => outcome === 'failed' && !ownRun && decided.has(delivery.id))
+    .map(({ result: { delivery } }) =>
+      start(webhookDeliveryWorkflow, {
+        organizationId: delivery.organizationId,
+        deliveryId: delivery.id,
+      }),
+    );
+}
+
+function wasSent({ outcome }: Result): boolean {
+  return outcome === 'delivered' || outcome === 'failed' || outcome === 'abandoned';
+}
+
+interface Written {
+  /** Ids of deliveries whose row has the status of their result now. */
+  decided: string[];
+  /** Endpoints that fail without a success in between. */
+  failing: { id: string; organization_id: string; since: string; failures: number }[];
+}
+
+/**
+ * Writes rows, attempts and the health of endpoints, in one statement. A result decides only while its claim holds; the
+ * attempt is recorded in any case, unless the result is written `bare`.
+ */
+async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent): Promise<Written> {
+  const health = bare ? [] : healthOf(results);
+  const [written] = await engineSql<Written>(
+    db,
+    'settle',
+    `with results as materialized (
+       select * from unnest(:ids::uuid[], :attempts::int[], :statuses::text[], :sent::boolean[], :nexts::timestamptz[], :starts::timestamptz[],
+         :durations::int[], :responses::int[], :excerpts::text[], :reasons::text[], :finishes::timestamptz[])
+         as r(id, attempt, status, sent, next, started_at, duration_ms, response_status, excerpt, reason, finished_at)
+     ), decided as (
+       update webhook_deliveries d
+       set status = r.status, next_attempt_at = r.next, updated_at = r.finished_at,
+         batch_id = case when r.status = 'pending' then d.endpoint_id end,
+         attempt_count = d.attempt_count - case when r.sent then 0 else 1 end,
+         response_status = case when r.sent then r.response_status else d.response_status end,
+         response_body_excerpt = case when r.sent then r.excerpt else d.response_body_excerpt end,
+         error_reason = r.reason
+       from results r where d.id = r.id and d.status = 'in_flight' and d.attempt_count = r.attempt
+       returning d.id
+     ), recorded as (
+       -- One that counted as dead but was alive has its outcome after all.
+       insert into webhook_attempts as a (delivery_id, attempt, organization_id, started_at, duration_ms, response_status, error_reason)
+       select d.id, r.attempt, d.organization_id, r.started_at, r.duration_ms, r.response_status, r.reason
+       from results r join webhook_deliveries d on d.id = r.id where r.sent and not :bare::boolean
+       on conflict (delivery_id, attempt) do update
+         set started_at = excluded.started_at, duration_ms = excluded.duration_ms, response_status = excluded.response_status, error_reason = excluded.error_reason
+     ), health as materialized (
+       select * from unnest(:endpoints::uuid[], :successes::timestamptz[], :failures::timestamptz[], :lastReasons::text[], :counts::int[], :sinces::timestamptz[])
+         as h(id, success_at, failure_at, reason, failures, since)
+     ), held as materialized (
+       select e.id from webhook_endpoints e join health h on h.id = e.id
+       where h.failure_at is not null or e.consecutive_failures > 0 or e.last_success_at is null or e.last_success_at < h.success_at - interval '1 second'
+       order by e.id for no key update of e
+     ), touched as (
+       update webhook_endpoints e
+       set last_success_at = greatest(e.last_success_at, h.success_at), last_failure_at = greatest(e.last_failure_at, h.failure_at),
+         last_failure_reason = case when h.failure_at is null then e.last_failure_reason else h.reason end,
+         consecutive_failures = h.failures + case when h.success_at is null then e.consecutive_failures else 0 end,
+         failing_since = case when h.failures = 0 then null when h.success_at is null then coalesce(e.failing_since, h.since) else h.since end
+       from health h join held on held.id = h.id where e.id = h.id
+       returning e.id, e.organization_id, e.enabled, e.failing_since as since, e.consecutive_failures as failures
+     )
+     select (select coalesce(json_agg(id), '[]') from decided) as decided,
+       (select coalesce(json_agg(t), '[]') from touched t where enabled and since is not null) as failing`,
+    {
+      bare,
+      ids: results.map(({ delivery }) => delivery.id),
+      attempts: results.map(({ delivery }) => delivery.attempt),
+      statuses: results.map(({ outcome }) => STATUS[outcome]),
+      sent: results.map(wasSent),
+      nexts: results.map(({ nextAttemptAt, outcome, startedAt }) =>
+        outcome === 'released' ? startedAt : nextAttemptAt,
+      ),
+      starts: results.map(({ startedAt }) => startedAt),
+      durations: results.map(({ durationMs }) => durationMs),
+      responses: results.map(({ responseStatus }) => responseStatus),
+      // What a receiver wrote may be what cannot be stored.
+      excerpts: results.map(({ excerpt }) => (bare ? null : excerpt)),
+      reasons: results.map(({ errorReason }) => errorReason),
+      finishes: results.map(({ finishedAt }) => finishedAt),
+      endpoints: health.map(({ id }) => id),
+      successes: health.map(({ successAt }) => successAt),
+      failures: health.map(({ failureAt }) => failureAt),
+      lastReasons: health.map(({ reason }) => reason),
+      counts: health.map((one) => one.failures),
+      sinces: health.map(({ since }) => since),
+    },
+  );
+  return written!;
+}
+
+interface Health {
+  id: string;
+  successAt: Date | null;
+  failureAt: Date | null;
+  reason: string | null;
+  /** Failures since the last success in the group, or all. */
+  failures: number;
+  /** When the first of those happened. */
+  since: Date | null;
+}
+
+/** What the results of a group mean for their endpoints, in the order in which the requests ended. */
+function healthOf(results: readonly Result[]): Health[] {
+  const byEndpoint = new Map<string, Health>();
+  const sent = results.filter(wasSent).sort((a, b) => a.finishedAt.getTime() - b.finishedAt.getTime());
+  for (const { delivery, outcome, finishedAt, errorReason } of sent) {
+    const health = byEndpoint.get(delivery.endpointId) ?? {
+      id: delivery.endpointId,
+      successAt: null,
+      failureAt: null,
+      reason: null,
+      failures: 0,
+      since: null,
+    };
+    byEndpoint.set(
+      delivery.endpointId,
+      outcome === 'delivered'
+        ? { ...health, successAt: finishedAt, failures: 0, since: null }
+        : {
+            ...health,
+            failureAt: finishedAt,
+            reason: errorReason,
+            failures: health.failures + 1,
+            since: health.since ?? finishedAt,
+          },
+    );
+  }
+  return [...byEndpoint.values()];
+}

@@ -1,0 +1,163 @@
+import type { Row } from '../../../db/rows.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { refreshLeaseMs } from './account.ts';
+import type { Provider } from './providers/provider.ts';
+
+export type Delivery = Row<'integration_deliveries'>;
+
+/** Deliveries that this worker has to make now, each the first of its lane. */
+export interface Claimed {
+  kind: 'claimed';
+  lease: string;
+  deliveries: Delivery[];
+}
+
+/** Nothing is due: when something will be (epoch ms), or that nothing waits at all. */
+export type NothingDue = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'empty' };
+
+/** Requests of one delivery, at most: what is found or made before it, a refused token, and itself. */
+const MAX_REQUESTS = 6;
+/** The shortest lease (ms), for time that a delivery spends in this process and in PostgreSQL. */
+const SHORTEST_LEASE_MS = 20_000;
+/** Calls without an answer in a row after which a provider counts as away: it is asked by one delivery at a time, less and less often. */
+export const AWAY_AFTER = 3;
+
+/**
+ * How long (ms) a worker has for what it claimed: longer than the requests of a delivery may take, and than it may wait for another process that refreshes the tokens, so
+ * that the end means that the worker is gone.
+ */
+export function leaseMs(config: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
+  return Math.max(SHORTEST_LEASE_MS, MAX_REQUESTS * config.INTEGRATION_TIMEOUT_MS + refreshLeaseMs(config));
+}
+
+/**
+ * Claims what is due at a connection: as many lanes as the provider lets us call now, which every worker takes from one row. The lanes are leased, so that no other
+ * worker has them; those of a worker that died are due again when their lease ends.
+ * @param rate what the provider lets one connection do
+ */
+export async function claimDeliveries(
+  ctx: Ctx,
+  connectionId: string,
+  rate: Provider['rate'],
+  most: number,
+): Promise<Claimed | NothingDue> {
+  return transact(ctx, async (tx) => {
+    const pace = await lockPace(tx, connectionId, rate);
+    if (!pace) return { kind: 'empty' };
+    const now = tx.now.getTime();
+    const wait = waitOf(pace, rate, now);
+    if (wait) return (await hasLanes(tx, connectionId)) ? { kind: 'wait', ...wait } : { kind: 'empty' };
+    const allowed = Math.min(Math.floor(pace.tokens), pace.failures >= AWAY_AFTER ? 1 : most);
+    const lease = newId();
+    const deliveries = await tx.org.sql<Delivery>(CLAIM_SQL, {
+      connection: connectionId,
+      now: tx.now,
+      until: new Date(now + leaseMs(ctx.config)),
+      lease,
+      most: allowed,
+    });
+    await spend(tx, connectionId, pace.tokens - deliveries.length);
+    if (deliveries.length > 0) return { kind: 'claimed', lease, deliveries };
+    const [next] = await tx.org.sql<{ due: Date | null }>(
+      'select min(due_at) as due from integration_lanes where organization_id = :org and connection_id = :connection',
+      { connection: connectionId },
+    );
+    return next?.due
+      ? { kind: 'wait', wakeAt: next.due.getTime(), why: 'the next delivery is due later' }
+      : { kind: 'empty' };
+  });
+}
+
+/** The due lanes of a connection, longest due first, with the first pending delivery of each. A lane without any is over. */
+const CLAIM_SQL = `with due as (
+    select lane_id from integration_lanes
+    where organization_id = :org and connection_id = :connection and due_at <= :now
+    order by due_at limit :most for update skip locked
+  ), heads as (
+    select d.lane_id, h.* from due d left join lateral (
+      select i.id as delivery_id from integration_deliveries i
+      where i.connection_id = :connection and i.lane_id = d.lane_id and i.state = 'pending' order by i.position limit 1
+    ) h on true
+  ), leased as (
+    update integration_lanes l set due_at = :until, lease = :lease
+    from heads h where l.connection_id = :connection and l.lane_id = h.lane_id and h.delivery_id is not null
+  ), over as (
+    delete from integration_lanes l using heads h where l.connection_id = :connection and l.lane_id = h.lane_id and h.delivery_id is null
+  )
+  select i.* from heads h join integration_deliveries i on i.id = h.delivery_id order by i.position`;
+
+interface Pace {
+  tokens: number;
+  pausedUntil: number | null;
+  failures: number;
+}
+
+/** Locks the pace of a connection, with the tokens that it has by now; undefined for one that is gone. */
+async function lockPace(tx: Tx, connectionId: string, rate: Provider['rate']): Promise<Pace | undefined> {
+  const [row] = await tx.org.sql<{ tokens: number; paused_until: Date | null; failures: number }>(
+    `select least(cast(:capacity as float8), tokens + greatest(0, extract(epoch from cast(:now as timestamptz) - counted_at)) * :rate) as tokens,
+       paused_until, failures
+     from integration_pace where organization_id = :org and connection_id = :connection for update`,
+    { connection: connectionId, capacity: rate.capacity, rate: rate.perSecond, now: tx.now },
+  );
+  return row && { tokens: row.tokens, pausedUntil: row.paused_until?.getTime() ?? null, failures: row.failures };
+}
+
+/** Until when (epoch ms) no call may be made, and why; undefined where one may be made now. */
+function waitOf(
+  { pausedUntil, tokens }: Pace,
+  { perSecond }: Provider['rate'],
+  now: number,
+): { wakeAt: number; why: string } | undefined {
+  if (pausedUntil !== null && pausedUntil > now)
+    return { wakeAt: pausedUntil, why: 'the provider is away or asks to wait' };
+  if (tokens < 1) return { wakeAt: now + Math.ceil(((1 - tokens) / perSecond) * 1000), why: "the provider's limit" };
+  return undefined;
+}
+
+async function spend(tx: Tx, connectionId: string, tokens: number): Promise<void> {
+  await tx.org.sql(
+    'update integration_pace set tokens = :tokens, counted_at = :now where organization_id = :org and connection_id = :connection',
+    { connection: connectionId, tokens, now: tx.now },
+  );
+}
+
+async function hasLanes(tx: Tx, connectionId: string): Promise<boolean> {
+  const [row] = await tx.org.sql(
+    'select 1 from integration_lanes where organization_id = :org and connection_id = :connection limit 1',
+    { connection: connectionId },
+  );
+  return row !== undefined;
+}
+
+/**
+ * Takes one call from a connection's pace, for work that does not wait in its queue.
+ * @returns 0, or in how many ms to ask again
+ */
+export async function takeCall(ctx: Ctx, connectionId: string, rate: Provider['rate']): Promise<number> {
+  return transact(ctx, async (tx) => {
+    const pace = await lockPace(tx, connectionId, rate);
+    if (!pace) return 0;
+    const now = tx.now.getTime();
+    const wait = waitOf(pace, rate, now);
+    if (wait) return wait.wakeAt - now;
+    await spend(tx, connectionId, pace.tokens - 1);
+    return 0;
+  });
+}
+
+/**
+ * Has nothing ask a provider for a while that asks to wait (429): what is delivered, what is pushed, and what asks for its health. It answers, so it is not away.
+ * @returns false for a connection that is gone
+ */
+export async function pauseCalls(tx: Tx, connectionId: string, forMs: number): Promise<boolean> {
+  const rows = await tx.org.sql(
+    `update integration_pace set failures = 0, paused_until = greatest(paused_until, cast(:now as timestamptz) + :forMs * interval '1 millisecond')
+     where organization_id = :org and connection_id = :connection returning 1`,
+    { connection: connectionId, now: tx.now, forMs },
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MINUTE_MS } from '../../../lib/clock.ts';
+import type { TargetLimits } from '../../../lib/target-limits.ts';
+import type { DeliveryReport } from '../../../workflows/integration-delivery/contract.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import { atOnce, reader } from '../../platform/kernel/transact.ts';
+import { untilStored } from '../../platform/kernel/until-stored.ts';
+import { callFor, logRun, noteReauth, type ConnectionRow, type OpenAccount } from './account.ts';
+import { claimDeliveries, type Claimed, type Delivery } from './claim.ts';
+import { failureSentence } from './failure.ts';
+import { fieldsFor, readMappings } from './mapped.ts';
+import { RateLimited, ReauthRequired, Refused, type ActionContact, type Provider } from './providers/provider.ts';
+import { findAction, findProvider } from './registry.ts';
+import { settleDelivery, type Outcome } from './settle.ts';
+
+/** What a turn of deliveries works with. */
+export interface DeliveryTurn {
+  /** Bounds the calls that this process has open with one provider. */
+  limits: TargetLimits;
+  signal: AbortSignal;
+  /** Called with the number of deliveries made so far. */
+  reached?: (made: number) => void;
+}
+
+/** Calls side by side, each in a lane of its own. */
+const SIDE_BY_SIDE = 8;
+/** A turn ends after this long (ms), so that turns of many connections alternate. */
+const TURN_MS = 30_000;
+/** Shorter waits (ms) are waited out in the turn: a turn of a workflow costs more. */
+const SHORT_WAIT_MS = 1_500;
+/** How often (ms) it is asked whether a build that knows a connection's provider runs by now. */
+const UNKNOWN_PROVIDER_MS = 15 * MINUTE_MS;
+/** How long (ms) an outcome waits for a database that is away: within the lease of its lane. */
+const AWAY_MS = 10_000;
+/** A turn waits this long (ms) in the worker for a permit of a provider that answers. */
+const PATIENCE_MS = 500;
+
+/**
+ * Makes the deliveries of one connection that are due, side by side over its lanes and in order within each, as fast as the provider allows. Every delivery is settled
+ * by itself, so a worker that dies repeats at most what it had under way.
+ */
+export async function deliverTurn(ctx: Ctx, connectionId: string, turn: DeliveryTurn): Promise<DeliveryReport> {
+  const connection = await readLive(ctx, connectionId);
+  if (!connection) return { kind: 'done', why: 'the account is not connected' };
+  const provider = findProvider(connection.provider);
+  const wakeIn = (ms: number) => ctx.clock.now().getTime() + ms;
+  // Ended, its run would be started again by every sweep. A newer build goes on with it.
+  if (!provider)
+    return { kind: 'wait', wakeAt: wakeIn(UNKNOWN_PROVIDER_MS), why: 'this build does not know the provider' };
+  const permit = await turn.limits.acquireSoon(provider.id, organizationOf(ctx), PATIENCE_MS);
+  if ('retryInMs' in permit)
+    return { kind: 'wait', wakeAt: wakeIn(permit.retryInMs), why: 'this worker has as many calls open as it may' };
+  const tally: Tally = { made: 0, given: 0, error: '', hung: false };
+  const startedAt = ctx.clock.now();
+  try {
+    return await workOff(ctx, connection, provider, turn, tally);
+  } finally {
+    permit.release(tally.hung ? 'hung' : 'answered');
+    await noteTurn(ctx, connectionId, tally, startedAt);
+  }
+}
+
+interface Tally {
+  made: number;
+  given: number;
+  error: string;
+  hung: boolean;
+}
+
+async function workOff(
+  ctx: Ctx,
+  connection: ConnectionRow,
+  provider: Provider,
+  { signal, reached }: DeliveryTurn,
+  tally: Tally,
+): Promise<DeliveryReport> {
+  const endsAt = performance.now() + TURN_MS;
+  for (;;) {
+    signal.throwIfAborted();
+    const claimed = await claimDeliveries(ctx, connection.id, provider.rate, SIDE_BY_SIDE);
+    if (claimed.kind === 'empty') return { kind: 'done', why: `${tally.made} made, none is left` };
+    if (claimed.kind === 'wait') {
+      const inMs = claimed.wakeAt - ctx.clock.now().getTime();
+      if (inMs > SHORT_WAIT_MS || performance.now() + inMs > endsAt)
+        return { kind: 'wait', wakeAt: claimed.wakeAt, why: claimed.why };
+      await sleep(Math.max(5, inMs), undefined, { signal });
+      continue;
+    }
+    const needsPerson = await makeAll(ctx, connection, claimed, tally);
+    reached?.(tally.made);
+    if (needsPerson) return { kind: 'done', why: 'the account has to be connected again' };
+    if (performance.now() > endsAt) return { kind: 'more', why: `${tally.made} made` };
+  }
+}
+
+/** Makes what was claimed. Returns whether the account has to be connected again. */
+async function makeAll(
+  ctx: Ctx,
+  connection: ConnectionRow,
+  { lease, deliveries }: Claimed,
+  tally: Tally,
+): Promise<boolean> {
+  // Read anew each time: tokens may have been refreshed, the account connected again.
+  const current = (await readLive(ctx, connection.id)) ?? connection;
+  const account = callFor(ctx, current);
+  const { provider } = account;
+  const [contacts, mappings] = await Promise.all([
+    readContacts(ctx, deliveries),
+    readMappings(reader(ctx), current, provider),
+  ]);
+  let needsPerson = false;
+  await Promise.all(
+    deliveries.map(async (delivery) => {
+      const contact = delivery.contact_id ? (contacts.get(delivery.contact_id) ?? null) : null;
+      const fields = contact ? fieldsFor(mappings, contact, delivery.subscription_id) : {};
+      const outcome = await attempt(ctx, { account, delivery, contact, fields });
+      if (outcome.kind === 'done') tally.made += 1;
+      else if ('message' in outcome) tally.error = outcome.message;
+      if (outcome.kind === 'refused') tally.given += 1;
+      if (outcome.kind === 'unavailable') tally.hung = true;
+      if (outcome.kind === 'reauth') needsPerson = true;
+      await untilStored(ctx, () => settleDelivery(ctx, delivery, lease, outcome), { forMs: AWAY_MS });
+    }),
+  );
+  return needsPerson;
+}
+
+interface Work {
+  account: OpenAccount;
+  delivery: Delivery;
+  contact: ActionContact | null;
+  fields: Record<string, string>;
+}
+
+/** Does one action at its provider; whatever is thrown becomes an outcome. */
+async function attempt(ctx: Ctx, { account, delivery, contact, fields }: Work): Promise<Outcome> {
+  const { provider, call } = account;
+  const action = findAction(provider, delivery.action);
+  if (!action) return { kind: 'refused', message: `${provider.name} has no action ${delivery.action}.` };
+  const config = action.config.safeParse(delivery.config);
+  if (!config.success) return { kind: 'refused', message: 'The config of the action does not fit it any more.' };
+  if (action.contact === 'required' && !contact)
+    return { kind: 'refused', message: 'The action needs a contact, and this is about none.' };
+  try {
+    await action.perform(call, {
+      config: config.data,
+      deliveryId: delivery.id,
+      trigger: delivery.trigger_event,
+      data: delivery.data,
+      occurredAt: delivery.occurred_at,
+      contact,
+      fields,
+      isTest: false,
+    });
+    return { kind: 'done' };
+  } catch (error) {
+    return outcomeOf(ctx, error, account);
+  }
+}
+
+async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promise<Outcome> {
+  if (error instanceof RateLimited) return { kind: 'limited', retryAfterMs: error.retryAfterMs };
+  if (error instanceof Refused) return { kind: 'refused', message: error.message };
+  if (error instanceof ReauthRequired) {
+    const needsPerson = await noteReauth(ctx, account.refused(error), error.message);
+    return needsPerson ? { kind: 'reauth' } : { kind: 'limited', retryAfterMs: SHORT_WAIT_MS };
+  }
+  // No answer, or a fault of our own, or an answer that nobody foresaw: this delivery fails, the others go on.
+  return { kind: 'unavailable', message: failureSentence(ctx, error, account.provider) };
+}
+
+/** The connection, if something may be delivered there. */
+async function readLive(ctx: Ctx, id: string): Promise<ConnectionRow | undefined> {
+  const [row] = await reader(ctx).sql<ConnectionRow>(
+    `select * from integration_connections where organization_id = :org and id = :id and status in ('connected', 'degraded')`,
+    { id },
+  );
+  return row;
+}
+
+async function readContacts(ctx: Ctx, deliveries: readonly Delivery[]): Promise<Map<string, ActionContact>> {
+  const ids = deliveries.flatMap(({ contact_id: id }) => id ?? []);
+  if (ids.length === 0) return new Map();
+  const rows = await reader(ctx).sql<ActionContact>(
+    `select id, email, first_name, last_name, company, phone, custom_fields from contacts
+     where organization_id = :org and id = any(cast(:ids as uuid[]))`,
+    { ids },
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Writes the turn into the connection's log, and when something was last delivered. */
+async function noteTurn(ctx: Ctx, connectionId: string, { made, given, error }: Tally, startedAt: Date): Promise<void> {
+  if (made === 0 && error === '') return;
+  const detail = error === '' ? '' : `${given > 0 ? `${given} given up; ` : ''}${error}`;
+  await logRun(ctx, connectionId, {
+    kind: 'dispatch',
+    status: error === '' ? 'success' : 'error',
+    detail,
+    records: made,
+    startedAt,
+  });
+  await atOnce(ctx).sql(
+    `update integration_connections set last_synced_at = case when :made > 0 then cast(:now as timestamptz) else last_synced_at end,
+       last_error = coalesce(:error, last_error), last_error_at = case when cast(:error as text) is null then last_error_at else :now end
+     where organization_id = :org and id = :id`,
+    { id: connectionId, made, now: ctx.clock.now(), error: error === '' ? null : error.slice(0, 500) },
+  );
+}

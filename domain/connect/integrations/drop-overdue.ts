@@ -1,0 +1,101 @@
+import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { ZERO_UUID } from '../../../lib/ids.ts';
+import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { addDeadLetter, INTEGRATION_BACKLOG } from '../../platform/dead-letters.ts';
+import { logRunIn } from './account.ts';
+import type { Delivery } from './claim.ts';
+import { emitSettled } from './settle.ts';
+
+/** How many actions wait at most for one account that has to be connected again; of more, the oldest are dropped. */
+export const MOST_WAITING = 10_000;
+/** Actions that one transaction drops at most. */
+const PAGE = 1_000;
+
+/**
+ * Bounds what waits for accounts that have to be connected again: what is older than INTEGRATION_REAUTH_DAYS, and the oldest of more than {@link MOST_WAITING}, is
+ * dropped. The connection's log and one dead letter for each connection say how much; whoever asked for an action is told by its event.
+ * @returns how many actions were dropped
+ */
+export async function dropOverdue(deps: Deps): Promise<number> {
+  let dropped = 0;
+  for (let after = ZERO_UUID; ;) {
+    const ended = await across(deps.db, 'maintenance').sql<
+      Columns<'integration_connections', 'id' | 'organization_id'>
+    >(
+      `select id, organization_id from integration_connections where status = 'reauth_required' and id > :after order by id limit :page`,
+      { after, page: PAGE },
+    );
+    for (const { id, organization_id: organizationId } of ended) {
+      const ctx = systemCtx(deps, organizationId, 'integration-overdue');
+      for (let count = PAGE; count === PAGE;) dropped += count = await dropPage(ctx, id);
+    }
+    if (ended.length < PAGE) return dropped;
+    after = ended.at(-1)!.id;
+  }
+}
+
+/** Drops a page of what waits for too long; nothing once the account is connected again. */
+function dropPage(ctx: Ctx, connectionId: string): Promise<number> {
+  return transact(ctx, async (tx) => {
+    // Whoever connects the account again waits until this is over: what is left then goes on.
+    const [connection] = await tx.org.sql<Columns<'integration_connections', 'label'>>(
+      `select label from integration_connections
+       where organization_id = :org and id = :connection and status = 'reauth_required' for no key update`,
+      { connection: connectionId },
+    );
+    if (!connection) return 0;
+    const days = ctx.config.INTEGRATION_REAUTH_DAYS;
+    const rows = await tx.org.sql<Pick<Delivery, 'id' | 'connection_id' | 'action' | 'source'>>(DROP_SQL, {
+      connection: connectionId,
+      before: new Date(tx.now.getTime() - days * DAY_MS),
+      most: MOST_WAITING,
+      page: PAGE,
+    });
+    if (rows.length === 0) return 0;
+    const why = `the account has to be connected again, and nothing waits for that longer than ${days} days, nor more than ${MOST_WAITING} actions`;
+    for (const row of rows) emitSettled(tx, row, `Dropped: ${why}.`);
+    await say(tx, connectionId, { dropped: rows.length, label: connection.label, why });
+    return rows.length;
+  });
+}
+
+/** Lanes of which nothing is left end when they are claimed the next time. */
+const DROP_SQL = `with overdue as (
+    select id from integration_deliveries
+    where organization_id = :org and connection_id = :connection and state = 'pending' and (created_at < :before or position <= (
+      select position from integration_deliveries where organization_id = :org and connection_id = :connection and state = 'pending'
+      order by position desc offset :most limit 1))
+    order by position limit :page
+  )
+  delete from integration_deliveries d using overdue o where d.organization_id = :org and d.id = o.id
+  returning d.id, d.connection_id, d.action, d.source`;
+
+interface Said {
+  dropped: number;
+  label: string;
+  why: string;
+}
+
+/** Tells people, in the log of the connection and as its one dead letter, which counts until it is settled. */
+async function say(tx: Tx, connectionId: string, { dropped, label, why }: Said): Promise<void> {
+  const [letter] = await tx.org.sql<{ dropped: string | null }>(
+    `select payload ->> 'dropped' as dropped from dead_letters
+     where organization_id = :org and task_type = :type and task_id = :task and status = 'pending' for update`,
+    { type: INTEGRATION_BACKLOG, task: connectionId },
+  );
+  const total = dropped + Number(letter?.dropped ?? 0);
+  await addDeadLetter(tx, {
+    taskId: connectionId,
+    taskType: INTEGRATION_BACKLOG,
+    payload: { connection_id: connectionId, dropped: String(total) },
+    error: `${total} ${total === 1 ? 'action' : 'actions'} for ${label} were dropped: ${why}.`,
+    attempts: 0,
+    maxAttempts: 0,
+    nextRetryAt: null,
+  });
+  const detail = `${dropped} dropped: ${why}`;
+  await logRunIn(tx, connectionId, { kind: 'dispatch', status: 'error', detail, records: 0, startedAt: tx.now });
+}

@@ -1,0 +1,149 @@
+import { json } from '../../../db/connection.ts';
+import { badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { signal } from '../../../temporal/dispatch.ts';
+import {
+  integrationDeliveryWorkflow,
+  type IntegrationDeliverySignals,
+} from '../../../workflows/integration-delivery/contract.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { findAction, providerOf, schemaFaults } from './registry.ts';
+
+/** What a caller asks a provider to do. */
+export interface ActionRequest {
+  connectionId: string;
+  /** Its whole name, such as `slack.notify`. */
+  action: string;
+  /** As its schema says. */
+  config: Record<string, unknown>;
+  /** Whom it is about; actions about one contact happen one after the other. */
+  contactId: string | null;
+  /** Data of what happened, for texts and mappings. */
+  data: Record<string, unknown>;
+  /** The trigger that it follows, such as `email.replied`. */
+  trigger?: string | null;
+  /** When that was; now unless said. */
+  occurredAt?: Date;
+  /** Who asks: comes back in the event `integration.action_settled`, which is emitted only with it. Ids and kinds. */
+  source: Record<string, string> | null;
+}
+
+/**
+ * Adds an action to what waits for a connection's provider, in the caller's transaction. It is done at least once; a provider that is away delays it, and
+ * nothing else. What became of it comes as the event `integration.action_settled` with the given source.
+ * @returns the id of the delivery
+ * @throws AppError not_found for a connection or contact that the workspace does not have, bad_request for an action that the connection's provider
+ *   does not have, or a config that does not fit it
+ */
+export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Promise<string> {
+  const { connectionId, contactId } = request;
+  const [row] = await tx.org.sql<{ id: string; provider: string; known: boolean }>(
+    `select c.id, c.provider, (cast(:contact as uuid) is null
+       or exists (select from contacts p where p.organization_id = :org and p.id = :contact)) as known
+     from integration_connections c where c.organization_id = :org and c.id = :id`,
+    { id: isUuid(connectionId) ? connectionId : null, contact: contactId },
+  );
+  if (!row) throw notFound('Connection');
+  if (!row.known) throw notFound('Contact');
+  const problems = actionProblems(row, request.action, request.config);
+  if (problems.length > 0) throw badRequest('The action cannot be carried out', problems);
+  const [id] = await addDeliveries(tx, [
+    {
+      // As the row has it: the run of the connection's deliveries is named after it.
+      connectionId: row.id,
+      action: request.action,
+      config: request.config,
+      contactId,
+      data: request.data,
+      trigger: request.trigger ?? null,
+      occurredAt: request.occurredAt ?? tx.now,
+      source: request.source,
+      subscriptionId: null,
+    },
+  ]);
+  return id!;
+}
+
+/** Faults of an action and its config for a connection; `path` is where both stand in what a caller sent. */
+export function actionProblems(
+  connection: { provider: string },
+  action: string,
+  config: unknown,
+  path = 'body',
+): Problem[] {
+  const found = findAction(providerOf(connection), action);
+  if (!found) return [{ path: `${path}.action`, message: `is no action of ${connection.provider}` }];
+  return schemaFaults(found.config, config, `${path}.config`);
+}
+
+/** One delivery, as it is stored. */
+export interface NewDelivery {
+  connectionId: string;
+  action: string;
+  config: Record<string, unknown>;
+  contactId: string | null;
+  data: Record<string, unknown>;
+  trigger: string | null;
+  occurredAt: Date;
+  source: Record<string, string> | null;
+  subscriptionId: string | null;
+}
+
+/**
+ * Stores deliveries in their order. Those of contacts that are gone are left out. The lanes are locked before anything is added to them, in one order, so that what
+ * is delivered first was committed first, and a lane does not end while something is added to it.
+ * @returns the ids, in the order of what was given; those that were left out included
+ */
+export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Promise<string[]> {
+  if (given.length === 0) return [];
+  const ids = given.map(() => newId());
+  await tx.org.sql(
+    `insert into integration_lanes (connection_id, lane_id, organization_id, due_at)
+     select distinct g.connection_id, g.lane_id, cast(:org as uuid), cast(:now as timestamptz)
+     from unnest(cast(:connections as uuid[]), cast(:lanes as uuid[]), cast(:contacts as uuid[])) as g(connection_id, lane_id, contact_id)
+     where g.contact_id is null or exists (select from contacts p where p.organization_id = :org and p.id = g.contact_id)
+     order by 1, 2
+     on conflict (connection_id, lane_id) do update set due_at = integration_lanes.due_at`,
+    {
+      now: tx.now,
+      connections: given.map(({ connectionId }) => connectionId),
+      lanes: given.map(({ connectionId, contactId }) => contactId ?? connectionId),
+      contacts: given.map(({ contactId }) => contactId),
+    },
+  );
+  await tx.org.sql(
+    `insert into integration_deliveries
+       (id, organization_id, connection_id, lane_id, contact_id, subscription_id, action, config, trigger_event, data, occurred_at, source, state, created_at)
+     select g.id, :org, g.connection_id, g.lane_id, g.contact_id, g.subscription_id, g.action, cast(g.config as jsonb), g.trigger_event,
+       cast(g.data as jsonb), g.occurred_at, cast(g.source as jsonb), 'pending', :now
+     from unnest(cast(:ids as uuid[]), cast(:connections as uuid[]), cast(:lanes as uuid[]), cast(:contacts as uuid[]), cast(:subscriptions as uuid[]),
+       cast(:actions as text[]), cast(:configs as text[]), cast(:triggers as text[]), cast(:payloads as text[]), cast(:times as timestamptz[]),
+       cast(:sources as text[])) with ordinality
+       as g(id, connection_id, lane_id, contact_id, subscription_id, action, config, trigger_event, data, occurred_at, source, place)
+     where g.contact_id is null or exists (select from contacts p where p.organization_id = :org and p.id = g.contact_id)
+     order by g.place`,
+    {
+      now: tx.now,
+      ids,
+      connections: given.map(({ connectionId }) => connectionId),
+      lanes: given.map(({ connectionId, contactId }) => contactId ?? connectionId),
+      contacts: given.map(({ contactId }) => contactId),
+      subscriptions: given.map(({ subscriptionId }) => subscriptionId),
+      actions: given.map(({ action }) => action),
+      configs: given.map(({ config }) => json(config)),
+      triggers: given.map(({ trigger }) => trigger),
+      payloads: given.map(({ data }) => json(data)),
+      times: given.map(({ occurredAt }) => occurredAt.toISOString()),
+      sources: given.map(({ source }) => (source ? json(source) : null)),
+    },
+  );
+  for (const connectionId of new Set(given.map((delivery) => delivery.connectionId)))
+    wakeDeliveries(tx, connectionId, given[0]!.source ? 'action' : 'event');
+  return ids;
+}
+
+/** Has the deliveries of a connection go on after the commit; starts their run where there is none. */
+export function wakeDeliveries(tx: Tx, connectionId: string, cause: IntegrationDeliverySignals['more']['cause']): void {
+  const args = { organizationId: tx.org.organizationId, connectionId };
+  tx.intend(signal(integrationDeliveryWorkflow, args, 'more', { cause }));
+}

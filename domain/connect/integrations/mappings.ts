@@ -1,0 +1,174 @@
+import type { Row } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { badRequest, type Problem } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { assertAsSeen } from '../../platform/as-seen.ts';
+import { callFor } from './account.ts';
+import { asAppErrors, foundConnection, readConnection } from './connections.ts';
+import { CUSTOM_PREFIX, SOURCE_FIELDS } from './mapped.ts';
+import type { ExternalField } from './providers/provider.ts';
+import { findProvider } from './registry.ts';
+
+export type FieldMapping = Row<'integration_field_mappings'>;
+
+/** The mappings of a connection, which are replaced together. */
+export interface Mappings {
+  mappings: FieldMapping[];
+  /** When they were replaced; of those that the provider comes with, when the connection was made. */
+  updatedAt: Date;
+}
+
+/** How one field of the provider gets its value. */
+export interface MappingInput {
+  external_field: string;
+  sendsets_field?: string | undefined;
+  transform?: '' | FieldMapping['transform'] | undefined;
+  static_value?: string | undefined;
+}
+
+/** Mappings of a connection in their order: its own, or those that its provider comes with. @throws AppError not_found */
+export async function listMappings(ctx: Ctx, connectionId: string): Promise<Mappings> {
+  const connection = await readConnection(ctx, connectionId);
+  const own = await ownMappings(reader(ctx), connection.id);
+  if (own.length > 0) return { mappings: own, updatedAt: own[0]!.created_at };
+  const push = findProvider(connection.provider)?.push;
+  const defaults = (push?.defaults ?? []).map(({ from, to }, position): FieldMapping => ({
+    // Not stored: they are the provider's, until the connection has its own.
+    id: connection.id,
+    organization_id: connection.organization_id,
+    connection_id: connection.id,
+    subscription_id: null,
+    direction: 'push',
+    object_name: push!.object,
+    source_field: from,
+    external_field: to,
+    transform: 'none',
+    static_value: '',
+    is_default: true,
+    position,
+    created_at: connection.created_at,
+  }));
+  return { mappings: defaults, updatedAt: connection.created_at };
+}
+
+/** The mappings of its own that a connection has, in their order; all were stored at the same moment. */
+function ownMappings(org: OrgScope, connectionId: string): Promise<FieldMapping[]> {
+  return org.sql<FieldMapping>(
+    'select * from integration_field_mappings where organization_id = :org and connection_id = :id order by position',
+    { id: connectionId },
+  );
+}
+
+/** Faults of mappings by themselves. */
+export function mappingProblems(mappings: readonly Partial<MappingInput>[] | undefined): Problem[] {
+  const problems: Problem[] = [];
+  const seen = new Set<string>();
+  for (const [index, mapping] of (mappings ?? []).entries()) {
+    const path = `body.mappings.${index}`;
+    const isStatic = mapping.transform === 'static';
+    if (!isStatic && !mapping.sendsets_field)
+      problems.push({ path: `${path}.sendsets_field`, message: 'is required unless transform is static' });
+    if (!isStatic && mapping.sendsets_field && !isSource(mapping.sendsets_field))
+      problems.push({
+        path: `${path}.sendsets_field`,
+        message: `is none of ${SOURCE_FIELDS.join(', ')}, ${CUSTOM_PREFIX}<key>`,
+      });
+    if (isStatic && !mapping.static_value)
+      problems.push({ path: `${path}.static_value`, message: 'is required when transform is static' });
+    if (mapping.external_field && seen.has(mapping.external_field))
+      problems.push({ path: `${path}.external_field`, message: 'is mapped twice' });
+    if (mapping.external_field) seen.add(mapping.external_field);
+  }
+  return problems;
+}
+
+function isSource(field: string): boolean {
+  return (
+    SOURCE_FIELDS.some((known) => known === field) ||
+    (field.startsWith(CUSTOM_PREFIX) && field.length > CUSTOM_PREFIX.length)
+  );
+}
+
+/**
+ * Faults of mappings by the provider's own schema, where it can be asked: fields that it does not have, cannot be written, or take other values.
+ * @throws AppError not_found, service_unavailable where the provider does not answer
+ */
+export async function schemaProblems(
+  ctx: Ctx,
+  connectionId: string,
+  mappings: readonly MappingInput[],
+): Promise<Problem[]> {
+  const connection = await readConnection(ctx, connectionId);
+  const { provider, call } = callFor(ctx, connection);
+  if (!provider.push?.readFields || mappings.length === 0) return [];
+  const fields = await asAppErrors(provider, 'body.mappings', () => provider.push!.readFields!(call));
+  const byName = new Map(fields.map((field) => [field.name, field]));
+  return mappings.flatMap((mapping, index) => {
+    const problem = problemOf(mapping, byName.get(mapping.external_field), provider.name);
+    return problem ? [{ path: `body.mappings.${index}.${problem.field}`, message: problem.message }] : [];
+  });
+}
+
+function problemOf(
+  { transform, static_value: fixed }: MappingInput,
+  field: ExternalField | undefined,
+  provider: string,
+): { field: string; message: string } | undefined {
+  if (!field) return { field: 'external_field', message: `is no field at ${provider}` };
+  if (field.readOnly) return { field: 'external_field', message: `cannot be written at ${provider}` };
+  if (transform === 'static' && field.options && field.options.length > 0 && !field.options.includes(fixed ?? ''))
+    return {
+      field: 'static_value',
+      message: `is none of the values that ${provider} takes: ${field.options.slice(0, 20).join(', ')}`,
+    };
+  return undefined;
+}
+
+/**
+ * Replaces all mappings of a connection. An empty list brings those of the provider back.
+ * @param options.found faults by the provider's schema, see {@link schemaProblems}
+ * @param options.expectedUpdatedAt the `updated_at` of the mappings that the caller has seen
+ * @throws AppError not_found, bad_request, conflict when they have another `updated_at` by now
+ */
+export async function replaceMappings(
+  ctx: Ctx,
+  connectionId: string,
+  input: { object?: string | undefined; mappings: readonly MappingInput[] },
+  { found, expectedUpdatedAt }: { found: readonly Problem[]; expectedUpdatedAt?: Date | undefined },
+): Promise<Mappings> {
+  const problems = [...mappingProblems(input.mappings), ...found];
+  if (problems.length > 0) throw badRequest('The fields cannot be mapped', problems);
+  await transact(ctx, async (tx) => {
+    const connection = await foundConnection(tx.org, connectionId, 'for update');
+    const [before] = await ownMappings(tx.org, connection.id);
+    assertAsSeen('The mapping of fields', (before ?? connection).created_at, expectedUpdatedAt);
+    await tx.org.table('integration_field_mappings').where({ connection_id: connection.id }).delete();
+    const object = input.object ?? findProvider(connection.provider)?.push?.object ?? 'contact';
+    if (input.mappings.length > 0)
+      await tx.org.insert(
+        'integration_field_mappings',
+        input.mappings.map((mapping, position) => ({
+          id: newId(),
+          connection_id: connection.id,
+          subscription_id: null,
+          direction: 'push' as const,
+          object_name: object,
+          source_field: mapping.transform === 'static' ? '' : (mapping.sendsets_field ?? ''),
+          external_field: mapping.external_field,
+          transform: mapping.transform || 'none',
+          static_value: mapping.static_value ?? '',
+          position,
+          created_at: tx.now,
+        })),
+      );
+    tx.audit({
+      action: 'integration.fields_mapped',
+      entityType: 'integration_connection',
+      entityId: connection.id,
+      changes: { fields: input.mappings.map(({ external_field: field }) => field) },
+    });
+  });
+  return listMappings(ctx, connectionId);
+}

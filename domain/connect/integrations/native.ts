@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { Problem } from '../../../lib/errors.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { addContactTag, removeContactTag } from '../../directory/contact-tags.ts';
+import { NATIVE, partsOfAction, schemaFaults } from './registry.ts';
+
+type NativeAction = (tx: Tx, contactId: string, categoryId: string) => Promise<boolean>;
+
+/** Actions of Heron itself that a subscription can name; automations have more. */
+const ACTIONS: Readonly<Record<string, NativeAction>> = { add_tag: addContactTag, remove_tag: removeContactTag };
+const NAMES = Object.keys(ACTIONS).map((verb) => `${NATIVE}.${verb}`);
+const configOfAction = z.strictObject({ category_id: z.uuid() });
+
+/** Faults of an action of Heron itself and its config. */
+export function nativeProblems(action: string, config: unknown): Problem[] {
+  if (!actionOf(action))
+    return [{ path: 'body.action', message: `is none of ${NAMES.join(', ')}; an automation can do more` }];
+  return schemaFaults(configOfAction, config, 'body.config');
+}
+
+/** Carries an action out, in the caller's transaction. What it names may be gone: then nothing happens. */
+export async function performNative(
+  tx: Tx,
+  { action, config, contactId }: { action: string; config: unknown; contactId: string | null },
+): Promise<void> {
+  const perform = actionOf(action);
+  const checked = configOfAction.safeParse(config);
+  if (perform && checked.success && contactId) await perform(tx, contactId, checked.data.category_id);
+}
+
+function actionOf(action: string): NativeAction | undefined {
+  const { verb } = partsOfAction(action);
+  return Object.hasOwn(ACTIONS, verb) ? ACTIONS[verb] : undefined;
+}

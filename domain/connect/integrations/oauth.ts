@@ -1,0 +1,232 @@
+import { across } from '../../../db/across.ts';
+import { json } from '../../../db/connection.ts';
+import type { Row } from '../../../db/rows.ts';
+import { MINUTE_MS } from '../../../lib/clock.ts';
+import { codeChallenge, newSecret, sha256 } from '../../../lib/crypto.ts';
+import { AppError, badRequest, type Problem } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { SEAL_PLACES } from '../../../lib/seal-places.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
+import { newSigningSecret, sealFor, tokenEnd, type ConnectionRow } from './account.ts';
+import { openCall } from './call.ts';
+import { asAppErrors, foundConnection, insertConnection, renewConnection } from './connections.ts';
+import { Refused, type Provider, type ProviderAccount, type TokenFields } from './providers/provider.ts';
+import { findProvider, providerOf } from './registry.ts';
+import { accountBase, requestProviderTokens, requireClient, tokensIn, type OAuthClient } from './tokens.ts';
+
+/** How long (ms) a person has to consent. */
+const CONSENT_MS = 15 * MINUTE_MS;
+/** The path below API_PUBLIC_URL at which providers send people back. */
+export const CALLBACK_PATH = '/integrations/oauth/callback';
+
+type StateRow = Row<'integration_oauth_states'>;
+
+/** What a person asks for who begins to connect an account. */
+export interface ConsentInput {
+  provider?: string | undefined;
+  label?: string | undefined;
+  /** Connects the account of this connection anew. */
+  connection_id?: string | undefined;
+}
+
+/** Faults of a request to begin, by its form alone. */
+export function consentProblems({ provider: id }: ConsentInput): Problem[] {
+  const provider = id === undefined ? undefined : findProvider(id);
+  if (id !== undefined && !provider)
+    return [{ path: 'body.provider', message: 'is no provider: GET /v1/integrations/catalog lists them' }];
+  if (provider && !provider.oauth)
+    return [
+      {
+        path: 'body.provider',
+        message: `accounts of ${provider.name} are connected by a key: use POST /v1/integrations/connections`,
+      },
+    ];
+  return [];
+}
+
+/**
+ * Begins to connect an account by the consent of its person. The address is for the browser of the person who begins: whoever comes back is refused unless
+ * they are signed in as the same person.
+ * @throws AppError bad_request, not_found for a connection, service_unavailable where the installation has no client
+ */
+export async function startProviderConsent(
+  ctx: Ctx,
+  input: ConsentInput & { provider: string },
+): Promise<{ url: string; expiresAt: Date }> {
+  const problems = consentProblems(input);
+  if (problems.length > 0) throw badRequest('The account cannot be connected', problems);
+  const provider = findProvider(input.provider)!;
+  const client = requireClient(ctx.config, provider);
+  const [state, verifier] = [newSecret(), newSecret()];
+  const expiresAt = await transact(ctx, async (tx) => {
+    const existing = input.connection_id ? await foundConnection(tx.org, input.connection_id) : undefined;
+    if (existing && existing.provider !== provider.id)
+      throw badRequest('The account cannot be connected', [
+        { path: 'body.connection_id', message: `is a connection of ${existing.provider}` },
+      ]);
+    const id = newId();
+    const expires = new Date(tx.now.getTime() + CONSENT_MS);
+    await tx.org.insert('integration_oauth_states', {
+      id,
+      provider: provider.id,
+      state_hash: sha256(state),
+      session_id: ctx.actor.sessionId ?? '',
+      connection_id: existing?.id ?? null,
+      label: input.label ?? '',
+      sealed: ctx.keyring.seal(verifier, SEAL_PLACES.integrationState(id)),
+      actor: json({ kind: 'session', userId: ctx.actor.userId, allowedMailboxes: null }),
+      created_at: tx.now,
+      expires_at: expires,
+    });
+    return expires;
+  });
+  return { url: authorizationUrl(ctx, client, { state, verifier }), expiresAt };
+}
+
+function authorizationUrl(ctx: Ctx, client: OAuthClient, secrets: { state: string; verifier: string }): string {
+  const { oauth, clientId, authorizeUrl } = client;
+  const url = new URL(authorizeUrl);
+  const parameters: Record<string, string> = {
+    ...oauth.parameters,
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: callbackOf(ctx),
+    state: secrets.state,
+    ...(oauth.scopes.length > 0 ? { scope: oauth.scopes.join(oauth.scopeSeparator ?? ' ') } : {}),
+    ...(oauth.pkce
+      ? {
+          code_challenge: codeChallenge(secrets.verifier),
+          code_challenge_method: 'S256',
+        }
+      : {}),
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+function callbackOf({ config }: Pick<Ctx, 'config'>): string {
+  return `${config.API_PUBLIC_URL}${CALLBACK_PATH}`;
+}
+
+/** What the provider's redirect carries: a code, or why there is none. */
+export interface ConsentReturn {
+  state: string;
+  code: string;
+  error: string;
+}
+
+/**
+ * A provider has sent a browser back: exchanges the code, asks whose account it is, and stores the connection. A state counts once, for 15 minutes, for the
+ * person who began.
+ * @param ctx acts as the person who is signed in in the browser
+ * @throws AppError unauthorized where nobody is signed in, forbidden for somebody else, not_found for a state that is over, bad_request with
+ *   what the provider says, service_unavailable
+ */
+export async function finishProviderConsent(ctx: Ctx, { state, code, error }: ConsentReturn): Promise<ConnectionRow> {
+  const row = await findState(ctx, state);
+  if (ctx.actor.kind === 'anonymous')
+    throw new AppError('unauthorized', 'Sign in as the person who began to connect the account', {
+      fix: 'Sign in in this browser, then load this page again.',
+    });
+  if (row.actor.userId !== ctx.actor.userId)
+    throw new AppError('forbidden', 'Somebody else began to connect this account');
+  const own: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: row.organization_id } };
+  await assertMember(own);
+  await takeState(own, row);
+  const provider = providerOf(row);
+  if (error || !code) {
+    const said = /^\w{1,60}$/.test(error) ? error : 'no code';
+    throw badRequest(`${provider.name} gave no consent (${said})`);
+  }
+  const verifier = ctx.keyring.open(row.sealed, SEAL_PLACES.integrationState(row.id)).toString('utf8');
+  return asAppErrors(provider, 'query.code', async () => {
+    const client = requireClient(ctx.config, provider);
+    const fields = await requestProviderTokens(ctx, provider, client, {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: callbackOf(ctx),
+      ...(client.oauth.pkce ? { code_verifier: verifier } : {}),
+    });
+    const accessToken = String(fields.access_token);
+    const apiBase = accountBase(client, fields);
+    if (apiBase === null) throw new Refused(`${provider.name} names an address for the account that is not its own`);
+    const call = openCall(own, provider, { apiBase: apiBase ?? null, accessToken: async () => accessToken });
+    const account = await client.oauth.readAccount(call, fields);
+    return storeConsent(own, row, { provider, client, fields, account, apiBase: apiBase ?? null });
+  });
+}
+
+async function findState(ctx: Ctx, state: string): Promise<StateRow> {
+  const [row] = await across(ctx.db, 'credential').sql<StateRow>(
+    'select * from integration_oauth_states where state_hash = :hash and used_at is null and expires_at > :now',
+    { hash: sha256(state), now: ctx.clock.now() },
+  );
+  if (!row) throw over();
+  return row;
+}
+
+/** Marks a state as used: of two that come back with it, one goes on. */
+async function takeState(ctx: Ctx, { id }: StateRow): Promise<void> {
+  const [taken] = await atOnce(ctx).sql(
+    'update integration_oauth_states set used_at = :now where organization_id = :org and id = :id and used_at is null returning id',
+    { id, now: ctx.clock.now() },
+  );
+  if (!taken) throw over();
+}
+
+function over(): AppError {
+  return new AppError('not_found', 'This link has expired, or has been used already', {
+    fix: 'Begin again where you started to connect the account.',
+  });
+}
+
+/** Whether the person may still connect accounts in that workspace. */
+async function assertMember(ctx: Ctx): Promise<void> {
+  const [row] = await reader(ctx).sql<{ allowed: boolean }>(
+    `select (r.is_owner or 'manage_settings' = any(r.permissions)) as allowed
+     from memberships m join roles r on r.id = m.role_id where m.organization_id = :org and m.user_id = :user`,
+    { user: ctx.actor.userId },
+  );
+  if (!row?.allowed) throw new AppError('forbidden', 'Your role may not connect accounts in this workspace');
+}
+
+interface GivenConsent {
+  provider: Provider;
+  client: OAuthClient;
+  fields: TokenFields;
+  account: ProviderAccount;
+  apiBase: string | null;
+}
+
+async function storeConsent(ctx: Ctx, state: StateRow, given: GivenConsent): Promise<ConnectionRow> {
+  const { provider, fields, account, apiBase } = given;
+  const id = state.connection_id ?? newId();
+  const sealed = sealFor(ctx.keyring, id, tokensIn(fields));
+  const scopes = grantedScopes(given);
+  return transact(ctx, async (tx) => {
+    const tokenEnds = tokenEnd(fields, tx.now);
+    if (!state.connection_id) {
+      const signing = provider.inbound ? newSigningSecret(ctx.keyring, id).sealed : null;
+      return insertConnection(ctx, tx, {
+        id,
+        provider,
+        label: state.label,
+        account,
+        sealed,
+        tokenEnds,
+        scopes,
+        apiBase,
+        signing,
+        inbound: null,
+      });
+    }
+    return renewConnection(tx, id, { account, sealed, tokenEnds, scopes, apiBase });
+  });
+}
+
+function grantedScopes({ client: { oauth }, fields }: GivenConsent): string[] {
+  if (oauth.scopesIn) return [...oauth.scopesIn(fields)];
+  const { scope } = fields;
+  return typeof scope === 'string' ? scope.split(/[\s,]+/).filter(Boolean) : [...oauth.scopes];
+}

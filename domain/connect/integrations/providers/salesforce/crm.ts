@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { DAY_MS, MINUTE_MS, utcDay } from '../../../../../lib/clock.ts';
+import {
+  RateLimited,
+  Refused,
+  type ExternalField,
+  type ProviderAnswer,
+  type ProviderCall,
+  type ProviderRequest,
+} from '../provider.ts';
+import { filledFields, upsertByLookup, type Crm, type Fields } from '../crm.ts';
+
+const API = '/services/data/v62.0';
+/** Salesforce counts the requests of a rolling day and does not say when there is room again. */
+const OVER_LIMIT_WAIT_MS = 15 * MINUTE_MS;
+
+/** Salesforce's contacts, completed tasks and opportunities. */
+export const salesforceCrm: Crm = {
+  name: 'Salesforce',
+  // By a query and not by the upsert on Email: that one answers 300 where several contacts have the address, and 404 for some endings of addresses.
+  async upsertContact(call, email, fields) {
+    const known = filledFields(fields);
+    return upsertByLookup(salesforceCrm, call, email, known, () =>
+      // A contact must have a last name there.
+      create(call, 'Contact', { ...known, LastName: known.LastName ?? email, Email: email }),
+    );
+  },
+  async findContact(call, email) {
+    const quoted = email.replaceAll(/[\\']/g, (mark) => `\\${mark}`);
+    const { json } = await ask(call, {
+      method: 'GET',
+      path: `${API}/query`,
+      query: { q: `SELECT Id FROM Contact WHERE Email = '${quoted}' ORDER BY CreatedDate ASC LIMIT 1` },
+    });
+    return z.object({ records: z.array(z.object({ Id: z.string() })) }).parse(json).records[0]?.Id;
+  },
+  async updateContact(call, id, fields) {
+    await ask(call, { method: 'PATCH', path: `${API}/sobjects/Contact/${id}`, json: fields });
+  },
+  async addNote(call, contactId, { text, at }) {
+    await create(call, 'Task', {
+      WhoId: contactId,
+      Subject: text.split('\n')[0]!.slice(0, 255),
+      Description: text,
+      Status: 'Completed',
+      ActivityDate: utcDay(at),
+    });
+  },
+  async createDeal(call, contactId, { name, amount, at, config }) {
+    const { stage, close_in_days: days } = config as { stage: string; close_in_days: number };
+    const opportunity = await create(call, 'Opportunity', {
+      Name: name.slice(0, 120),
+      StageName: stage,
+      CloseDate: utcDay(at.getTime() + days * DAY_MS),
+      ...(amount === undefined ? {} : { Amount: Number(amount) }),
+    });
+    await create(call, 'OpportunityContactRole', { OpportunityId: opportunity, ContactId: contactId });
+  },
+};
+
+/** Fields of Salesforce's contacts. */
+export async function readSalesforceFields(call: ProviderCall): Promise<ExternalField[]> {
+  const { json } = await ask(call, { method: 'GET', path: `${API}/sobjects/Contact/describe` });
+  const { fields } = z
+    .object({
+      fields: z.array(
+        z.object({
+          name: z.string(),
+          label: z.string(),
+          type: z.string(),
+          createable: z.boolean(),
+          updateable: z.boolean(),
+          restrictedPicklist: z.boolean().default(false),
+          picklistValues: z.array(z.object({ value: z.string() })).default([]),
+        }),
+      ),
+    })
+    .parse(json);
+  return fields.map(({ name, label, type, createable, updateable, restrictedPicklist, picklistValues }) => ({
+    name,
+    label,
+    type,
+    readOnly: !createable || !updateable,
+    // Other picklists take any value.
+    ...(restrictedPicklist ? { options: picklistValues.map(({ value }) => value) } : {}),
+  }));
+}
+
+async function create(call: ProviderCall, object: string, fields: Fields | object): Promise<string> {
+  const { json } = await ask(call, { method: 'POST', path: `${API}/sobjects/${object}`, json: fields });
+  return z.object({ id: z.string() }).parse(json).id;
+}
+
+/** Salesforce says that its limit is reached with 403. */
+async function ask(call: ProviderCall, request: ProviderRequest): Promise<ProviderAnswer> {
+  const answer = await call.request({ ...request, expect: [403] });
+  if (answer.status !== 403) return answer;
+  const problems = z.array(z.object({ errorCode: z.string(), message: z.string() })).safeParse(answer.json);
+  const [problem] = problems.success ? problems.data : [];
+  if (problem?.errorCode === 'REQUEST_LIMIT_EXCEEDED') throw new RateLimited(OVER_LIMIT_WAIT_MS);
+  throw new Refused(problem?.message ?? 'Salesforce does not allow this', 403);
+}

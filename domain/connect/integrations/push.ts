@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError, badRequest, type Problem } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { may } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { compileFilters, type ContactFilters } from '../../directory/contact-filters.ts';
+import { callFor, logRun, noteReauth } from './account.ts';
+import { pauseCalls, takeCall } from './claim.ts';
+import { readConnection } from './connections.ts';
+import { fieldsFor, readMappings, type Mapping } from './mapped.ts';
+import { failureSentence } from './failure.ts';
+import {
+  RateLimited,
+  ReauthRequired,
+  type ActionContact,
+  type Provider,
+  type ProviderCall,
+} from './providers/provider.ts';
+
+/** Which contacts: ids, or all that match filters but some. */
+export interface PushSelection {
+  contact_ids?: readonly string[] | undefined;
+  all?: boolean | undefined;
+  filters?: ContactFilters | undefined;
+  exclude?: readonly string[] | undefined;
+}
+
+/** What became of each contact; its address is shown to those who may read contacts. */
+export interface PushResult {
+  provider: string;
+  pushed: number;
+  failed: number;
+  results: { contact_id: string; email?: string; ok: boolean; error?: string }[];
+}
+
+export const MAX_PUSHED = 500;
+/** How long (ms) a push may take; contacts that were not reached by then fail. */
+const PUSH_MS = 110_000;
+const SIDE_BY_SIDE = 4;
+/** Longest wait (ms) for a provider that asks to slow down. */
+const LONGEST_WAIT_MS = 20_000;
+
+/**
+ * Writes contacts to a CRM now, each by its email: a repetition leaves one record. Contacts that the provider refuses fail by themselves.
+ * @throws AppError not_found, bad_request (provider takes none, nothing selected), selection_too_large, conflict where the account has to be connected again
+ */
+export async function pushContacts(ctx: Ctx, connectionId: string, selection: PushSelection): Promise<PushResult> {
+  const connection = await readConnection(ctx, connectionId);
+  if (connection.status === 'reauth_required') throw reconnect(connection.last_error);
+  const { provider, call, refused } = callFor(ctx, connection);
+  if (!provider.push)
+    throw badRequest(`${provider.name} takes no contacts`, [
+      { path: 'params.id', message: 'is a connection of a provider that contacts cannot be pushed to' },
+    ]);
+  const contacts = await selectContacts(ctx, selection);
+  const mappings = await readMappings(reader(ctx), connection, provider);
+  const startedAt = ctx.clock.now();
+  const results: PushResult['results'] = [];
+  try {
+    await pushAll(ctx, { connectionId: connection.id, provider, call, mappings, contacts }, results);
+  } catch (error) {
+    if (!(error instanceof ReauthRequired)) throw error;
+    await noteReauth(ctx, refused(error), error.message);
+    await logPush(ctx, connection.id, results, startedAt, error.message);
+    throw reconnect(error.message);
+  }
+  await logPush(ctx, connection.id, results, startedAt);
+  const pushed = results.filter(({ ok }) => ok).length;
+  const order = new Map(contacts.map(({ id }, index) => [id, index]));
+  results.sort((a, b) => order.get(a.contact_id)! - order.get(b.contact_id)!);
+  return { provider: provider.id, pushed, failed: results.length - pushed, results };
+}
+
+function reconnect(detail: string | null): AppError {
+  return new AppError('conflict', 'The account has to be connected again', {
+    fix: detail ?? 'Begin with POST /v1/integrations/oauth/start and the id of this connection.',
+  });
+}
+
+/** What is wrong with the ids of a selection, beyond their shape. */
+export async function selectionProblems(ctx: Ctx, { all, contact_ids: ids = [] }: PushSelection): Promise<Problem[]> {
+  if (all) return [];
+  const path = 'body.contact_ids';
+  if (ids.length === 0) return [{ path, message: 'Nothing selected' }];
+  const known = await reader(ctx).table('contacts').whereIn('id', ids.filter(isUuid)).first('id');
+  return known ? [] : [{ path, message: 'Names no contact of this workspace' }];
+}
+
+async function selectContacts(ctx: Ctx, selection: PushSelection): Promise<ActionContact[]> {
+  const columns = 'c.id, c.email, c.first_name, c.last_name, c.company, c.phone, c.custom_fields';
+  if (!selection.all) {
+    const problems = await selectionProblems(ctx, selection);
+    if (problems.length > 0) throw badRequest('The selection contains no contact', problems);
+    const ids = [...new Set(selection.contact_ids?.map((id) => id.toLowerCase()))];
+    if (ids.length > MAX_PUSHED) throw tooLarge();
+    return reader(ctx).sql<ActionContact>(
+      `select ${columns} from contacts c join unnest(cast(:ids as uuid[])) with ordinality as asked(id, place) on asked.id = c.id
+       where c.organization_id = :org order by asked.place`,
+      { ids: ids.filter(isUuid) },
+    );
+  }
+  const where = compileFilters(selection.filters ?? {}, ctx.clock.now());
+  const exclude = (selection.exclude ?? []).filter(isUuid);
+  if (exclude.length > 0)
+    where.add(`not exists (select 1 from unnest(${where.bind(exclude, 'uuid[]')}) as out(id) where out.id = c.id)`);
+  const rows = await reader(ctx).sql<ActionContact>(
+    `select ${columns} from contacts c where c.organization_id = :org and ${where.all()} order by c.id limit :limit`,
+    { ...where.bindings, limit: MAX_PUSHED + 1 },
+  );
+  if (rows.length > MAX_PUSHED) throw tooLarge();
+  if (rows.length === 0)
+    throw badRequest('The selection contains no contact', [{ path: 'body.filters', message: 'Matches no contact' }]);
+  return rows;
+}
+
+function tooLarge(): AppError {
+  return new AppError('selection_too_large', `More than ${MAX_PUSHED} contacts; nothing was pushed`, {
+    fix: `Select at most ${MAX_PUSHED} and repeat.`,
+  });
+}
+
+interface Push {
+  connectionId: string;
+  provider: Provider;
+  call: ProviderCall;
+  mappings: readonly Mapping[];
+  contacts: readonly ActionContact[];
+}
+
+/** @throws ReauthRequired */
+async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Promise<void> {
+  const queue = [...push.contacts];
+  const endsAt = performance.now() + PUSH_MS;
+  const showsEmail = may(ctx.actor, ['READ_CONTACTS'], ['view_contacts']);
+  const work = async () => {
+    for (let contact = queue.shift(); contact; contact = queue.shift()) {
+      const error = await pushOne(ctx, push, contact, endsAt).catch((thrown: unknown) => {
+        queue.length = 0;
+        throw thrown;
+      });
+      results.push({
+        contact_id: contact.id,
+        ...(showsEmail ? { email: contact.email } : {}),
+        ok: error === undefined,
+        ...(error === undefined ? {} : { error }),
+      });
+    }
+  };
+  const settled = await Promise.allSettled(Array.from({ length: SIDE_BY_SIDE }, work));
+  const failed = settled.find((each) => each.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+/** Writes one contact. Returns why it failed. @throws ReauthRequired */
+async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: number): Promise<string | undefined> {
+  const { provider, call, mappings, connectionId } = push;
+  for (;;) {
+    const waitMs = await takeCall(ctx, connectionId, provider.rate);
+    if (waitMs > LONGEST_WAIT_MS) return `${provider.name} is away or asks to wait: push it again later.`;
+    if (performance.now() + waitMs > endsAt) return 'There was no time left: push it again.';
+    if (waitMs > 0) {
+      await sleep(waitMs);
+      continue;
+    }
+    try {
+      await provider.push!.upsertContact(call, contact.email, fieldsFor(mappings, contact, null));
+      return undefined;
+    } catch (error) {
+      if (error instanceof RateLimited) {
+        // For the other contacts too, and for what is delivered meanwhile.
+        if (await transact(ctx, (tx) => pauseCalls(tx, connectionId, error.retryAfterMs))) continue;
+        return error.message;
+      }
+      if (error instanceof ReauthRequired) throw error;
+      // An answer that nobody foresaw too is the failure of this contact alone.
+      return failureSentence(ctx, error, provider);
+    }
+  }
+}
+
+function logPush(ctx: Ctx, id: string, results: PushResult['results'], startedAt: Date, error?: string): Promise<void> {
+  const failed = results.filter(({ ok }) => !ok);
+  const detail = error ?? (failed.length > 0 ? `${failed.length} failed: ${failed[0]!.error}` : '');
+  return logRun(ctx, id, {
+    kind: 'push',
+    status: detail === '' ? 'success' : 'error',
+    detail,
+    records: results.length - failed.length,
+    startedAt,
+  });
+}

@@ -1,0 +1,25 @@
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { wakeDeliveries } from './enqueue.ts';
+
+/**
+ * Has a delivery that was given up tried again, with all its attempts, in the order of its lane: before what was added after it and still waits.
+ * @returns false where it is gone, or waits already
+ */
+export async function retryDelivery(tx: Tx, deliveryId: string): Promise<boolean> {
+  const [row] = await tx.org.sql<{ connection_id: string; lane_id: string }>(
+    `select connection_id, lane_id from integration_deliveries where organization_id = :org and id = :id and state = 'failed'`,
+    { id: deliveryId },
+  );
+  if (!row) return false;
+  await tx.org.sql(
+    `insert into integration_lanes (connection_id, lane_id, organization_id, due_at) values (:connection, :lane, :org, :now)
+     on conflict (connection_id, lane_id) do update set due_at = integration_lanes.due_at`,
+    { connection: row.connection_id, lane: row.lane_id, now: tx.now },
+  );
+  const changed = await tx.org
+    .table('integration_deliveries')
+    .where({ id: deliveryId, state: 'failed' })
+    .update({ state: 'pending', attempts: 0, failed_at: null });
+  wakeDeliveries(tx, row.connection_id, 'replay');
+  return Number(changed) > 0;
+}

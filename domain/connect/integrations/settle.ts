@@ -1,0 +1,195 @@
+import { HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { addDeadLetter, INTEGRATION_DELIVERY } from '../../platform/dead-letters.ts';
+import { AWAY_AFTER, pauseCalls, type Delivery } from './claim.ts';
+
+/** What became of one attempt. */
+export type Outcome =
+  | { kind: 'done' }
+  /** Not to be tried again. */
+  | { kind: 'refused'; message: string }
+  /** The provider asks to wait: no attempt. */
+  | { kind: 'limited'; retryAfterMs: number }
+  /** No answer. */
+  | { kind: 'unavailable'; message: string }
+  /** The account has to be connected again: it waits until then. */
+  | { kind: 'reauth' };
+
+const LONGEST_RETRY_MS = 6 * HOUR_MS;
+/** Longest time (ms) for which a provider that is away is not asked at all. */
+const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
+const MAX_PAUSE_DOUBLINGS = 10;
+
+/**
+ * Stores what became of an attempt, and frees the lane for its next delivery, or for this one later. A worker whose lease another has taken meanwhile stores only that
+ * the delivery was made.
+ */
+export function settleDelivery(ctx: Ctx, delivery: Delivery, lease: string, outcome: Outcome): Promise<void> {
+  return transact(ctx, async (tx) => {
+    const { connection_id: connection, lane_id: lane } = delivery;
+    // Whoever adds to the lane holds its lock: what it adds is seen below, or starts the lane anew.
+    const [held] = await tx.org.sql(
+      `select 1 from integration_lanes where organization_id = :org and connection_id = :connection and lane_id = :lane and lease = :lease for update`,
+      { connection, lane, lease },
+    );
+    if (!held && outcome.kind !== 'done') return;
+    await notePace(tx, delivery, outcome, ctx.config);
+    const dueInMs = await settleRow(tx, delivery, outcome, ctx.config);
+    if (held) await freeLane(tx, delivery, dueInMs);
+  });
+}
+
+/** Stores what became of the delivery. Returns in how many ms its lane is due again. */
+async function settleRow(tx: Tx, delivery: Delivery, outcome: Outcome, config: Config): Promise<number> {
+  switch (outcome.kind) {
+    case 'done':
+      await endDelivery(tx, delivery, null);
+      return 0;
+    case 'refused':
+      await endDelivery(tx, delivery, outcome.message);
+      return 0;
+    case 'limited':
+      return outcome.retryAfterMs;
+    case 'reauth':
+      return 0;
+    case 'unavailable': {
+      const attempts = delivery.attempts + 1;
+      if (attempts >= config.INTEGRATION_MAX_ATTEMPTS) {
+        await endDelivery(tx, { ...delivery, attempts }, outcome.message);
+        return 0;
+      }
+      await tx.org
+        .table('integration_deliveries')
+        .where({ id: delivery.id })
+        .update({ attempts, last_error: outcome.message.slice(0, 500) });
+      return Math.min(config.INTEGRATION_RETRY_BASE_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
+    }
+  }
+}
+
+/** Ends a delivery: it is made, or given up and kept as a dead letter. */
+async function endDelivery(tx: Tx, delivery: Delivery, error: string | null): Promise<void> {
+  const { id, connection_id: connectionId, action } = delivery;
+  const ended =
+    error === null
+      ? await tx.org.table('integration_deliveries').where({ id, state: 'pending' }).delete()
+      : await tx.org
+          .table('integration_deliveries')
+          .where({ id, state: 'pending' })
+          .update({ state: 'failed', attempts: delivery.attempts, last_error: error.slice(0, 500), failed_at: tx.now });
+  if (Number(ended) === 0) return;
+  emitSettled(tx, delivery, error);
+  if (error !== null)
+    await addDeadLetter(tx, {
+      taskId: id,
+      taskType: INTEGRATION_DELIVERY,
+      payload: { connection_id: connectionId, contact_id: delivery.contact_id, action },
+      error,
+      attempts: Math.max(1, delivery.attempts),
+      maxAttempts: 0,
+      nextRetryAt: null,
+    });
+}
+
+/** Counts calls without an answer; after some in a row the provider is asked less and less often. */
+async function notePace(
+  tx: Tx,
+  { connection_id: connection }: Delivery,
+  outcome: Outcome,
+  config: Config,
+): Promise<void> {
+  if (outcome.kind === 'reauth') return;
+  if (outcome.kind === 'unavailable') {
+    await tx.org.sql(
+      `update integration_pace set failures = failures + 1,
+         paused_until = case when failures + 1 < :away then paused_until
+           else greatest(paused_until, cast(:now as timestamptz)
+             + least(:first * power(2, least(failures + 1 - :away, :doublings)), :longest) * interval '1 millisecond') end
+       where organization_id = :org and connection_id = :connection`,
+      {
+        connection,
+        now: tx.now,
+        away: AWAY_AFTER,
+        first: config.INTEGRATION_RETRY_BASE_MS / 4,
+        doublings: MAX_PAUSE_DOUBLINGS,
+        longest: LONGEST_PAUSE_MS,
+      },
+    );
+    return;
+  }
+  if (outcome.kind === 'limited') {
+    await pauseCalls(tx, connection, outcome.retryAfterMs);
+    return;
+  }
+  // A pause stays until it is over: of calls side by side one may be made while the provider asks the others to wait.
+  await tx.org.sql(
+    'update integration_pace set failures = 0 where organization_id = :org and connection_id = :connection and failures > 0',
+    { connection },
+  );
+}
+
+/** Ends the lease: the lane is due again, or over when nothing is left in it. */
+async function freeLane(
+  tx: Tx,
+  { connection_id: connection, lane_id: lane }: Delivery,
+  dueInMs: number,
+): Promise<void> {
+  await tx.org.sql(
+    `with waiting as (
+       select 1 from integration_deliveries where organization_id = :org and connection_id = :connection and lane_id = :lane and state = 'pending' limit 1
+     ), over as (
+       delete from integration_lanes where organization_id = :org and connection_id = :connection and lane_id = :lane
+         and not exists (select from waiting)
+     )
+     update integration_lanes set due_at = :due, lease = null
+     where organization_id = :org and connection_id = :connection and lane_id = :lane and exists (select from waiting)`,
+    { connection, lane, due: new Date(tx.now.getTime() + dueInMs) },
+  );
+}
+
+/**
+ * Ends what waits for providers of a connection or of contacts that are about to be deleted, and tells those who asked for it that it is not done. The caller
+ * holds the rows, so that nothing is added meanwhile.
+ * @param why for people
+ */
+export async function abandonDeliveries(
+  tx: Tx,
+  of: { connectionId: string } | { contactIds: readonly string[] },
+  why: string,
+): Promise<void> {
+  const [theirs, bindings] =
+    'connectionId' in of
+      ? ['connection_id = :connection', { connection: of.connectionId }]
+      : ['contact_id = any(cast(:contacts as uuid[]))', { contacts: of.contactIds }];
+  const rows = await tx.org.sql<Pick<Delivery, 'id' | 'connection_id' | 'action' | 'source'>>(
+    `delete from integration_deliveries where organization_id = :org and ${theirs} and state = 'pending' and source is not null
+     returning id, connection_id, action, source`,
+    bindings,
+  );
+  for (const row of rows) emitSettled(tx, row, why);
+}
+
+/**
+ * Takes back actions that runs of automations asked for and that wait for their provider. One that is under way at this moment may still be done. The caller has ended the runs,
+ * so nothing is added for them meanwhile; their lanes end by themselves.
+ */
+export async function takeBackActions(tx: Tx, automationRunIds: readonly string[]): Promise<void> {
+  if (automationRunIds.length === 0) return;
+  await tx.org.sql(
+    `delete from integration_deliveries where organization_id = :org and source is not null
+       and source ->> 'run_id' = any(cast(:runs as text[])) and state = 'pending'`,
+    { runs: automationRunIds },
+  );
+}
+
+/** Says what became of an action to those who asked for it; `error` is null where it is done. */
+export function emitSettled(
+  tx: Tx,
+  { id, connection_id, action, source }: Pick<Delivery, 'id' | 'connection_id' | 'action' | 'source'>,
+  error: string | null,
+): void {
+  if (!source) return;
+  tx.emit('integration.action_settled', { delivery_id: id, connection_id, action, source, ok: error === null, error });
+}

@@ -1,0 +1,87 @@
+import { newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
+import { callFor, logRun, noteReauth } from './account.ts';
+import { readConnection } from './connections.ts';
+import { failureSentence } from './failure.ts';
+import { ReauthRequired, type ActionContact, type Provider } from './providers/provider.ts';
+import { findAction } from './registry.ts';
+import type { Subscription } from './subscriptions.ts';
+
+/** The trigger of a test where no subscription names one. */
+const USUAL_TRIGGER = 'email.replied';
+
+/** The contact of the synthetic event. */
+const CONTACT: ActionContact = {
+  id: '00000000-0000-0000-0000-000000000000',
+  email: 'test@example.com',
+  first_name: 'Test',
+  last_name: 'Contact',
+  company: 'Example',
+  phone: '',
+  custom_fields: {},
+};
+
+/**
+ * Fires a synthetic event through what a connection announces: its enabled subscriptions with a notice, or its provider's first notice that needs no settings. What goes
+ * wrong stands in the connection's log.
+ * @returns whether anything was sent
+ * @throws AppError not_found
+ */
+export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean> {
+  const connection = await readConnection(ctx, connectionId);
+  const { provider, call, refused } = callFor(ctx, connection);
+  const startedAt = ctx.clock.now();
+  let sent = 0;
+  let problem = '';
+  for (const { action: name, config, trigger } of await noticesOf(ctx, connection.id, provider)) {
+    const action = findAction(provider, name)!;
+    try {
+      await action.perform(call, {
+        config: action.config.parse(config),
+        deliveryId: newId(),
+        trigger,
+        data: isTrigger(trigger) ? sampleData(trigger) : {},
+        occurredAt: startedAt,
+        contact: CONTACT,
+        fields: {},
+        isTest: true,
+      });
+      sent += 1;
+    } catch (error) {
+      problem = failureSentence(ctx, error, provider);
+      if (error instanceof ReauthRequired) await noteReauth(ctx, refused(error), problem);
+    }
+  }
+  if (sent > 0 || problem !== '')
+    await logRun(ctx, connection.id, {
+      kind: 'dispatch',
+      status: problem === '' ? 'success' : 'error',
+      detail: problem === '' ? 'test' : `test: ${problem}`,
+      records: sent,
+      startedAt,
+    });
+  return sent > 0;
+}
+
+interface Notice {
+  action: string;
+  config: Record<string, unknown>;
+  trigger: string;
+}
+
+async function noticesOf(ctx: Ctx, connectionId: string, provider: Provider): Promise<Notice[]> {
+  const rows = await reader(ctx).sql<Subscription>(
+    'select * from integration_subscriptions where organization_id = :org and connection_id = :id and enabled order by id',
+    { id: connectionId },
+  );
+  const subscribed = rows
+    .filter(({ action }) => findAction(provider, action)?.isNotice)
+    .map(({ action, config, event_type: trigger }) => ({ action, config, trigger }));
+  if (subscribed.length > 0) return subscribed;
+  const free = Object.entries(provider.actions).find(
+    ([, action]) => action.isNotice && action.config.safeParse({}).success,
+  );
+  return free ? [{ action: `${provider.id}.${free[0]}`, config: {}, trigger: USUAL_TRIGGER }] : [];
+}

@@ -1,0 +1,161 @@
+import type { Config } from '../../../lib/config/index.ts';
+import { checkOutboundUrl } from '../../../lib/egress/index.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { exchange, parseJson, type CallDeps } from './call.ts';
+import {
+  ReauthRequired,
+  Refused,
+  Unavailable,
+  type Provider,
+  type ProviderOAuth,
+  type TokenFields,
+} from './providers/provider.ts';
+
+/** The installation's OAuth client at a provider, and where it speaks to it. */
+export interface OAuthClient {
+  oauth: ProviderOAuth;
+  clientId: string;
+  clientSecret: string;
+  authorizeUrl: string;
+  tokenUrl: string;
+  revokeUrl: string | undefined;
+}
+
+/** What is sealed of a connection with OAuth. */
+export interface StoredTokens {
+  access_token: string;
+  /** Empty where the provider gives none: its access tokens last until they are revoked. */
+  refresh_token: string;
+}
+
+/**
+ * The tokens of an answer, as they are sealed.
+ * @param known the refresh token that is kept where the answer has none
+ */
+export function tokensIn(fields: TokenFields, known = ''): StoredTokens {
+  const { access_token: access, refresh_token: refresh } = fields;
+  return { access_token: String(access), refresh_token: typeof refresh === 'string' && refresh ? refresh : known };
+}
+
+const MAX_ANSWER_BYTES = 256 * 1024;
+
+/**
+ * The base of an account's API, as the answer of the token endpoint names it: an origin below the provider's own domains, or that of the token endpoint itself,
+ * which the operator may have set.
+ * @returns undefined where none is named, null for an address of anybody else, who must not get the account's tokens
+ */
+export function accountBase({ oauth, tokenUrl }: OAuthClient, fields: TokenFields): string | null | undefined {
+  const named = oauth.accountBase && fields[oauth.accountBase.field];
+  if (typeof named !== 'string' || named === '') return undefined;
+  const trusted = new URL(tokenUrl).origin;
+  if (URL.canParse(named) && new URL(named).origin === trusted) return trusted;
+  const check = checkOutboundUrl(named, { allowedDomains: oauth.accountBase!.domains });
+  return check.ok ? check.url.origin : null;
+}
+
+/** Whether accounts of a provider can be connected here: one with OAuth needs the installation's client. */
+export function isConfigured(config: Config, provider: Provider): boolean {
+  return provider.oauth ? clientOf(config, provider) !== undefined : true;
+}
+
+/**
+ * The client at a provider.
+ * @throws AppError service_unavailable where the installation has none
+ */
+export function requireClient(config: Config, provider: Provider): OAuthClient {
+  const client = clientOf(config, provider);
+  if (client) return client;
+  const [id, secret] = provider.oauth?.clientSettings ?? ['', ''];
+  throw new AppError('service_unavailable', `This installation has no OAuth client at ${provider.name}`, {
+    fix: `The operator sets ${id} and ${secret}.`,
+  });
+}
+
+function clientOf(config: Config, { id, oauth }: Provider): OAuthClient | undefined {
+  if (!oauth) return undefined;
+  const [clientId, clientSecret] = oauth.clientSettings.map((name) => config[name]);
+  if (!clientId || !clientSecret) return undefined;
+  const given = config.INTEGRATION_ENDPOINTS?.[id] ?? {};
+  return {
+    oauth,
+    clientId,
+    clientSecret,
+    authorizeUrl: given.authorize ?? oauth.authorizeUrl,
+    tokenUrl: given.token ?? oauth.tokenUrl,
+    revokeUrl: oauth.revokeUrl && (given.revoke ?? oauth.revokeUrl),
+  };
+}
+
+/** Codes of a token endpoint after which another attempt may succeed; some providers answer them with 200 or 400. */
+const PASSING = /unavailable|server_error|internal_error|fatal_error|rate_?limit|slow_down|timeout/i;
+
+/**
+ * Asks the token endpoint (RFC 6749 section 3.2).
+ * @returns the whole answer, which holds an access token
+ * @throws ReauthRequired where the grant is not good any more, Refused for another refusal, Unavailable where there is no answer, or none to the question
+ */
+export async function requestProviderTokens(
+  deps: CallDeps,
+  provider: Provider,
+  client: OAuthClient,
+  grant: Record<string, string>,
+): Promise<TokenFields> {
+  const { status, fields } = await post(deps, provider, client, { url: client.tokenUrl, form: grant });
+  if (status >= 500 || status === 429) throw new Unavailable(`${provider.name} answered ${status}.`);
+  if (typeof fields.access_token === 'string' && fields.access_token !== '' && status < 300) return fields;
+  // HubSpot has its code in `status`.
+  const code = [fields.error, fields.status].find((value) => typeof value === 'string');
+  // A page of a proxy, or a trouble of the provider's own, says nothing of the consent.
+  if (code === undefined || PASSING.test(code)) throw new Unavailable(`${provider.name} answered ${status}.`);
+  // Providers name it in words of their own; what is wrong with our client is no fault of the consent.
+  const isOurs = /^((invalid|bad|deleted|disabled|unauthorized)_client|invalid_request|unsupported_grant_type)/i.test(
+    code,
+  );
+  if (grant.grant_type === 'refresh_token' && !isOurs)
+    throw new ReauthRequired(`${provider.name} does not accept the consent any more.`);
+  throw new Refused(`${provider.name} gave no token: ${code.replace(/[^\w.:-]/g, '').slice(0, 60)}`, status);
+}
+
+/** Ends a consent (RFC 7009). @throws Unavailable, Refused */
+export async function revokeToken(
+  deps: CallDeps,
+  provider: Provider,
+  client: OAuthClient,
+  token: string,
+): Promise<void> {
+  if (!client.revokeUrl) return;
+  const { status } = await post(deps, provider, client, { url: client.revokeUrl, form: { token } });
+  // 400 is the answer to a token that is not good any more.
+  if (status >= 300 && status !== 400) throw new Unavailable(`${provider.name} answered ${status}.`);
+}
+
+/** Sends a form, and the client's id and secret as the provider takes them. @throws Unavailable, Refused */
+async function post(
+  { egress, config }: CallDeps,
+  provider: Provider,
+  client: OAuthClient,
+  { url, form }: { url: string; form: Record<string, string> },
+): Promise<{ status: number; fields: TokenFields }> {
+  const { clientId, clientSecret, oauth } = client;
+  const isBasic = oauth.clientAuth === 'basic';
+  const body = new URLSearchParams(isBasic ? form : { ...form, client_id: clientId, client_secret: clientSecret });
+  const answer = await exchange(egress, provider, {
+    method: 'POST',
+    url,
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+      ...(isBasic ? basic(client) : {}),
+    },
+    body: body.toString(),
+    timeoutMs: config.INTEGRATION_TIMEOUT_MS,
+    maxResponseBytes: MAX_ANSWER_BYTES,
+  });
+  const value = parseJson(answer.body.toString('utf8'));
+  return { status: answer.status, fields: typeof value === 'object' && value !== null ? (value as TokenFields) : {} };
+}
+
+function basic({ clientId, clientSecret }: OAuthClient): Record<string, string> {
+  const pair = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+}

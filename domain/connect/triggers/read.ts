@@ -1,0 +1,34 @@
+import type { StoredEventType } from '../../platform/kernel/events.ts';
+import { TRIGGER_NAMES, triggerOf, type TriggerName } from './vocabulary.ts';
+
+/** What an event means for automations and integrations. */
+export interface Triggered {
+  trigger: TriggerName;
+  /** The contact it is about; null where it is about none, or none is known. */
+  contactId: string | null;
+  /** The fields of the trigger, as docs/triggers.md lists them. */
+  data: Record<string, unknown>;
+}
+
+const BY_EVENT = new Map<StoredEventType, TriggerName[]>();
+for (const name of TRIGGER_NAMES) {
+  const { event } = triggerOf(name);
+  BY_EVENT.set(event, [...(BY_EVENT.get(event) ?? []), name]);
+}
+
+/** The stored domain events that triggers come from: the types that a subscriber of triggers takes. */
+export const TRIGGER_EVENTS = [...BY_EVENT.keys()] as [StoredEventType, ...StoredEventType[]];
+
+/**
+ * The triggers of a stored event, in the order of the vocabulary. None for an event that triggers nothing, and for one event about
+ * many rows: it names none of them. Several where an event is a case of another: a deal that is won is also updated.
+ */
+export function readTriggers(event: { type: StoredEventType; data: object }): Triggered[] {
+  const names = BY_EVENT.get(event.type) ?? [];
+  if (names.length === 0 || 'metadata' in event.data) return [];
+  const data = event.data as Record<string, unknown>;
+  const contactId = typeof data.contact_id === 'string' ? data.contact_id : null;
+  return names
+    .filter((name) => triggerOf(name).when?.(event.data as never) ?? true)
+    .map((trigger) => ({ trigger, contactId, data }));
+}

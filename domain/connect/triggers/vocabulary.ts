@@ -1,0 +1,263 @@
+import { EVENT_PAYLOADS, type EventData } from '../../platform/kernel/event-payloads.ts';
+import type { EventType } from '../../platform/kernel/events.ts';
+import {
+  SAMPLE_ADDRESS,
+  SAMPLE_CONTACT,
+  SAMPLE_DEAL,
+  SAMPLE_IDS,
+  SAMPLE_MEETING,
+  SAMPLE_RECIPIENT,
+  SAMPLE_TASK,
+  SAMPLE_TIME,
+} from './samples.ts';
+
+interface Declaration<E extends EventType = EventType> {
+  /** What happened, as one sentence. */
+  summary: string;
+  /** The stored domain event it comes from; its payload is the data of the trigger. */
+  event: E;
+  /** Where only some of these events count: which. */
+  when?: (data: EventData<E>) => boolean;
+  /** Data as the trigger could have it, for dry runs and tests. */
+  sample: EventData<E>;
+}
+
+const from = <E extends EventType>(
+  event: E,
+  summary: string,
+  sample: EventData<E>,
+  when?: (data: EventData<E>) => boolean,
+): Declaration<E> => ({ event, summary, sample, ...(when && { when }) });
+
+const engagement = { ...SAMPLE_RECIPIENT, client: 'Apple Mail', device_type: 'desktop' };
+const bounce = { ...SAMPLE_RECIPIENT, bounce_type: 'hard', reason: '550 no such user', source: 'dsn' } as const;
+const dealChange = {
+  ...SAMPLE_DEAL,
+  stage_id: SAMPLE_IDS.nextStage,
+  fields: ['stage_id'],
+  previous_stage_id: SAMPLE_IDS.stage,
+  previous_status: 'open' as const,
+};
+const campaign = { campaign_id: SAMPLE_IDS.campaign, name: 'Spring' };
+const mailbox = { email_account_id: SAMPLE_IDS.mailbox, email: 'sales@example.org' };
+
+/**
+ * Every trigger of automations and of the event subscriptions of integrations. The names are stored with both, so one that is published is never
+ * renamed. The data of a trigger is the payload of its event.
+ */
+export const TRIGGERS = {
+  'email.sent': from('campaign.email_sent', 'A campaign email was accepted by the mailbox server.', {
+    ...SAMPLE_RECIPIENT,
+    sent_at: SAMPLE_TIME,
+  }),
+  'email.delivered': from('campaign.email_delivered', 'The receiving server confirmed delivery of a campaign email.', {
+    ...SAMPLE_RECIPIENT,
+    reported_by: 'mx.example.com',
+    delivered_at: SAMPLE_TIME,
+  }),
+  'email.opened': from('campaign.email_opened', 'A person opened a campaign email.', {
+    ...engagement,
+    opened_at: SAMPLE_TIME,
+  }),
+  'email.clicked': from('campaign.email_clicked', 'A person clicked a tracked link.', {
+    ...engagement,
+    url: 'https://example.org/pricing',
+    link_label: 'Pricing',
+    clicked_at: SAMPLE_TIME,
+  }),
+  'email.replied': from('campaign.reply_received', 'A person replied on a campaign thread.', {
+    ...SAMPLE_RECIPIENT,
+    email_id: SAMPLE_IDS.reply,
+    reply_message_id: '<answer@example.com>',
+    thread_id: '<first@example.org>',
+    from_email: SAMPLE_ADDRESS,
+    subject: 'Re: Hello',
+    received_at: SAMPLE_TIME,
+    intent: 'positive',
+    intent_confidence: 0.9,
+  }),
+  'email.bounced': from('deliverability.bounce', 'An email bounced.', bounce),
+  'email.complained': from('deliverability.complaint', 'A recipient reported an email as spam.', {
+    ...SAMPLE_RECIPIENT,
+    reason: 'abuse',
+    source: 'arf',
+  }),
+  'email.unsubscribed': from('campaign.unsubscribed', 'A recipient opted out; `source` says how.', {
+    ...SAMPLE_RECIPIENT,
+    source: 'link',
+  }),
+  'email.received': from('inbox.email_received', 'A connected mailbox received an email; `kind` says of what kind.', {
+    email_id: SAMPLE_IDS.reply,
+    email_account_id: SAMPLE_IDS.mailbox,
+    message_id: '<answer@example.com>',
+    thread_id: '<first@example.org>',
+    from_email: SAMPLE_ADDRESS,
+    subject: 'Re: Hello',
+    received_at: SAMPLE_TIME,
+    kind: 'out_of_office',
+    intent: 'out_of_office',
+    campaign_id: SAMPLE_IDS.campaign,
+    contact_id: SAMPLE_IDS.contact,
+  }),
+  'contact.created': from('contact.created', 'A contact was added one by one; imports do not count.', SAMPLE_CONTACT),
+  'contact.updated': from('contact.updated', 'A contact changed; edits of many at once do not count.', {
+    entity_id: SAMPLE_IDS.contact,
+    ...SAMPLE_CONTACT,
+  }),
+  'contact.deleted': from('contact.deleted', 'A contact was deleted; deletions of many at once do not count.', {
+    entity_id: SAMPLE_IDS.contact,
+    contact_id: SAMPLE_IDS.contact,
+    contact_email: SAMPLE_ADDRESS,
+  }),
+  'form.submitted': from('form.submitted', 'Somebody sent a form in.', {
+    form_id: SAMPLE_IDS.form,
+    form_name: 'Demo request',
+    submission_id: SAMPLE_IDS.submission,
+    data: { seats: '20' },
+    contact_id: SAMPLE_IDS.contact,
+    contact_email: SAMPLE_ADDRESS,
+    first_name: 'Lea',
+    last_name: 'Berg',
+    company: 'Berg GmbH',
+    phone: null,
+    source_url: 'https://example.org/demo',
+  }),
+  'import.completed': from('bulk_operation.completed', 'A contact import ended; `status` says how.', {
+    operation: 'contact_import',
+    operation_id: SAMPLE_IDS.import,
+    status: 'completed',
+    imported: 480,
+    updated: 15,
+    skipped: 4,
+    failed: 1,
+  }),
+  'campaign.started': from('campaign.started', 'A campaign became active.', {
+    ...campaign,
+    status: 'active',
+    previous_status: 'draft',
+  }),
+  'campaign.paused': from('campaign.paused', 'A campaign stopped sending; `status` says which pause.', {
+    ...campaign,
+    status: 'paused',
+    reason: 'paused by a person',
+  }),
+  'campaign.completed': from('campaign.completed', 'Every lead of a campaign has finished.', campaign),
+  'campaign.deliverability_warning': from(
+    'campaign.deliverability_warning',
+    'The rolling bounce or complaint rate of a campaign entered the early-warning band.',
+    { campaign_id: SAMPLE_IDS.campaign, kind: 'bounce', rate: 3.5, threshold: 5, emails: 200, events: 7 },
+  ),
+  'campaign.notified': from('campaign.action', 'A notify step of a campaign ran.', {
+    campaign_id: SAMPLE_IDS.campaign,
+    campaign_name: 'Spring',
+    step_id: SAMPLE_IDS.step,
+    step_name: 'Tell sales',
+    contact_id: SAMPLE_IDS.contact,
+    contact_email: SAMPLE_ADDRESS,
+    message: 'Lea clicked twice',
+  }),
+  'deal.created': from('crm.deal_created', 'A deal was created.', SAMPLE_DEAL),
+  'deal.updated': from('crm.deal_updated', 'A deal changed; `fields` says what.', dealChange),
+  'deal.stage_changed': from(
+    'crm.deal_updated',
+    'A deal was moved to another stage.',
+    dealChange,
+    (deal) => deal.stage_id !== deal.previous_stage_id,
+  ),
+  'deal.won': from(
+    'crm.deal_updated',
+    'A deal was won.',
+    { ...dealChange, status: 'won', fields: ['status'] },
+    (deal) => deal.status === 'won' && deal.previous_status !== 'won',
+  ),
+  'deal.lost': from(
+    'crm.deal_updated',
+    'A deal was lost.',
+    { ...dealChange, status: 'lost', fields: ['status'] },
+    (deal) => deal.status === 'lost' && deal.previous_status !== 'lost',
+  ),
+  'deal.deleted': from('crm.deal_deleted', 'A deal was deleted.', SAMPLE_DEAL),
+  'task.created': from('crm.task_created', 'A CRM task was created.', SAMPLE_TASK),
+  'task.updated': from('crm.task_updated', 'A CRM task changed; edits of many at once do not count.', {
+    ...SAMPLE_TASK,
+    fields: ['due_date'],
+  }),
+  'task.completed': from(
+    'crm.task_updated',
+    'A CRM task was completed.',
+    { ...SAMPLE_TASK, status: 'completed', fields: ['status'] },
+    (task) => 'status' in task && task.status === 'completed' && task.fields.includes('status'),
+  ),
+  'meeting.booked': from('meeting.booked', 'Somebody booked a meeting.', SAMPLE_MEETING),
+  'meeting.rescheduled': from('meeting.rescheduled', 'A meeting was moved to another time.', {
+    ...SAMPLE_MEETING,
+    previous_time: '2026-05-05T13:00:00.000Z',
+  }),
+  'meeting.canceled': from('meeting.canceled', 'A meeting was called off.', { ...SAMPLE_MEETING, reason: 'ill' }),
+  'event.received': from('custom.event', 'A product event was published with POST /v1/events.', {
+    event_id: SAMPLE_IDS.event,
+    name: 'trial_started',
+    contact_id: SAMPLE_IDS.contact,
+    occurred_at: SAMPLE_TIME,
+    received_at: SAMPLE_TIME,
+    data: { plan: 'pro', seats: 5 },
+  }),
+  'mailbox.connected': from('email_account.connected', 'A mailbox was connected.', {
+    ...mailbox,
+    provider: 'gmail',
+    reconnected: false,
+  }),
+  'mailbox.disconnected': from('email_account.disconnected', 'A mailbox was switched off.', {
+    ...mailbox,
+    provider: 'gmail',
+    status: 'disconnected',
+  }),
+  'mailbox.error': from('email_account.error', 'A mailbox ran into a problem, such as a refused sign-in.', {
+    ...mailbox,
+    error_code: 'auth_failed',
+    title: 'Sign-in refused',
+    message: 'The server refused the password.',
+  }),
+  'mailbox.health_changed': from('email_account.health_changed', 'The health of a mailbox changed.', {
+    ...mailbox,
+    health: 'error',
+    previous_health: 'healthy',
+    reason: 'auth_failed',
+  }),
+  'approval.requested': from('approval.requested', 'An action of an API key or application waits for a person.', {
+    approval_id: SAMPLE_IDS.approval,
+    action_type: 'campaign.launch',
+    subject_type: 'campaign',
+    subject_id: SAMPLE_IDS.campaign,
+    api_key_id: null,
+    oauth_grant_id: null,
+    expires_at: SAMPLE_TIME,
+    approval_url: 'https://heron.example.org/approvals/1',
+  }),
+} as const;
+
+/** The name of a trigger. */
+export type TriggerName = keyof typeof TRIGGERS;
+
+/** All names, in the order of the documentation. */
+export const TRIGGER_NAMES = Object.keys(TRIGGERS) as [TriggerName, ...TriggerName[]];
+
+/** Whether a name is a trigger. */
+export function isTrigger(name: string): name is TriggerName {
+  return Object.hasOwn(TRIGGERS, name);
+}
+
+/** A trigger without the type of its event, for code that goes through all of them. */
+export function triggerOf(name: TriggerName): Declaration {
+  return TRIGGERS[name] as unknown as Declaration;
+}
+
+/** The schema of the data of a trigger: that of its event. */
+export function triggerSchema(name: TriggerName): (typeof EVENT_PAYLOADS)[EventType] {
+  return EVENT_PAYLOADS[TRIGGERS[name].event];
+}
+
+/** Data as the trigger could have it; a copy, which the caller may change. */
+export function sampleData(name: TriggerName): Record<string, unknown> {
+  return structuredClone(TRIGGERS[name].sample) as Record<string, unknown>;
+}

@@ -1,0 +1,185 @@
+import { across } from '../../../db/across.ts';
+import { WebhookEndpoints, type WebhookEndpointRow } from '../../../db/models/webhook-endpoint.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { assertAsSeen } from '../../platform/as-seen.ts';
+import { REARMED, sameHost } from './managed.ts';
+import { checkWebhookUrl } from './policy.ts';
+import { issueSecret } from '../delivery/secrets.ts';
+
+export type { WebhookEndpointRow } from '../../../db/models/webhook-endpoint.ts';
+
+/** The whole state of an endpoint as a client sends it, with defaults filled in. */
+export interface EndpointInput {
+  url: string;
+  description: string;
+  /** Known types only; empty means all that are not firehose. */
+  eventTypes: readonly string[];
+  enabled: boolean;
+}
+
+/** An endpoint with its signing secret in plain: shown once. */
+export interface IssuedEndpoint {
+  endpoint: WebhookEndpointRow;
+  secret: string;
+}
+
+/** The workspace's own endpoints, newest first (GET /webhooks), without those of applications. */
+export async function listEndpoints(ctx: Ctx): Promise<WebhookEndpointRow[]> {
+  return reader(ctx).query(WebhookEndpoints).whereNull('application_id').orderBy('id', 'desc');
+}
+
+/**
+ * One of the workspace's own endpoints.
+ * @throws AppError not_found, for an application's endpoint too
+ */
+export async function getEndpoint(ctx: Ctx, id: string): Promise<WebhookEndpointRow> {
+  return found(reader(ctx), id);
+}
+
+/**
+ * Refuses a URL that webhooks cannot be sent to. It may wait for DNS, so it comes before the transaction of
+ * {@link createEndpoint} and {@link updateEndpoint}.
+ * @throws AppError bad_request
+ */
+export async function assertTarget(ctx: Ctx, url: string): Promise<void> {
+  refuse(await checkWebhookUrl(ctx, url));
+}
+
+/**
+ * Registers an endpoint with a new secret. It gets no live events before it is verified (POST /webhooks).
+ * @throws AppError conflict (409) when the workspace has ORG_WEBHOOK_ENDPOINTS of them
+ */
+export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<IssuedEndpoint> {
+  return transact(ctx, async (tx) => {
+    await refuseAtLimit(ctx, tx);
+    const endpoint = await tx.org.create(WebhookEndpoints, {
+      id: newId(),
+      ...columns(input),
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    const secret = await issueSecret(tx.trx, ctx.keyring, { endpointId: endpoint.id }, tx.now);
+    tx.audit({ action: 'create', entityType: 'webhook', entityId: endpoint.id, changes: audited(input) });
+    return { endpoint, secret };
+  });
+}
+
+/**
+ * Replaces the state of an endpoint with what was sent (PATCH /webhooks/:id). Another host has to be
+ * verified again. Switching on an endpoint that the installation had switched off resets its failure count.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, conflict when it has another `updated_at` by now
+ */
+export async function updateEndpoint(
+  ctx: Ctx,
+  id: string,
+  input: EndpointInput,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<WebhookEndpointRow> {
+  return transact(ctx, async (tx) => {
+    const before = await locked(tx, id);
+    assertAsSeen('The endpoint', before.updated_at, expectedUpdatedAt);
+    const rearmed = !sameHost(before.url, input.url);
+    const revived = input.enabled && !before.enabled;
+    await tx.org
+      .query(WebhookEndpoints)
+      .findById(id)
+      .patch({
+        ...columns(input),
+        disabled_reason: null,
+        ...(revived ? { consecutive_failures: 0, failing_since: null } : {}),
+        ...(rearmed ? REARMED : {}),
+        updated_at: tx.now,
+      } as object);
+    tx.audit({
+      action: 'update',
+      entityType: 'webhook',
+      entityId: id,
+      changes: audited(input),
+      ...(rearmed ? { metadata: { verification: 'needed again' } } : {}),
+    });
+    return found(tx.org, id);
+  });
+}
+
+/**
+ * Deletes an endpoint with its secrets and its delivery history (DELETE /webhooks/:id).
+ * @throws AppError not_found
+ */
+export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const endpoint = await locked(tx, id);
+    await tx.org.query(WebhookEndpoints).deleteById(id);
+    tx.audit({ action: 'delete', entityType: 'webhook', entityId: id, changes: audited({ url: endpoint.url }) });
+  });
+}
+
+/**
+ * Gives an endpoint a new secret, returned once. Deliveries attempted before keep the old one until they settle.
+ * @throws AppError not_found
+ */
+export async function rotateEndpointSecret(ctx: Ctx, id: string): Promise<string> {
+  return transact(ctx, async (tx) => {
+    await locked(tx, id);
+    const secret = await issueSecret(tx.trx, ctx.keyring, { endpointId: id }, tx.now);
+    await tx.org.query(WebhookEndpoints).findById(id).patch({ updated_at: tx.now });
+    tx.audit({ action: 'rotate_secret', entityType: 'webhook', entityId: id, changes: { secret: 'changed' } });
+    return secret;
+  });
+}
+
+/** Locks the organization's row, so that two concurrent requests cannot both create the last allowed endpoint. */
+async function refuseAtLimit(ctx: Ctx, tx: Tx): Promise<void> {
+  const limit = ctx.config.ORG_WEBHOOK_ENDPOINTS;
+  if (limit === 0) return;
+  await across(tx.trx, 'person')
+    .table('organizations')
+    .where({ id: tx.org.organizationId })
+    .forNoKeyUpdate()
+    .select('id');
+  const count = await tx.org.query(WebhookEndpoints).whereNull('application_id').resultSize();
+  if (count >= limit) {
+    throw new AppError('conflict', `This workspace has ${count} webhook endpoints, which is the limit`, {
+      fix: 'Delete one that is not needed any more.',
+    });
+  }
+}
+
+async function found(org: OrgScope, id: string): Promise<WebhookEndpointRow> {
+  const endpoint = isUuid(id) ? await org.query(WebhookEndpoints).findById(id).whereNull('application_id') : undefined;
+  if (!endpoint) throw notFound('Webhook endpoint');
+  return endpoint;
+}
+
+async function locked(tx: Tx, id: string): Promise<WebhookEndpointRow> {
+  const endpoint = isUuid(id)
+    ? await tx.org.query(WebhookEndpoints).findById(id).whereNull('application_id').forNoKeyUpdate()
+    : undefined;
+  if (!endpoint) throw notFound('Webhook endpoint');
+  return endpoint;
+}
+
+function refuse(problems: Problem[]): void {
+  if (problems.length > 0) throw badRequest('Webhooks cannot be sent to this URL', problems);
+}
+
+function columns(input: EndpointInput) {
+  return {
+    url: input.url,
+    description: input.description,
+    event_types: [...new Set(input.eventTypes)],
+    enabled: input.enabled,
+  };
+}
+
+/** The fields of an endpoint for the audit log. Paths and queries of webhook URLs often contain a receiver's secret. */
+function audited({ url, ...rest }: Pick<EndpointInput, 'url'> & Partial<EndpointInput>): Record<string, unknown> {
+  return {
+    host: new URL(url).host,
+    ...(rest.eventTypes ? { event_types: rest.eventTypes, enabled: rest.enabled, description: rest.description } : {}),
+  };
+}

@@ -1,0 +1,45 @@
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { withPayloads, type DeliveryWithPayload } from './deliveries.ts';
+import { enqueueRedelivery } from './enqueue-redelivery.ts';
+
+/**
+ * Sends an event to its endpoint again, whatever became of it before; the event id stays.
+ * @throws AppError not_found, for an application's delivery too; conflict when the endpoint is switched off or not verified, as
+ *   nothing would be sent
+ */
+export async function redeliver(ctx: Ctx, id: string): Promise<DeliveryWithPayload> {
+  return transact(ctx, async (tx) => {
+    const known =
+      isUuid(id) &&
+      (await tx.org.table('webhook_deliveries').where({ id }).whereNull('application_id').first('id', 'endpoint_id'));
+    if (known) await assertServed(tx, known.endpoint_id);
+    const delivery = known ? await enqueueRedelivery(ctx, tx, id) : undefined;
+    if (!delivery) throw notFound('Webhook delivery');
+    tx.audit({
+      action: 'redeliver',
+      entityType: 'webhook',
+      entityId: delivery.endpoint_id,
+      metadata: { delivery_id: id, event_id: delivery.event_id },
+    });
+    const { rows } = await withPayloads({ ...ctx, trx: tx.trx }, { rows: [delivery], nextCursor: null });
+    return rows[0]!;
+  });
+}
+
+/** @throws AppError conflict */
+async function assertServed(tx: Tx, endpointId: string): Promise<void> {
+  const endpoint = await tx.org
+    .table('webhook_endpoints')
+    .where({ id: endpointId })
+    .forNoKeyUpdate()
+    .first('enabled', 'verified_at');
+  if (endpoint?.enabled && endpoint.verified_at !== null) return;
+  throw new AppError('conflict', `The endpoint is ${endpoint?.enabled ? 'not verified' : 'switched off'}`, {
+    fix: endpoint?.enabled
+      ? 'Verify it with POST /v1/webhooks/:id/verify.'
+      : 'Switch it on with PATCH /v1/webhooks/:id.',
+  });
+}

@@ -1,0 +1,175 @@
+import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { assertAsSeen } from '../../platform/as-seen.ts';
+import { getMeeting, type MeetingView } from './read.ts';
+import { recordMeeting, type Meeting, type MeetingNews, type MeetingSource } from './record.ts';
+
+const MANUAL: MeetingSource = { source: 'manual', connectionId: null };
+
+/** What a person says of a meeting. */
+export interface MeetingDetails {
+  event_name?: string | undefined;
+  scheduled_for?: Date | undefined;
+  end_time?: Date | null | undefined;
+  join_url?: string | undefined;
+  location?: string | undefined;
+  /** `completed` and `no_show` are for meetings that are over. */
+  status?: 'booked' | 'completed' | 'no_show' | undefined;
+}
+
+/** A meeting as it is logged: with a contact, or with whoever has the address. */
+export interface NewMeeting extends MeetingDetails {
+  contact_id?: string | undefined;
+  invitee_email?: string | undefined;
+  invitee_name?: string | undefined;
+  event_name: string;
+  scheduled_for: Date;
+}
+
+/** The problem of a contact that is none of the workspace. */
+export async function meetingProblems(ctx: Ctx, given: Pick<NewMeeting, 'contact_id'>): Promise<Problem[]> {
+  if (given.contact_id === undefined) return [];
+  const contact = await reader(ctx).table('contacts').where({ id: given.contact_id }).first('id');
+  return contact ? [] : [{ path: 'body.contact_id', message: 'No contact of the workspace' }];
+}
+
+/**
+ * Logs a meeting that no connected calendar knows. It does what a booking there does: its contact is the one with the address, whose campaigns that stop
+ * on a reply end; meeting.booked fires, and the contact's log has it.
+ * @throws AppError bad_request as {@link meetingProblems} finds
+ */
+export async function logMeeting(ctx: Ctx, input: NewMeeting): Promise<MeetingView> {
+  return transact(ctx, async (tx) => {
+    refuseProblems(await meetingProblems({ ...ctx, trx: tx.trx }, input));
+    const contact = input.contact_id
+      ? await tx.org.table('contacts').where({ id: input.contact_id }).first('email', 'first_name', 'last_name')
+      : undefined;
+    const externalEventId = newId();
+    await recordMeeting(tx, MANUAL, {
+      ...NOTHING,
+      externalEventId,
+      kind: input.status ?? 'booked',
+      occurredAt: tx.now,
+      inviteeEmail: contact?.email ?? input.invitee_email ?? '',
+      inviteeName: input.invitee_name ?? (contact ? `${contact.first_name} ${contact.last_name}`.trim() : ''),
+      eventName: input.event_name,
+      scheduledFor: input.scheduled_for,
+      endTime: input.end_time ?? null,
+      joinUrl: input.join_url ?? '',
+      location: input.location ?? '',
+    });
+    const [row] = await tx.org
+      .table('meetings')
+      .where({ source: 'manual', external_event_id: externalEventId })
+      .select('id');
+    tx.audit({ action: 'create', entityType: 'meeting', entityId: row!.id, metadata: { source: 'manual' } });
+    return getMeeting({ ...ctx, trx: tx.trx }, row!.id);
+  });
+}
+
+/** The problem of a change after which the meeting would end before it begins; none where there is no such meeting. */
+export async function meetingChangeProblems(ctx: Ctx, id: string, given: Times): Promise<Problem[]> {
+  const known = isUuid(id) ? await reader(ctx).table('meetings').where({ id, source: 'manual' }).first() : undefined;
+  return known ? timeProblems(known, given) : [];
+}
+
+type Times = Pick<MeetingDetails, 'scheduled_for' | 'end_time'>;
+
+function timeProblems(known: Pick<Meeting, 'scheduled_for' | 'end_time'>, given: Times): Problem[] {
+  if (given.scheduled_for === undefined && given.end_time === undefined) return [];
+  const begin = given.scheduled_for ?? known.scheduled_for;
+  const end = given.end_time === undefined ? known.end_time : given.end_time;
+  return begin && end && end <= begin ? [{ path: 'body.end_time', message: 'must be after scheduled_for' }] : [];
+}
+
+/**
+ * Changes a meeting that was logged by hand. Another time is a move: meeting.rescheduled fires.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found; conflict for one that a provider booked, that was called off, or that has another `updated_at` by now; bad_request for an end before the beginning
+ */
+export async function changeMeeting(
+  ctx: Ctx,
+  id: string,
+  given: MeetingDetails,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<MeetingView> {
+  return transact(ctx, async (tx) => {
+    const known = await lockManual(tx, id);
+    if (known.status === 'canceled')
+      throw new AppError('conflict', 'The meeting was called off', { fix: 'Log the new one with POST /v1/meetings.' });
+    assertAsSeen('The meeting', known.updated_at, expectedUpdatedAt);
+    const scheduledFor = given.scheduled_for ?? known.scheduled_for;
+    const endTime = given.end_time === undefined ? known.end_time : given.end_time;
+    refuseProblems(timeProblems(known, given));
+    const isMoved = scheduledFor?.getTime() !== known.scheduled_for?.getTime();
+    await recordMeeting(tx, MANUAL, {
+      ...newsOf(tx, known),
+      kind: given.status ?? (isMoved ? 'rescheduled' : known.status),
+      eventName: given.event_name ?? known.event_name,
+      scheduledFor,
+      endTime,
+      joinUrl: given.join_url ?? known.join_url,
+      location: given.location ?? known.location,
+    });
+    tx.audit({ action: 'update', entityType: 'meeting', entityId: id, metadata: { fields: Object.keys(given) } });
+    return getMeeting({ ...ctx, trx: tx.trx }, id);
+  });
+}
+
+/**
+ * Calls off a meeting that was logged by hand; meeting.canceled fires. One that was called off before stays as it is.
+ * @throws AppError not_found; conflict for one that a provider booked
+ */
+export async function cancelMeeting(ctx: Ctx, id: string, reason: string): Promise<MeetingView> {
+  return transact(ctx, async (tx) => {
+    const known = await lockManual(tx, id);
+    if (known.status !== 'canceled') {
+      await recordMeeting(tx, MANUAL, { ...newsOf(tx, known), kind: 'canceled', canceledReason: reason });
+      tx.audit({ action: 'cancel', entityType: 'meeting', entityId: id });
+    }
+    return getMeeting({ ...ctx, trx: tx.trx }, id);
+  });
+}
+
+/** The meeting, locked; who logs news of a meeting takes the same lock of all meetings of the source first. */
+async function lockManual(tx: Tx, id: string): Promise<Meeting> {
+  await tx.org.lock(`meetings/${tx.org.organizationId}/manual`);
+  const [known] = isUuid(id)
+    ? await tx.org.sql<Meeting>('select * from meetings where organization_id = :org and id = :id for update', { id })
+    : [];
+  if (!known) throw notFound('Meeting');
+  if (known.source !== 'manual')
+    throw new AppError('conflict', 'The meeting was booked at a calendar', {
+      fix: 'Move it or call it off there: its reschedule_url and cancel_url lead to it.',
+    });
+  return known;
+}
+
+const NOTHING = {
+  eventType: '',
+  endTime: null,
+  joinUrl: '',
+  location: '',
+  cancelUrl: '',
+  rescheduleUrl: '',
+  canceledReason: '',
+};
+
+/** The meeting as it is, as news of now. News count by their time, so these are later than what is known. */
+function newsOf(tx: Tx, known: Meeting): MeetingNews {
+  return {
+    ...NOTHING,
+    externalEventId: known.external_event_id,
+    kind: known.status,
+    occurredAt: new Date(Math.max(tx.now.getTime(), known.news_at.getTime() + 1)),
+    inviteeEmail: known.invitee_email,
+    inviteeName: known.invitee_name,
+    eventName: known.event_name,
+    scheduledFor: known.scheduled_for,
+    endTime: known.end_time,
+    joinUrl: known.join_url,
+    location: known.location,
+  };
+}

@@ -1,0 +1,24 @@
+import { openTasksForReplies } from './reply-task.ts';
+import { declareSubscriber } from '../platform/events/subscriber.ts';
+
+/**
+ * Opens CRM tasks for answers to campaigns. People's answers come as replies; away messages and other automatic answers are no replies
+ * and come as received emails. Each answer makes one task, however often it is told: the order of events does not matter.
+ */
+export const taskForReply = declareSubscriber({
+  name: 'task_for_reply',
+  types: ['campaign.reply_received', 'inbox.email_received'],
+  startsFrom: 'now',
+  async applyBatch(tx, events) {
+    await openTasksForReplies(
+      tx,
+      events.flatMap(({ id, type, data }) => {
+        const { campaign_id: campaignId, contact_id: contactId, intent } = data;
+        if (type === 'campaign.reply_received')
+          return [{ campaignId, contactId, intent, answer: data.reply_message_id ?? id }];
+        const isAutomatic = data.kind === 'out_of_office' || data.kind === 'automated';
+        return isAutomatic ? [{ campaignId, contactId, intent, answer: data.message_id }] : [];
+      }),
+    );
+  },
+});

@@ -1,9 +1,0 @@
-import { notFound } from '../../lib/errors.ts';
-import { existingIds } from '../records/references.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader } from '../kernel/transact.ts';
-
-/** @throws AppError not_found for a mailbox that the workspace does not have */
-export async function assertMailboxExists(ctx: Ctx, id: string): Promise<void> {
-  if ((await existingIds(reader(ctx), 'mailboxes', [id])).size === 0) throw notFound('Mailbox');
-}

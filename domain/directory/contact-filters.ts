@@ -1,0 +1,166 @@
+import { AppError, type Problem } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { Conditions, likeLiteral } from '../platform/conditions.ts';
+import { cleanText } from './contact-fields.ts';
+
+export const LEAD_STATUSES = [
+  'pending',
+  'active',
+  'completed',
+  'replied',
+  'bounced',
+  'failed',
+  'unsubscribed',
+  'paused',
+  'undeliverable',
+] as const;
+export type LeadStatus = (typeof LEAD_STATUSES)[number];
+
+/** What a contact did, or did not do, with a campaign's emails. */
+export const ENGAGEMENTS = [
+  'opened',
+  'not_opened',
+  'clicked',
+  'not_clicked',
+  'replied',
+  'not_replied',
+  'bounced',
+] as const;
+
+/** The filters of a contact search. */
+export interface ContactFilters {
+  query?: string | undefined;
+  custom_field_filters?:
+    | readonly { name: string; value: string; type: 'equal' | 'starts_with' | 'ends_with' | 'contains' }[]
+    | undefined;
+  campaign_ids?: readonly string[] | undefined;
+  category_ids?: readonly string[] | undefined;
+  min_campaigns?: number | undefined;
+  max_campaigns?: number | undefined;
+  subscribed?: boolean | undefined;
+  lead_status?: string | undefined;
+  engagement?: string | undefined;
+  created_after?: Date | undefined;
+  created_before?: Date | undefined;
+  updated_after?: Date | undefined;
+  updated_before?: Date | undefined;
+}
+
+/** How many campaigns a contact `c` is in. */
+export const CAMPAIGN_COUNT = '(select count(*) from enrollments x where x.contact_id = c.id)';
+
+const ENGAGED: Record<string, string> = {
+  opened: 'opened_at',
+  clicked: 'clicked_at',
+  replied: 'replied_at',
+  bounced: 'bounced_at',
+};
+const PATTERN = {
+  equal: (value: string) => value,
+  starts_with: (value: string) => `${value}%`,
+  ends_with: (value: string) => `%${value}`,
+  contains: (value: string) => `%${value}%`,
+} as const;
+
+/** The state of an enrollment `e` in answers: a held one is `paused`. */
+export function leadStatusSql(where: Conditions, now: Date): string {
+  const at = where.bind(now, 'timestamptz');
+  return `(case when e.state in ('pending', 'active') and e.hold_since is not null and (e.hold_until is null or e.hold_until > ${at})
+    then 'paused' else e.state end)`;
+}
+
+/**
+ * Conditions on `contacts c` for a set of filters; all values are bound. Text is compared without regard to case; times
+ * "after" are inclusive, "before" exclusive; malformed ids match no contact.
+ * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign
+ */
+export function compileFilters(filters: ContactFilters, now: Date): Conditions {
+  assertLeadFilters(filters);
+  const where = new Conditions('f');
+  addTextSearch(where, filters.query);
+  for (const filter of filters.custom_field_filters ?? []) {
+    const pattern = PATTERN[filter.type](likeLiteral(cleanText(filter.value)));
+    where.add(`c.custom_fields ->> ${where.bind(cleanText(filter.name), 'text')} ilike ${where.bind(pattern, 'text')}`);
+  }
+  addMemberships(where, filters, now);
+  if (filters.min_campaigns !== undefined)
+    where.add(`${CAMPAIGN_COUNT} >= ${where.bind(filters.min_campaigns, 'integer')}`);
+  if (filters.max_campaigns !== undefined)
+    where.add(`${CAMPAIGN_COUNT} <= ${where.bind(filters.max_campaigns, 'integer')}`);
+  if (filters.subscribed !== undefined) where.add(`c.subscribed = ${where.bind(filters.subscribed, 'boolean')}`);
+  if (filters.created_after) where.add(`c.created_at >= ${where.bind(filters.created_after, 'timestamptz')}`);
+  if (filters.created_before) where.add(`c.created_at < ${where.bind(filters.created_before, 'timestamptz')}`);
+  if (filters.updated_after) where.add(`c.updated_at >= ${where.bind(filters.updated_after, 'timestamptz')}`);
+  if (filters.updated_before) where.add(`c.updated_at < ${where.bind(filters.updated_before, 'timestamptz')}`);
+  return where;
+}
+
+/** Contacts `c` whose name, email or company contains a text, in any case; empty text is no condition. */
+export function addTextSearch(where: Conditions, query: string | undefined): void {
+  const text = cleanText(query ?? '');
+  if (!text) return;
+  // Exactly the expression of the trigram index contacts_search.
+  const pattern = where.bind(`%${likeLiteral(text)}%`, 'text');
+  where.add(`(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company) ilike ${pattern}`);
+}
+
+function addMemberships(where: Conditions, filters: ContactFilters, now: Date): void {
+  for (const id of filters.category_ids ?? []) {
+    where.add(
+      isUuid(id)
+        ? `exists (select 1 from contact_categories f where f.contact_id = c.id and f.label_id = ${where.bind(id, 'uuid')})`
+        : 'false',
+    );
+  }
+  for (const id of filters.campaign_ids ?? []) {
+    if (!isUuid(id)) {
+      where.add('false');
+      continue;
+    }
+    const campaign = where.bind(id, 'uuid');
+    const status = filters.lead_status
+      ? ` and ${leadStatusSql(where, now)} = ${where.bind(filters.lead_status, 'text')}`
+      : '';
+    where.add(
+      `exists (select 1 from enrollments e where e.contact_id = c.id and e.campaign_id = ${campaign}${status})`,
+    );
+    if (filters.engagement) {
+      const negated = filters.engagement.startsWith('not_');
+      const column = ENGAGED[filters.engagement.replace('not_', '')]!;
+      where.add(`${negated ? 'not ' : ''}exists (
+        select 1 from sends s where s.contact_id = c.id and s.campaign_id = ${campaign} and s.${column} is not null)`);
+    }
+  }
+}
+
+/** Faults of filters beyond their types. */
+export function filterProblems(filters: ContactFilters): Problem[] {
+  const { lead_status: status, engagement } = filters;
+  const problems: Problem[] = [];
+  if (status !== undefined && !(LEAD_STATUSES as readonly string[]).includes(status))
+    problems.push({ path: 'body.lead_status', message: `One of ${LEAD_STATUSES.join(', ')}` });
+  if (engagement !== undefined && !(ENGAGEMENTS as readonly string[]).includes(engagement))
+    problems.push({ path: 'body.engagement', message: `One of ${ENGAGEMENTS.join(', ')}` });
+  if ((status !== undefined || engagement !== undefined) && filters.campaign_ids?.length !== 1)
+    problems.push({ path: 'body.campaign_ids', message: 'Exactly one, with lead_status or engagement' });
+  return problems;
+}
+
+/** The code of a refusal is that of its first fault; it names all of them. */
+function assertLeadFilters(filters: ContactFilters): void {
+  const problems = filterProblems(filters);
+  switch (problems[0]?.path) {
+    case undefined:
+      return;
+    case 'body.lead_status':
+      throw new AppError('invalid_lead_status', 'Unknown lead_status', { problems });
+    case 'body.engagement':
+      throw new AppError('invalid_engagement', 'Unknown engagement', { problems });
+    default:
+      throw new AppError(
+        'lead_filter_requires_campaign',
+        'lead_status and engagement say something about one campaign only',
+        { fix: 'Send exactly one id in campaign_ids.', problems },
+      );
+  }
+}

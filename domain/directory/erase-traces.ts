@@ -1,0 +1,70 @@
+import type { Tx } from '../platform/kernel/transact.ts';
+import { eraseFiles } from '../platform/erase-files.ts';
+
+/**
+ * Erases what is kept elsewhere of these contacts: the words of their messages and of emails to them, what servers and
+ * browsers said about them. Rows that reports count, and that keep a message from being read in again, stay without it. Called before the
+ * contacts are deleted, after which nothing says any more whose they were; what refers to a contact goes with it by itself.
+ *
+ * Emails of people and agents that have not left are cancelled before (`cancelUnsent`); one that a worker has at this moment keeps its words. Emails that left
+ * keep the address, which a late bounce, complaint or opt-out suppresses.
+ */
+export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promise<void> {
+  const bindings = { contacts: [...contactIds] };
+  await eraseFiles(tx, contactIds);
+  for (const statement of STATEMENTS) await tx.org.sql(statement, bindings);
+}
+
+const THEIRS = 'contact_id = any(cast(:contacts as uuid[]))';
+/** Addresses of the contacts, those that they had before included. */
+const ADDRESSES = `select email from contacts where organization_id = :org and id = any(cast(:contacts as uuid[]))
+  union select i.value from people p join person_identifiers i on i.person_id = p.id and i.kind = 'email'
+    where p.organization_id = :org and p.${THEIRS}`;
+
+const STATEMENTS = [
+  `with sent as materialized (
+     select id from sends where organization_id = :org and ${THEIRS} order by id for update
+   ), letters as (
+     delete from dead_letters d using sent s where d.organization_id = :org and d.task_id = s.id
+   )
+   update sends s set subject = '', smtp_response = null, error_detail = null,
+     conversation = case when s.conversation is null then null else jsonb_set(s.conversation, '{subject}', '""') end
+   from sent where s.organization_id = :org and s.id = sent.id`,
+  `with theirs as materialized (
+     select id from inbound_messages where organization_id = :org and ${THEIRS}
+   ), words as (
+     delete from message_words w using theirs t where w.organization_id = :org and w.message_id = t.id
+   )
+   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', subject = '', body_plain = '', words = null, error = null,
+     seen = true, filed = 'trash'
+   from theirs where m.organization_id = :org and m.id = theirs.id`,
+  `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null
+   where organization_id = :org and ${THEIRS} and finished_at is not null`,
+  // What a person decided on stays as a decision, without the email and whom it went to.
+  `update approvals a set payload = (a.payload #- '{recipients,addresses}') || jsonb_build_object('title', 'Email to a deleted contact', 'steps', '[]'::jsonb,
+       'samples', '[]'::jsonb, 'details', '{}'::jsonb)
+   from direct_sends d where d.organization_id = :org and a.organization_id = :org and a.subject_type = 'direct_send' and a.subject_id = d.id and d.${THEIRS}`,
+  `with addresses as materialized (${ADDRESSES})
+   update approvals a set payload = jsonb_set(a.payload, '{samples}', coalesce((
+       select jsonb_agg(s) from jsonb_array_elements(a.payload -> 'samples') s
+       where not exists (select from addresses x where position(x.email in lower(s ->> 'to')) > 0)), '[]'))
+   where a.organization_id = :org and jsonb_typeof(a.payload -> 'samples') = 'array'
+     and exists (select from addresses x where position(x.email in lower(a.payload ->> 'samples')) > 0)`,
+  `update crm_deals set name = 'Deleted contact', lost_reason = null where organization_id = :org and ${THEIRS}`,
+  `update crm_tasks set title = 'Deleted contact', description = null where organization_id = :org and ${THEIRS}`,
+  `with theirs as (
+     delete from email_drafts where organization_id = :org and to_emails && array(${ADDRESSES}) returning attachments
+   )
+   delete from blobs b using (select (file ->> 'blob_id')::uuid as id from theirs, jsonb_array_elements(attachments) file) f
+   where b.organization_id = :org and b.id = f.id`,
+  `update engagement_events set contact_id = null, user_agent = '', detail = coalesce(
+     (select jsonb_object_agg(key, value) from jsonb_each(detail) where key in ('intent', 'bounce_type')), '{}')
+   where organization_id = :org and ${THEIRS}`,
+  `update deliverability_events set contact_id = null, recipient_email = '', reason = '', metadata = '{}'
+   where organization_id = :org and (${THEIRS} or recipient_email in (${ADDRESSES}))`,
+  // The address stays suppressed; what servers wrote about it goes.
+  `update suppressions set reason = '', metadata = '{}'
+   where organization_id = :org and kind = 'email' and source in ('bounce', 'complaint', 'unsubscribe') and email in (${ADDRESSES})`,
+  `update automation_runs set data = '{}' where organization_id = :org and ${THEIRS}`,
+  `delete from contact_import_problems where organization_id = :org and email in (${ADDRESSES})`,
+] as const;

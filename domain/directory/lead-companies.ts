@@ -1,0 +1,57 @@
+import type { Tx } from '../platform/kernel/transact.ts';
+
+/**
+ * What is counted of contacts, `o` being what was done about one: each by what happened to it, whatever happened later; `enrolled`, `fresh` and `reachable` by
+ * its status.
+ */
+const CONDITIONS = {
+  people: 'true',
+  contacted: 'o.emails_received > 0',
+  enrolled: `o.outreach_status = 'enrolled'`,
+  replied: 'o.last_replied_at is not null',
+  positive: 'o.positive_at is not null',
+  meetings: 'o.meeting_at is not null',
+  bounced: 'o.bounced_at is not null',
+  unsubscribed: 'not o.subscribed',
+  fresh: `o.outreach_status = 'fresh'`,
+  reachable: `o.outreach_status = 'fresh' and o.verification_status <> 'invalid'`,
+} as const;
+type LeadCount = keyof typeof CONDITIONS;
+/** The names of these counts. */
+export const LEAD_COUNTS = Object.keys(CONDITIONS) as LeadCount[];
+
+/** What is kept of the contacts of a company domain. */
+export const COMPANY_MEASURES = [...LEAD_COUNTS, 'last_contacted_at'] as const;
+
+/** Columns that count contacts `o`. */
+export function leadCountColumns(names: readonly LeadCount[] = LEAD_COUNTS): string {
+  return names.map((name) => `(count(*) filter (where ${CONDITIONS[name]}))::int as ${name}`).join(', ');
+}
+
+/**
+ * The company domains of an organization with the counts that triggers keep; contacts without a company are under the empty domain. Where the contact that
+ * was contacted last may have lost that moment, contacts are asked for it.
+ */
+export const KEPT_COMPANIES = `select k.company_domain, ${LEAD_COUNTS.map((name) => `k.${name}`).join(', ')},
+       case when k.is_stale then (select max(o.last_contacted_at) from contact_outreach o where o.organization_id = :org and o.company_domain = k.company_domain)
+         else k.last_contacted_at end as last_contacted_at
+     from (
+       select company_domain, ${LEAD_COUNTS.map((name) => `sum(${name})::int as ${name}`).join(', ')},
+         max(last_contacted_at) as last_contacted_at, bool_or(is_stale) as is_stale
+       from lead_company_counts where organization_id = :org group by company_domain
+     ) k where k.people <> 0`;
+
+/** The same, counted anew from what was done about contacts. */
+export const COUNTED_COMPANIES = `select o.company_domain, ${leadCountColumns()}, max(o.last_contacted_at) as last_contacted_at
+     from contact_outreach o where o.organization_id = :org group by 1`;
+
+/** Counts the contacts of every company domain anew, in one statement: what changes meanwhile adds its difference. */
+export async function recountLeadCompanies(tx: Tx): Promise<void> {
+  // The lock of the fold, which takes rows away as this does.
+  await tx.org.lock(`lead-companies/${tx.org.organizationId}`);
+  await tx.org.sql(
+    `with gone as (delete from lead_company_counts where organization_id = :org)
+     insert into lead_company_counts (organization_id, company_domain, ${COMPANY_MEASURES.join(', ')}, is_folded)
+     select :org, company_domain, ${COMPANY_MEASURES.join(', ')}, true from (${COUNTED_COMPANIES}) counted`,
+  );
+}

@@ -1,0 +1,83 @@
+import { Conditions } from '../../platform/conditions.ts';
+import { foldCase } from './evaluate.ts';
+import type { Predicate, Scalar } from './predicate.ts';
+
+/** A condition in SQL with its bindings. */
+export interface CompiledPredicates {
+  /** A boolean expression, in parentheses. */
+  sql: string;
+  bindings: Conditions['bindings'];
+}
+
+/**
+ * Predicates as a condition on a jsonb expression, with the meaning of `meetsAll` (evaluate.ts); every value is bound. The condition is true, false,
+ * or null where PostgreSQL cannot say: `contains` on text beyond ASCII, whose case PostgreSQL folds by the locale of its database and
+ * JavaScript by Unicode. Where null may matter, the caller asks `meetsAll` about these rows; {@link mayBeUndecided} says whether there can be any.
+ * @param data the jsonb expression, such as `e.data`
+ * @param prefix of the names of the bindings, so that one statement can contain several conditions
+ */
+export function compilePredicates(predicates: readonly Predicate[], data: string, prefix = 'p'): CompiledPredicates {
+  const where = new Conditions(prefix);
+  for (const predicate of predicates) where.add(compile(where, predicate, compilePath(where, data, predicate.path)));
+  return { sql: `(${where.all()})`, bindings: where.bindings };
+}
+
+/** Whether the condition of these predicates can be null. */
+export function mayBeUndecided(predicates: readonly Predicate[]): boolean {
+  return predicates.some(({ op }) => op === 'contains');
+}
+
+/**
+ * The property of a jsonb expression that a path leads to; null where there is none, like `propertyAt`: `->` with a text
+ * finds own properties of objects alone.
+ */
+export function compilePath(where: Conditions, data: string, path: string): string {
+  return [data, ...path.split('.').map((segment) => where.bind(segment, 'text'))].join(' -> ');
+}
+
+function compile(where: Conditions, predicate: Predicate, found: string): string {
+  switch (predicate.op) {
+    case 'eq':
+      return equals(where, found, [predicate.value]);
+    case 'neq':
+      return `not ${equals(where, found, [predicate.value])}`;
+    case 'in':
+      return equals(where, found, predicate.value);
+    case 'not_in':
+      return `not ${equals(where, found, predicate.value)}`;
+    case 'gt':
+      return compare(where, found, '>', predicate.value);
+    case 'gte':
+      return compare(where, found, '>=', predicate.value);
+    case 'lt':
+      return compare(where, found, '<', predicate.value);
+    case 'lte':
+      return compare(where, found, '<=', predicate.value);
+    case 'contains':
+      return contains(where, found, predicate.value);
+    case 'exists':
+      return `(${found}) is not null`;
+    case 'not_exists':
+      return `(${found}) is null`;
+  }
+}
+
+/** Scalars of jsonb are equal only if they have one type, and numbers by value. */
+function equals(where: Conditions, found: string, values: readonly Scalar[]): string {
+  const bound = values.map((value) => `${where.bind(JSON.stringify(value), 'text')}::jsonb`);
+  return `coalesce((${found}) in (${bound.join(', ')}), false)`;
+}
+
+/** All numbers of jsonb sort together, as numeric; -0 and numbers of any size are written as JSON writes them. */
+function compare(where: Conditions, found: string, operator: string, value: number): string {
+  const bound = `${where.bind(JSON.stringify(value), 'text')}::jsonb`;
+  return `coalesce(jsonb_typeof(${found}) = 'number' and (${found}) ${operator} ${bound}, false)`;
+}
+
+function contains(where: Conditions, found: string, value: string): string {
+  const folded = where.bind(foldCase(value), 'text');
+  const text = `((${found}) #>> '{}')`;
+  return `case when jsonb_typeof(${found}) = 'string'
+    then case when octet_length(${text}) = length(${text}) then position(${folded} in lower(${text} collate "C")) > 0 end
+    else false end`;
+}

@@ -1,0 +1,125 @@
+import type { SegmentCondition } from '../../../db/models/segment.ts';
+import type { Problem } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { Conditions, likeLiteral } from '../../platform/conditions.ts';
+import { cleanText } from '../contact-fields.ts';
+import { CUSTOM_PREFIX, segmentField, type SegmentField } from './fields.ts';
+
+/**
+ * Contacts as conditions read them: `c`, with what the organization did about them as `o`. PostgreSQL leaves a join out whose columns a statement
+ * does not name.
+ */
+export const SEGMENT_CONTACTS = 'contacts c left join contact_outreach o on o.contact_id = c.id';
+
+/** Text of a contact, never null: a missing custom field reads as empty. */
+const TEXT_SQL: Record<string, string> = {
+  email: 'c.email',
+  email_domain: `split_part(c.email, '@', 2)`,
+  first_name: 'c.first_name',
+  last_name: 'c.last_name',
+  company: 'c.company',
+  phone: 'c.phone',
+  company_domain: 'o.company_domain',
+  job_title: 'o.job_title',
+  seniority: 'o.seniority',
+  department: 'o.department',
+};
+/** Fields that are kept in lower case: an index can answer what is equal. */
+const LOWERED: ReadonlySet<string> = new Set(['company_domain', 'seniority', 'department']);
+const EMAILED = 'select 1 from send_facts f where f.contact_id = c.id and f.sent_at is not null';
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d))?$/;
+const FILED = 'select 1 from contact_categories f where f.contact_id = c.id';
+
+/** Everything wrong with a set of conditions; empty when it can be compiled. Paths start at `path`. */
+export function conditionProblems(conditions: readonly SegmentCondition[], path: string): Problem[] {
+  return conditions.flatMap((condition, index) => {
+    const at = `${path}.${index}`;
+    const field = segmentField(condition.field);
+    if (!field) return [{ path: `${at}.field`, message: 'Unknown field; see GET /v1/segments/fields' }];
+    if (!(field.operators as readonly string[]).includes(condition.operator)) {
+      return [{ path: `${at}.operator`, message: `One of ${field.operators.join(', ')}` }];
+    }
+    return valueProblems(field, condition, at);
+  });
+}
+
+function valueProblems(field: SegmentField, { operator, values }: SegmentCondition, at: string): Problem[] {
+  if (operator === 'exists' || operator === 'not_exists') {
+    return values.length === 0 ? [] : [{ path: `${at}.values`, message: 'This operator takes no values' }];
+  }
+  if (values.length === 0) return [{ path: `${at}.values`, message: 'At least one value' }];
+  if ((field.type === 'time' || field.type === 'flag') && values.length > 1)
+    return [{ path: `${at}.values`, message: 'Exactly one value' }];
+  return values.flatMap((value, index) => {
+    const problem = valueProblem(field, value);
+    return problem ? [{ path: `${at}.values.${index}`, message: problem }] : [];
+  });
+}
+
+function valueProblem(field: SegmentField, value: string): string | undefined {
+  if (field.values && !field.values.includes(value)) return `One of ${field.values.join(', ')}`;
+  if (field.type === 'label' && !isUuid(value)) return 'The id of a category';
+  if (field.type === 'campaign' && !isUuid(value)) return 'The id of a campaign';
+  if (field.type === 'time' && (!TIME.test(value) || Number.isNaN(Date.parse(value))))
+    return 'A date (YYYY-MM-DD, UTC) or an RFC 3339 time';
+  if (field.type === 'text' && !cleanText(value)) return 'Not empty';
+  return undefined;
+}
+
+/**
+ * Conditions on {@link SEGMENT_CONTACTS} for a segment whose conditions have no problems; every value is bound. Text is compared without
+ * regard to case; several values mean any of them (with a negated operator: none of them). No condition matches every contact.
+ */
+export function compileSegment(
+  match: 'all' | 'any',
+  conditions: readonly SegmentCondition[],
+  prefix = 's',
+): { sql: string; bindings: Conditions['bindings'] } {
+  const where = new Conditions(prefix);
+  for (const condition of conditions) where.add(compileCondition(where, condition));
+  return { sql: match === 'all' || conditions.length === 0 ? where.all() : where.any(), bindings: where.bindings };
+}
+
+function compileCondition(where: Conditions, condition: SegmentCondition): string {
+  const field = segmentField(condition.field)!;
+  const { operator, values } = condition;
+  const negated = operator.startsWith('not_');
+  const not = negated ? 'not ' : '';
+  switch (field.type) {
+    case 'flag':
+      return `c.subscribed = ${where.bind((values[0] === 'true') !== negated, 'boolean')}`;
+    case 'time':
+      return `c.created_at ${operator === 'before' ? '<' : '>='} ${where.bind(new Date(values[0]!), 'timestamptz')}`;
+    case 'label':
+      return operator.endsWith('exists')
+        ? `${not}exists (${FILED})`
+        : `${not}exists (${FILED} and f.label_id = any(${where.bind(values, 'uuid[]')}))`;
+    case 'campaign':
+      return operator.endsWith('exists')
+        ? `${not}exists (${EMAILED})`
+        : `${not}exists (${EMAILED} and f.campaign_id = any(${where.bind(values, 'uuid[]')}))`;
+    case 'choice':
+      return `${not}(o.${condition.field} = any(${where.bind(values, 'text[]')}))`;
+    case 'text':
+      if (LOWERED.has(condition.field) && /equal$|in$/.test(operator)) {
+        const lowered = values.map((value) => cleanText(value).toLowerCase());
+        return `${not}(o.${condition.field} = any(${where.bind(lowered, 'text[]')}))`;
+      }
+      return `${not}(${compileText(where, textOf(where, condition.field), operator.replace('not_', ''), values)})`;
+  }
+}
+
+function textOf(where: Conditions, name: string): string {
+  return TEXT_SQL[name] ?? `coalesce(c.custom_fields ->> ${where.bind(name.slice(CUSTOM_PREFIX.length), 'text')}, '')`;
+}
+
+function compileText(where: Conditions, text: string, operator: string, values: readonly string[]): string {
+  if (operator === 'exists') return `${text} <> ''`;
+  const literals = values.map((value) => likeLiteral(cleanText(value)));
+  const patterns = literals.map((literal) => {
+    if (operator === 'contains') return `%${literal}%`;
+    if (operator === 'starts_with') return `${literal}%`;
+    return operator === 'ends_with' ? `%${literal}` : literal;
+  });
+  return `${text} ilike any(${where.bind(patterns, 'text[]')})`;
+}

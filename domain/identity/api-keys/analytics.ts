@@ -1,0 +1,159 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import { badRequest, type Problem } from '../../../lib/errors.ts';
+import { ZERO_UUID } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { readKey } from './keys.ts';
+
+/** Buckets, aligned to UTC, and the longest range (ms) each may be asked for. */
+const INTERVALS = {
+  minute: { ms: MINUTE_MS, longest: DAY_MS, said: '24 hours' },
+  hour: { ms: HOUR_MS, longest: 31 * DAY_MS, said: '31 days' },
+  day: { ms: DAY_MS, longest: 92 * DAY_MS, said: '92 days' },
+} as const;
+export type UsageInterval = keyof typeof INTERVALS;
+
+export interface AnalyticsRequest {
+  /** Default: 24 hours before `to`. */
+  from?: Date | undefined;
+  /** Default: now. */
+  to?: Date | undefined;
+  interval: UsageInterval;
+}
+
+interface Counts {
+  total: number;
+  success: number;
+  client_errors: number;
+  server_errors: number;
+  /** Milliseconds; 0 without requests. */
+  avg_latency_ms: number;
+}
+
+export interface UsageBucket extends Counts {
+  /** When it begins. */
+  bucket: Date;
+}
+
+export interface EndpointUse {
+  endpoint: string;
+  method: string;
+  count: number;
+  error_count: number;
+  avg_latency_ms: number;
+}
+
+export interface UsageAnalytics {
+  api_key_id: string;
+  from: Date;
+  to: Date;
+  interval: UsageInterval;
+  /** Every bucket that begins before `to`, from the one that contains `from`; without gaps. */
+  buckets: UsageBucket[];
+  /** Most used first. */
+  endpoints: EndpointUse[];
+  total: number;
+  errors: number;
+}
+
+/** One line of the grouped counts: of a bucket, or of an endpoint. */
+interface Line {
+  bucket: Date | null;
+  endpoint: string;
+  method: string;
+  total: number;
+  success: number;
+  client_errors: number;
+  server_errors: number;
+  latency_ms: number;
+}
+
+const EMPTY: Counts = { total: 0, success: 0, client_errors: 0, server_errors: 0, avg_latency_ms: 0 };
+
+/**
+ * Usage over time of a key, or with `all` of the whole organization. Counted in whole minutes:
+ * the minutes that contain `from` and `to` are included. Buckets and endpoints each add up to the totals.
+ * @throws AppError not_found, bad_request for a range that ends before it begins or is too long for its interval
+ */
+export async function usageAnalytics(ctx: Ctx, keyId: string, request: AnalyticsRequest): Promise<UsageAnalytics> {
+  const key = keyId === 'all' ? null : await readKey(ctx, keyId);
+  const { from, to } = rangeOf(ctx.clock.now(), request);
+  const { ms } = INTERVALS[request.interval];
+  const lines = await reader(ctx).sql<Line>(
+    `select date_bin(make_interval(secs => :seconds), minute, 'epoch'::timestamptz) as bucket, endpoint, method,
+       sum(count) as total, sum(success) as success, sum(client_errors) as client_errors, sum(server_errors) as server_errors,
+       sum(latency_ms) as latency_ms
+     from api_key_usage_minutes
+     where organization_id = :org ${key ? 'and api_key_id = :key' : ''} and minute >= :from and minute < :to
+     group by grouping sets ((1), (endpoint, method))`,
+    { seconds: ms / 1000, from: new Date(floor(from, MINUTE_MS)), to, ...(key ? { key: key.id } : {}) },
+  );
+  const counted = new Map(
+    lines.flatMap((line) => (line.bucket ? [[line.bucket.getTime(), countsOf(line)] as const] : [])),
+  );
+  const buckets: UsageBucket[] = [];
+  for (let at = floor(from, ms); at < to.getTime(); at += ms)
+    buckets.push({ bucket: new Date(at), ...(counted.get(at) ?? EMPTY) });
+  const sum = (pick: (bucket: UsageBucket) => number) => buckets.reduce((total, bucket) => total + pick(bucket), 0);
+  return {
+    api_key_id: key?.id ?? ZERO_UUID,
+    from,
+    to,
+    interval: request.interval,
+    buckets,
+    endpoints: lines
+      .filter((line) => !line.bucket)
+      .map(endpointOf)
+      .sort(byUse),
+    total: sum((bucket) => bucket.total),
+    errors: sum((bucket) => bucket.client_errors + bucket.server_errors),
+  };
+}
+
+/** The requested range, with its defaults. */
+function rangeOf(now: Date, request: AnalyticsRequest): { from: Date; to: Date } {
+  const to = request.to ?? now;
+  const from = request.from ?? new Date(to.getTime() - DAY_MS);
+  const { longest, said } = INTERVALS[request.interval];
+  const problems: Problem[] = [];
+  if (from >= to)
+    problems.push({
+      path: 'query.from',
+      message: request.to ? 'Must lie before to' : 'Must lie before now, which to is unless given',
+    });
+  if (to.getTime() - from.getTime() > longest) {
+    problems.push({
+      path: 'query.from',
+      message: `With interval ${request.interval} the range can be ${said} long at most; ask for less, or for longer buckets`,
+    });
+  }
+  if (problems.length > 0) throw badRequest('This range cannot be shown', problems);
+  return { from, to };
+}
+
+function floor(at: Date, ms: number): number {
+  return Math.floor(at.getTime() / ms) * ms;
+}
+
+function countsOf({ total, success, client_errors, server_errors, latency_ms }: Line): Counts {
+  return { total, success, client_errors, server_errors, avg_latency_ms: average(latency_ms, total) };
+}
+
+function endpointOf({ endpoint, method, total, client_errors, server_errors, latency_ms }: Line): EndpointUse {
+  return {
+    endpoint,
+    method,
+    count: total,
+    error_count: client_errors + server_errors,
+    avg_latency_ms: average(latency_ms, total),
+  };
+}
+
+function byUse(a: EndpointUse, b: EndpointUse): number {
+  return b.count - a.count || (`${a.endpoint} ${a.method}` < `${b.endpoint} ${b.method}` ? -1 : 1);
+}
+
+/** The mean latency in ms with two decimals; 0 of nothing. */
+export function average(sum: number, count: number): number {
+  return count === 0 ? 0 : Math.round((sum / count) * 100) / 100;
+}

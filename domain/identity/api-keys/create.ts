@@ -1,0 +1,61 @@
+import { ApiKeys, type ApiKeyRow } from '../../../db/models/api-key.ts';
+import { newSecret, SECRET_PREFIX, sha256 } from '../../../lib/crypto.ts';
+import { badRequest } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { assertNotWiderThanActor, restrictionProblems, type Restrictions } from './restrictions.ts';
+
+const SHOWN_PREFIX = 6;
+const SHOWN_SUFFIX = 4;
+
+export interface NewKey {
+  name: string;
+  description?: string | undefined;
+  /** Mask of lib/permissions.ts. */
+  permissions: number;
+  allowed_ips?: string[] | undefined;
+  allowed_email_accounts?: string[] | undefined;
+  rate_limit_per_minute?: number | undefined;
+  expires_at?: Date | undefined;
+}
+
+/**
+ * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored.
+ * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at once),
+ *   forbidden when the caller may do less: a key or token by its own permissions, a person by their role
+ */
+export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyRow; secret: string }> {
+  return transact(ctx, async (tx) => {
+    const restrictions: Restrictions = {
+      permissions: input.permissions,
+      allowed_ips: input.allowed_ips ?? [],
+      allowed_email_accounts: input.allowed_email_accounts ?? [],
+      expires_at: input.expires_at ?? null,
+      rate_limit_per_minute: input.rate_limit_per_minute ?? 0,
+    };
+    const problems = await restrictionProblems(tx.org, restrictions, tx.now);
+    if (problems.length > 0) throw badRequest('The key cannot be made like this', problems);
+    await assertNotWiderThanActor(tx, ctx.actor, restrictions);
+    const secret = newSecret(SECRET_PREFIX.apiKey);
+    const key = await tx.org.create(ApiKeys, {
+      id: newId(),
+      user_id: ctx.actor.userId,
+      name: input.name,
+      description: input.description ?? '',
+      secret_hash: sha256(secret),
+      key_prefix: secret.slice(0, SHOWN_PREFIX),
+      key_suffix: secret.slice(-SHOWN_SUFFIX),
+      ...restrictions,
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    tx.audit({
+      action: 'create',
+      entityType: 'api_key',
+      entityId: key.id,
+      changes: { name: key.name, ...restrictions },
+    });
+    return { key, secret };
+  });
+}

@@ -1,0 +1,71 @@
+import { ApiKeys, type ApiKeyRow } from '../../../db/models/api-key.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+
+export type { ApiKeyRow } from '../../../db/models/api-key.ts';
+
+const LIST = 'api-keys';
+const DEFAULT_REASON = 'Revoked by user';
+
+/** The organization's keys, newest first (GET /api-keys). */
+export async function listKeys(ctx: Ctx, page: PageRequest): Promise<Page<ApiKeyRow>> {
+  const after = decodeIdCursor(LIST, null, page.cursor);
+  const query = reader(ctx)
+    .query(ApiKeys)
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
+  if (after) void query.where('id', '<', after);
+  return pageOf(await query, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
+}
+
+/**
+ * One key.
+ * @throws AppError not_found
+ */
+export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
+  const key = isUuid(id) ? await reader(ctx).query(ApiKeys).findById(id) : undefined;
+  if (!key) throw notFound('API key');
+  return key;
+}
+
+/**
+ * Revokes a key; this cannot be undone. It stops authenticating within a second, in every process. Revoking it again changes nothing.
+ * @throws AppError not_found
+ */
+export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_REASON): Promise<void> {
+  if (!isUuid(id)) throw notFound('API key');
+  await transact(ctx, async (tx) => {
+    const revoked = await tx.org
+      .query(ApiKeys)
+      .findById(id)
+      .where('status', 'active')
+      .patch({ status: 'revoked', revoked_at: tx.now, revoked_reason: reason, updated_at: tx.now });
+    if (revoked === 0) {
+      await readKey({ ...ctx, trx: tx.trx }, id);
+      return;
+    }
+    tx.audit({ action: 'revoke', entityType: 'api_key', entityId: id, metadata: { reason } });
+  });
+}
+
+/**
+ * Removes a key that no longer authenticates, with its usage records.
+ * @throws AppError not_found, conflict while the key could still authenticate
+ */
+export async function deleteKey(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('API key');
+  await transact(ctx, async (tx) => {
+    const key = await tx.org.query(ApiKeys).findById(id).forUpdate();
+    if (!key) throw notFound('API key');
+    if (key.status === 'active' && !(key.expires_at && key.expires_at <= tx.now)) {
+      throw new AppError('conflict', 'This API key can still authenticate', {
+        fix: 'Revoke it first, with DELETE /v1/api-keys/:id.',
+      });
+    }
+    await tx.org.query(ApiKeys).deleteById(id);
+    tx.audit({ action: 'delete', entityType: 'api_key', entityId: id, metadata: { name: key.name } });
+  });
+}

@@ -1,0 +1,64 @@
+import { defined } from '../../../lib/defined.ts';
+import { ApiKeys, type ApiKeyRow } from '../../../db/models/api-key.ts';
+import { badRequest, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { assertNotWiderThanActor, restrictionProblems } from './restrictions.ts';
+
+/** A sparse edit of a key. Lists replace what was there. */
+export interface KeyEdit {
+  name?: string | undefined;
+  description?: string | undefined;
+  /** Mask of lib/permissions.ts. */
+  permissions?: number | undefined;
+  allowed_ips?: string[] | undefined;
+  allowed_email_accounts?: string[] | undefined;
+  /** 0 means the default. */
+  rate_limit_per_minute?: number | undefined;
+}
+
+const RESTRICTING: readonly (keyof KeyEdit)[] = [
+  'permissions',
+  'allowed_ips',
+  'allowed_email_accounts',
+  'rate_limit_per_minute',
+];
+
+/**
+ * Changes the sent fields of a key (PATCH /api-keys/:id); every process applies them within a second. A key
+ * that changes a key, itself too, leaves it no wider than itself, and a person not beyond their role: otherwise a narrow key
+ * could open a stronger one that is restricted to other addresses.
+ * @throws AppError not_found, bad_request (undefined permission bits, unusable addresses, foreign mailboxes: all at once),
+ *   forbidden when the key could then do more than the caller
+ */
+export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<ApiKeyRow> {
+  if (!isUuid(id)) throw notFound('API key');
+  return transact(ctx, async (tx) => {
+    const before = await tx.org.query(ApiKeys).findById(id).forNoKeyUpdate();
+    if (!before) throw notFound('API key');
+    const sent = defined(edit) as Partial<ApiKeyRow>;
+    const names = Object.keys(sent) as (keyof KeyEdit)[];
+    if (names.length === 0) return before;
+    const problems = await restrictionProblems(tx.org, edit, tx.now);
+    if (problems.length > 0) throw badRequest('The key cannot be changed like this', problems);
+    const { permissions, allowed_ips, allowed_email_accounts, expires_at, rate_limit_per_minute } = before;
+    if (names.some((name) => RESTRICTING.includes(name))) {
+      await assertNotWiderThanActor(tx, ctx.actor, {
+        permissions,
+        allowed_ips,
+        allowed_email_accounts,
+        expires_at,
+        rate_limit_per_minute,
+        ...sent,
+      });
+    }
+    await tx.org
+      .query(ApiKeys)
+      .findById(id)
+      .patch({ ...sent, updated_at: tx.now });
+    const changes = Object.fromEntries(names.map((name) => [name, { old: before[name], new: sent[name] }]));
+    tx.audit({ action: 'update', entityType: 'api_key', entityId: id, changes });
+    return tx.org.query(ApiKeys).findById(id).throwIfNotFound();
+  });
+}

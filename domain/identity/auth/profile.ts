@@ -1,0 +1,57 @@
+import { defined } from '../../../lib/defined.ts';
+import { across } from '../../../db/across.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import type { Columns } from '../../../db/rows.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { auditOwn } from '../sessions.ts';
+
+export type LabelRow = Columns<'labels', 'id' | 'registry' | 'title' | 'color'>;
+
+/** A person with the roles they hold in all their workspaces and the labels of the one that is selected. */
+export interface Profile {
+  user: UserRow;
+  roleIds: string[];
+  labels: LabelRow[];
+}
+
+const COLUMNS = ['id', 'email', 'first_name', 'last_name', 'is_platform_admin', 'created_at', 'updated_at'] as const;
+export type UserRow = Columns<'users', (typeof COLUMNS)[number]>;
+
+/** The caller's own profile. */
+export async function readProfile(ctx: Ctx): Promise<Profile> {
+  const user = (await across(ctx.db, 'person')
+    .table('users')
+    .where('id', ctx.actor.userId!)
+    .first(...COLUMNS)) as UserRow;
+  const memberships = await across(ctx.db, 'person')
+    .table('memberships')
+    .where('user_id', user.id)
+    .orderBy('created_at')
+    .select('role_id');
+  const labels = ctx.actor.organizationId
+    ? await reader(ctx).table('labels').orderBy('position').select('id', 'registry', 'title', 'color')
+    : [];
+  return { user, roleIds: memberships.map((row) => row.role_id), labels };
+}
+
+/** Changes the caller's name; only sent fields change. */
+export async function updateProfile(
+  ctx: Ctx,
+  changes: { first_name?: string | undefined; last_name?: string | undefined },
+): Promise<Profile> {
+  const set = defined(changes);
+  if (Object.keys(set).length > 0) {
+    await inTransaction(ctx.db, async (trx) => {
+      await across(trx, 'person')
+        .table('users')
+        .where('id', ctx.actor.userId!)
+        .update({ ...set, updated_at: ctx.clock.now() });
+      await auditOwn(
+        { ...ctx, trx },
+        { action: 'update', entityType: 'user', entityId: ctx.actor.userId!, changes: set },
+      );
+    });
+  }
+  return readProfile(ctx);
+}

@@ -1,0 +1,73 @@
+import { across } from '../../../db/across.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { hashPassword } from '../../../lib/crypto.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { toSource } from '../../../lib/source.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { findChallenge, openChallenge, refused, settleChallenge } from '../challenges.ts';
+import { noAccountMail, resetMail } from '../mails.ts';
+import { assertStrong, passwordFits } from '../passwords.ts';
+import { auditOwn, endSessions } from '../sessions.ts';
+import { forgiveGuesses, throttle } from '../throttle.ts';
+
+/**
+ * Mails a link that sets a new password. An address without an account gets a mail that says so: the caller sees, and waits
+ * for, the same in both cases.
+ * @throws AppError rate_limit_exceeded; internal_error when the mail cannot leave
+ */
+export async function askReset(ctx: Ctx, email: string): Promise<void> {
+  await throttle(ctx, 'reset_source', toSource(ctx.actor.ipAddress));
+  await throttle(ctx, 'reset_mail', email);
+  const user = await across(ctx.db, 'person').table('users').where('email', email).first('id');
+  const { handle } = await openChallenge(ctx, 'reset', { email, ...(user ? { userId: user.id } : {}) });
+  await ctx.systemMail.send(user ? resetMail(ctx, email, handle) : noAccountMail(ctx, email));
+}
+
+/**
+ * Sets a new password with the handle of the mailed link. Every session ends and every device is forgotten.
+ * @throws AppError unauthorized (401) for the handle, bad_request for a weak password, which leaves the link usable,
+ *   rate_limit_exceeded
+ */
+export async function confirmReset(ctx: Ctx, input: { session: string; password: string }): Promise<void> {
+  await throttle(ctx, 'reset_confirm_source', toSource(ctx.actor.ipAddress));
+  // Before the password is hashed, which costs tens of milliseconds of a processor: a link that is none costs nothing.
+  const open = await findChallenge(ctx, 'reset', input.session);
+  assertStrong(input.password, open.email);
+  const passwordHash = await hashPassword(input.password);
+  await settleChallenge(ctx, 'reset', { session: input.session }, async (trx, challenge) => {
+    if (!challenge.user_id) throw refused();
+    await across(trx, 'person')
+      .table('users')
+      .where('id', challenge.user_id)
+      .update({ password_hash: passwordHash, has_given_password: false, updated_at: ctx.clock.now() });
+    await endSessions(ctx, trx, challenge.user_id);
+  });
+  await forgiveGuesses(ctx, open.email);
+}
+
+/**
+ * Changes the caller's password. Their other sessions end and their devices are forgotten.
+ * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak, rate_limit_exceeded
+ */
+export async function changePassword(ctx: Ctx, input: { current: string; next: string }): Promise<void> {
+  const user = await across(ctx.db, 'person')
+    .table('users')
+    .where('id', ctx.actor.userId!)
+    .first('id', 'email', 'password_hash');
+  if (!user) throw new AppError('unauthorized', 'The account is gone');
+  assertStrong(input.next, user.email, 'new_password');
+  await throttle(ctx, 'password', user.id);
+  if (!(await passwordFits(user, input.current))) throw new AppError('unauthorized', 'The current password is wrong');
+  const passwordHash = await hashPassword(input.next);
+  await inTransaction(ctx.db, async (trx) => {
+    await across(trx, 'person')
+      .table('users')
+      .where('id', user.id)
+      .update({ password_hash: passwordHash, has_given_password: false, updated_at: ctx.clock.now() });
+    await endSessions(ctx, trx, user.id, ctx.actor.sessionId);
+    await auditOwn(
+      { ...ctx, trx },
+      { action: 'update', entityType: 'user', entityId: user.id, changes: { password: 'changed' } },
+    );
+  });
+}

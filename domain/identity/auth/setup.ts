@@ -1,0 +1,210 @@
+import { across } from '../../../db/across.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import type { Trx } from '../../../db/connection.ts';
+import { hashPassword, newSecret, sha256 } from '../../../lib/crypto.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { ALL_PERMISSIONS, ORG_PERMISSIONS } from '../../../lib/permissions.ts';
+import { createKey } from '../api-keys/create.ts';
+import { systemActor } from '../../platform/kernel/actor.ts';
+import type { Ctx, Deps } from '../../platform/kernel/context.ts';
+import { foundOrganization, type OrganizationRow } from '../organizations/organizations.ts';
+import { assertStrong } from '../passwords.ts';
+import { actingAs, openSession, type TokenPair } from '../sessions.ts';
+
+/** How long a setup link is valid, in milliseconds. */
+const SETUP_LINK_MS = 24 * 3600_000;
+const SETUP_LOCK = 7_201_947;
+
+async function hasUsers(db: Deps['db'] | Trx): Promise<boolean> {
+  return (await across(db, 'operator').table('users').first('id')) !== undefined;
+}
+
+/** Whether this installation has an account, so that no setup link works any more. */
+export async function isClaimed({ db }: Pick<Deps, 'db'>): Promise<boolean> {
+  return hasUsers(db);
+}
+
+/** Whether a setup link would work now. Looking uses nothing up. */
+export async function isSetupLink({ db, clock }: Pick<Deps, 'db' | 'clock'>, token: string): Promise<boolean> {
+  const link = await across(db, 'operator')
+    .table('setup_links')
+    .where('token_hash', sha256(token))
+    .whereNull('used_at')
+    .where('expires_at', '>', clock.now())
+    .first('id');
+  return link !== undefined && !(await hasUsers(db));
+}
+
+/**
+ * The first-run setup link, for the log of a starting process; null once an account exists. Each start makes a link of
+ * its own, as only hashes are stored; the first claim invalidates all of them.
+ */
+export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ url: string; expiresAt: Date } | null> {
+  if (await hasUsers(db)) return null;
+  const token = newSecret();
+  const now = clock.now();
+  const expiresAt = new Date(now.getTime() + SETUP_LINK_MS);
+  await across(db, 'operator').insert('setup_links', {
+    id: newId(),
+    token_hash: sha256(token),
+    created_at: now,
+    expires_at: expiresAt,
+  });
+  return { url: `${config.APP_URL}/setup/${token}`, expiresAt };
+}
+
+/** Whether the installation waits for its first account: a setup link was handed out and has not been used yet. */
+export async function awaitsClaim(db: Deps['db']): Promise<boolean> {
+  const link = await across(db, 'operator').table('setup_links').first('id');
+  return link !== undefined && !(await hasUsers(db));
+}
+
+export interface Setup {
+  token: string;
+  email: string;
+  password: string;
+  firstName: string;
+  lastName: string;
+  organization: string;
+}
+
+/**
+ * Claims a fresh installation: the platform administrator, their organization, and a session.
+ * @throws AppError setup_already_complete (403) when an account exists; setup_token_invalid (401); bad_request for a weak password
+ */
+export async function claimSetup(ctx: Ctx, input: Setup): Promise<TokenPair> {
+  return claim(ctx, input, (trx, userId) => openSession(ctx, trx, userId));
+}
+
+/**
+ * Claims a fresh installation as {@link claimSetup} does, with a first API key that has every permission: what the setup page
+ * shows, once.
+ * @throws AppError as claimSetup
+ */
+export async function claimSetupWithKey(
+  ctx: Ctx,
+  input: Setup,
+): Promise<{ session: TokenPair; apiKey: Bootstrap['apiKey'] }> {
+  return claim(ctx, input, async (trx, userId, organization) => ({
+    apiKey: await fullKey(ctx, trx, userId, organization.id, {
+      name: 'Setup',
+      description: 'Made with the setup page',
+    }),
+    session: await openSession(ctx, trx, userId, { organizationId: organization.id }),
+  }));
+}
+
+async function claim<T>(
+  ctx: Ctx,
+  input: Setup,
+  enter: (trx: Trx, userId: string, organization: OrganizationRow) => Promise<T>,
+): Promise<T> {
+  if (await hasUsers(ctx.db)) throw complete();
+  // Before the password is hashed: a token that is none costs nothing.
+  if (!(await openLink(ctx.db, input.token, ctx.clock.now()).first('id'))) throw invalidToken();
+  assertStrong(input.password, input.email);
+  const passwordHash = await hashPassword(input.password);
+  return inTransaction(ctx.db, async (trx) => {
+    await across(trx, 'operator').sql('select pg_advisory_xact_lock(:lock)', { lock: SETUP_LOCK });
+    if (await hasUsers(trx)) throw complete();
+    const now = ctx.clock.now();
+    if ((await openLink(trx, input.token, now).update({ used_at: now })) === 0) throw invalidToken();
+    const userId = newId();
+    await across(trx, 'operator').insert('users', {
+      id: userId,
+      email: input.email,
+      password_hash: passwordHash,
+      first_name: input.firstName,
+      last_name: input.lastName,
+      is_platform_admin: true,
+      created_at: now,
+      updated_at: now,
+    });
+    return enter(trx, userId, await foundOrganization(ctx, trx, userId, input.organization));
+  });
+}
+
+function openLink(handle: Deps['db'] | Trx, token: string, now: Date) {
+  return across(handle, 'operator')
+    .table('setup_links')
+    .where('token_hash', sha256(token))
+    .whereNull('used_at')
+    .where('expires_at', '>', now);
+}
+
+function invalidToken(): AppError {
+  return new AppError('setup_token_invalid', 'The setup link is wrong, used or expired', {
+    fix: 'Restart the API: it prints a new link.',
+  });
+}
+
+function complete(): AppError {
+  return new AppError('setup_already_complete', 'This installation already has an account', { fix: 'Sign in.' });
+}
+
+export interface Bootstrap {
+  organization: OrganizationRow;
+  user: { id: string; email: string };
+  session: TokenPair;
+  /** A key with every permission; `secret` is shown here and never again. */
+  apiKey: { id: string; secret: string };
+}
+
+/**
+ * The operator's `heron bootstrap`: the person and the organization are created where they are missing, the first
+ * person of an installation as its administrator. Each call adds a session and a full-access key. The password is set
+ * only on a new account; without one the account is signed into by a password reset.
+ */
+export async function bootstrap(
+  deps: Deps,
+  input: { email: string; organization: string; password?: string },
+): Promise<Bootstrap> {
+  const email = input.email.trim().toLowerCase();
+  if (input.password !== undefined) assertStrong(input.password, email);
+  const passwordHash = await hashPassword(input.password ?? newSecret());
+  return inTransaction(deps.db, async (trx) => {
+    await across(trx, 'operator').sql('select pg_advisory_xact_lock(:lock)', { lock: SETUP_LOCK });
+    const ctx: Ctx = { ...deps, requestId: 'bootstrap', actor: { ...systemActor(''), organizationId: null } };
+    const now = deps.clock.now();
+    let user = await across(trx, 'operator').table('users').where('email', email).first('id', 'email');
+    if (!user) {
+      user = { id: newId(), email };
+      const isFirst = !(await hasUsers(trx));
+      await across(trx, 'operator').insert('users', {
+        ...user,
+        password_hash: passwordHash,
+        has_given_password: input.password !== undefined,
+        is_platform_admin: isFirst,
+        created_at: now,
+        updated_at: now,
+      });
+    }
+    const [existing] = await across(trx, 'operator').sql<OrganizationRow>(
+      `select o.* from organizations o join memberships m on m.organization_id = o.id
+       where o.name = :name and m.user_id = :user order by o.id limit 1`,
+      { name: input.organization, user: user.id },
+    );
+    const organization = existing ?? (await foundOrganization(ctx, trx, user.id, input.organization));
+    const apiKey = await fullKey(ctx, trx, user.id, organization.id, {
+      name: 'Bootstrap',
+      description: 'Made by the operator',
+    });
+    const session = await openSession(ctx, trx, user.id, { organizationId: organization.id });
+    return { organization, user, session, apiKey };
+  });
+}
+
+/** An API key with every permission. The operator of the machine is the actor, so the role of the person does not limit the key. */
+async function fullKey(
+  ctx: Ctx,
+  trx: Trx,
+  userId: string,
+  organizationId: string,
+  words: { name: string; description: string },
+): Promise<Bootstrap['apiKey']> {
+  const person = actingAs(ctx, trx, userId, organizationId);
+  const acting: Ctx = { ...person, actor: { ...person.actor, orgPermissions: new Set(ORG_PERMISSIONS) } };
+  const { key, secret } = await createKey(acting, { ...words, permissions: ALL_PERMISSIONS });
+  return { id: key.id, secret };
+}

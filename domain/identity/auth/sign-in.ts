@@ -1,0 +1,108 @@
+import { across } from '../../../db/across.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { newSecret, sha256 } from '../../../lib/crypto.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { toSite, toSource } from '../../../lib/source.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { openChallenge, settleChallenge } from '../challenges.ts';
+import { codeMail } from '../mails.ts';
+import { passwordFits } from '../passwords.ts';
+import { deviceKnown, openSession, type TokenPair } from '../sessions.ts';
+import {
+  forgive,
+  forgiveGuesses,
+  isKnownSource,
+  rememberSource,
+  slowDownGuesses,
+  throttle,
+  uncount,
+} from '../throttle.ts';
+
+/** Either the sign-in is done, or `session` waits for the code that was mailed. */
+export type SignIn = { session: string } | TokenPair;
+
+/**
+ * Checks a password; then, as AUTH_LOGIN_CODE says, mails a code or signs in at once (POST /auth/login).
+ * @throws AppError unauthorized (unknown address and wrong password alike), rate_limit_exceeded, internal_error when the mail cannot leave
+ */
+export async function signIn(
+  ctx: Ctx,
+  input: { email: string; password: string; deviceToken?: string | undefined },
+): Promise<SignIn> {
+  const source = toSource(ctx.actor.ipAddress);
+  const attempt = `${input.email}/${source}`;
+  await throttle(ctx, 'sign_in_source', source);
+  await throttle(ctx, 'sign_in', attempt);
+  const user = await across(ctx.db, 'person').table('users').where('email', input.email).first('id', 'password_hash');
+  const place = user && `${user.id}/${user.password_hash}/${source}`;
+  const known = await knownAs(ctx, user?.id, place, input.deviceToken);
+  const guessed = known === undefined ? input.email : `${input.email}/${known}`;
+  const failures = known === undefined ? failureBudgets(ctx) : [];
+  for (const [rule, from] of failures) await throttle(ctx, rule, from);
+  await slowDownGuesses(ctx, guessed);
+  // An unknown address takes as long as a wrong password.
+  if (!(await passwordFits(user, input.password)) || !user) {
+    throw new AppError('unauthorized', 'The email address or the password is wrong');
+  }
+  await forgive(ctx, 'sign_in', attempt);
+  await forgiveGuesses(ctx, guessed);
+  for (const [rule, from] of failures) await uncount(ctx, rule, from);
+  await rememberSource(ctx, place!);
+  if (await needsCode(ctx, user.id, input.deviceToken)) {
+    await throttle(ctx, 'sign_in_mail', input.email);
+    const { handle, code } = await openChallenge(ctx, 'login', { email: input.email, userId: user.id });
+    await ctx.systemMail.send(codeMail(ctx, input.email, 'login', code));
+    return { session: handle };
+  }
+  // Only where the device was just recognized: otherwise an invented token would become one that makes the code unnecessary.
+  const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? input.deviceToken : undefined;
+  return inTransaction(ctx.db, (trx) => openSession(ctx, trx, user.id, { device }));
+}
+
+/** Budgets of wrong passwords that an attempt from an unknown place draws on, whatever the account. */
+function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures', string][] {
+  const site = toSite(ctx.actor.ipAddress);
+  return [
+    ['sign_in_failures', toSource(ctx.actor.ipAddress)],
+    ...(site === undefined ? [] : [['sign_in_site_failures', site] as ['sign_in_site_failures', string]]),
+  ];
+}
+
+/**
+ * The device or the source that an account has signed in from before; undefined for any other. Wrong passwords are counted apart there, so
+ * that guesses of strangers keep an owner neither from their own device nor from their office, nor an office from its accounts.
+ */
+async function knownAs(
+  ctx: Ctx,
+  userId: string | undefined,
+  place: string | undefined,
+  device: string | undefined,
+): Promise<string | undefined> {
+  if (userId === undefined || place === undefined) return undefined;
+  if (device !== undefined && (await deviceKnown(ctx, userId, device))) return sha256(device);
+  return (await isKnownSource(ctx, place)) ? toSource(ctx.actor.ipAddress) : undefined;
+}
+
+async function needsCode(ctx: Ctx, userId: string, deviceToken: string | undefined): Promise<boolean> {
+  switch (ctx.config.AUTH_LOGIN_CODE) {
+    case 'always':
+      return true;
+    case 'off':
+      return false;
+    case 'new_device':
+      return deviceToken === undefined || !(await deviceKnown(ctx, userId, deviceToken));
+  }
+}
+
+/**
+ * Finishes a sign-in with the mailed code. With AUTH_LOGIN_CODE=new_device the answer carries a device token; later
+ * sign-ins that send it need no code.
+ * @throws AppError unauthorized
+ */
+export async function confirmSignIn(ctx: Ctx, proof: { session: string; code: string }): Promise<TokenPair> {
+  const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? newSecret() : undefined;
+  return settleChallenge(ctx, 'login', proof, async (trx, challenge) => {
+    const tokens = await openSession(ctx, trx, challenge.user_id!, { device });
+    return device ? { ...tokens, deviceToken: device } : tokens;
+  });
+}

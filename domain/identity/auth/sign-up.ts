@@ -1,0 +1,101 @@
+import { across } from '../../../db/across.ts';
+import { hashPassword } from '../../../lib/crypto.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { toSource } from '../../../lib/source.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { findOpenInvitation, joinByInvitation } from '../organizations/invitations.ts';
+import { openChallenge, refused, settleChallenge } from '../challenges.ts';
+import { codeMail } from '../mails.ts';
+import { assertStrong } from '../passwords.ts';
+import { actingAs } from '../sessions.ts';
+import { throttle } from '../throttle.ts';
+import { awaitsClaim } from './setup.ts';
+
+export interface SignUp {
+  email: string;
+  password: string;
+  firstName: string;
+  lastName: string;
+  /** Token of an invitation; needed when DISABLE_REGISTRATION is invite_only. */
+  invitation?: string | undefined;
+}
+
+/**
+ * Begins a sign-up and mails its code (POST /auth/register). Nothing is created before the code comes back.
+ * @throws AppError registration_closed, registration_invite_only, invitation_invalid (403), bad_request for a weak
+ * password, unauthorized when the address cannot be signed up, rate_limit_exceeded, internal_error when the mail cannot
+ * leave
+ */
+export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string }> {
+  await assertOpen(ctx, input.invitation);
+  assertStrong(input.password, input.email);
+  await throttle(ctx, 'sign_up_source', toSource(ctx.actor.ipAddress));
+  const invitation = input.invitation ? await findOpenInvitation(ctx, input.invitation, input.email) : undefined;
+  await throttle(ctx, 'sign_up_mail', input.email);
+  const passwordHash = await hashPassword(input.password);
+  if (await across(ctx.db, 'person').table('users').where('email', input.email).first('id')) {
+    throw new AppError('unauthorized', 'This address cannot be signed up', {
+      fix: 'Sign in, or ask for a new password.',
+    });
+  }
+  const { handle, code } = await openChallenge(ctx, 'register', {
+    email: input.email,
+    payload: {
+      password_hash: passwordHash,
+      first_name: input.firstName,
+      last_name: input.lastName,
+      invitation_id: invitation?.id,
+    },
+  });
+  await ctx.systemMail.send(codeMail(ctx, input.email, 'register', code));
+  return { session: handle };
+}
+
+/**
+ * Whether sign-up is open (an invitation does not override `true`, closed). Before the setup link is claimed it is not: the
+ * first account is its administrator's, and a stranger who was faster would end the link.
+ */
+async function assertOpen(ctx: Ctx, invitation: string | undefined): Promise<void> {
+  const mode = ctx.config.DISABLE_REGISTRATION;
+  if (mode === 'true') throw new AppError('registration_closed', 'Sign-up is closed on this installation');
+  if (mode === 'invite_only' && !invitation) {
+    throw new AppError('registration_invite_only', 'Sign-up needs an invitation', {
+      fix: 'Ask a member of a workspace to invite this address.',
+    });
+  }
+  if (await awaitsClaim(ctx.db)) {
+    throw new AppError('registration_closed', 'This installation has not been set up yet', {
+      fix: 'Open the setup link that the API wrote to its log when it started.',
+    });
+  }
+}
+
+/**
+ * Finishes a sign-up: creates the person and, with an invitation, their membership. It opens no session.
+ * @throws AppError unauthorized; invitation_invalid when the invitation was cancelled meanwhile, and then nothing is created
+ */
+export async function confirmSignUp(ctx: Ctx, proof: { session: string; code: string }): Promise<void> {
+  await settleChallenge(ctx, 'register', proof, async (trx, { email, payload }) => {
+    const now = ctx.clock.now();
+    const id = newId();
+    const created = await across(trx, 'person')
+      .insert('users', {
+        id,
+        email,
+        password_hash: payload.password_hash,
+        first_name: payload.first_name,
+        last_name: payload.last_name,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict('email')
+      .ignore()
+      .returning('id');
+    if (created.length === 0) throw refused();
+    if (payload.invitation_id)
+      await joinByInvitation(trx, payload.invitation_id, email, (organizationId) =>
+        actingAs(ctx, trx, id, organizationId),
+      );
+  });
+}

@@ -1,0 +1,261 @@
+import { defined } from '../../../lib/defined.ts';
+import { OAuthApplications, type OAuthApplicationRow } from '../../../db/models/oauth-application.ts';
+import { newSecret, SECRET_PREFIX, sha256 } from '../../../lib/crypto.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { maskOf, PRESETS } from '../../../lib/permissions.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { syncApplicationEndpoints } from '../../connect/webhooks/managed.ts';
+import { checkAppWebhook } from '../../connect/webhooks/policy.ts';
+import { assertActorGrants, grantablePermissions } from '../acting.ts';
+import { nameProblem, webUrlProblem } from './input.ts';
+import { redirectUriProblem } from './redirect-uris.ts';
+import { readScopes, scopesOf } from '../scopes.ts';
+
+export type { OAuthApplicationRow } from '../../../db/models/oauth-application.ts';
+
+const LIST = 'oauth-applications';
+
+/** The fields of an application that its owner sets; a field that is not sent stays, or has its default. */
+export interface ApplicationInput {
+  name?: string | undefined;
+  description?: string | undefined;
+  /** Empty for none. */
+  logo_url?: string | undefined;
+  /** Empty for none. */
+  website_url?: string | undefined;
+  redirect_uris?: string[] | undefined;
+  /** Lower-case permission names. */
+  scopes?: string[] | undefined;
+  allowed_webhook_domains?: string[] | undefined;
+  /** Empty: no app-level delivery. */
+  webhook_url?: string | undefined;
+  webhook_events?: string[] | undefined;
+}
+
+/** A confidential application with its secret in plain: shown once, never readable again. */
+export interface IssuedApplication {
+  application: OAuthApplicationRow;
+  secret: string;
+}
+
+/** The organization's applications, newest first. */
+export async function listApplications(ctx: Ctx, page: PageRequest): Promise<Page<OAuthApplicationRow>> {
+  const after = decodeIdCursor(LIST, null, page.cursor);
+  const query = reader(ctx)
+    .query(OAuthApplications)
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
+  if (after) void query.where('id', '<', after);
+  return pageOf(await query, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
+}
+
+/**
+ * One application of the organization.
+ * @throws AppError not_found
+ */
+export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplicationRow> {
+  const application = isUuid(id) ? await reader(ctx).query(OAuthApplications).findById(id) : undefined;
+  if (!application) throw notFound('Application');
+  return application;
+}
+
+/**
+ * Checks before an application is created (without an id) or changed, outside of a transaction because they may wait for DNS: every
+ * field, and its webhook settings as they would be together.
+ * @throws AppError bad_request with every fault at once, not_found
+ */
+export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: string): Promise<void> {
+  const problems = await applicationProblems(ctx, input, id);
+  if (problems.length > 0) throw badRequest('The application cannot be like this', problems);
+}
+
+/**
+ * Faults of an application, or of an edit of one, as far as its fields are given. May wait for DNS.
+ * @throws AppError not_found
+ */
+export async function applicationProblems(ctx: Ctx, input: ApplicationInput, id?: string): Promise<Problem[]> {
+  const before = id === undefined ? undefined : await readApplication(ctx, id);
+  const problems = fieldProblems(input);
+  if (
+    input.webhook_url !== undefined ||
+    input.allowed_webhook_domains !== undefined ||
+    input.webhook_events !== undefined
+  ) {
+    problems.push(
+      ...(await checkAppWebhook(ctx, {
+        url: input.webhook_url ?? before?.webhook_url ?? '',
+        domains: input.allowed_webhook_domains ?? before?.allowed_webhook_domains ?? [],
+        events: input.webhook_events ?? before?.webhook_events ?? [],
+      })),
+    );
+  }
+  return problems;
+}
+
+/**
+ * Creates a confidential application (POST /oauth/applications), after {@link checkApplication}. Without
+ * `scopes` it gets the reading ones, as far as the caller has them.
+ * @throws AppError forbidden when a key or token would give it scopes that it lacks itself
+ */
+export async function createApplication(
+  ctx: Ctx,
+  input: ApplicationInput & { name: string; redirect_uris: string[] },
+): Promise<IssuedApplication> {
+  return transact(ctx, async (tx) => {
+    const scopes = input.scopes
+      ? readScopes(input.scopes).mask
+      : PRESETS.read_only & (await grantablePermissions(tx, ctx.actor));
+    await assertActorGrants(tx, ctx.actor, input.webhook_url ? scopes | WEBHOOKS : scopes);
+    const secret = newSecret(SECRET_PREFIX.clientSecret);
+    const application = await tx.org.create(OAuthApplications, {
+      id: newId(),
+      created_by: ctx.actor.userId,
+      client_id: newSecret(SECRET_PREFIX.clientId),
+      client_secret_hash: sha256(secret),
+      ...stored(input),
+      name: input.name,
+      redirect_uris: [...new Set(input.redirect_uris)],
+      scopes,
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    await syncApplicationEndpoints(tx, application.id);
+    tx.audit({
+      action: 'create',
+      entityType: 'oauth_application',
+      entityId: application.id,
+      changes: {
+        name: application.name,
+        redirect_uris: application.redirect_uris,
+        scopes: scopesOf(scopes),
+        webhook_host: hostOf(application.webhook_url),
+      },
+    });
+    return { application, secret };
+  });
+}
+
+/** Fields that decide where events go, and which. */
+const CHANGES_RECEIVER = ['webhook_url', 'webhook_events', 'allowed_webhook_domains'] as const;
+const WEBHOOKS = maskOf(['WEBHOOKS']);
+
+/**
+ * Changes the sent fields of an application; lists replace the stored ones. Fewer scopes narrow its tokens within a
+ * second, more give them nothing before people approve again.
+ * @throws AppError not_found; forbidden when the caller would give it scopes that they lack themselves, or redirect the codes
+ *   or events of an application with more rights than they have; events also need WEBHOOKS
+ */
+export async function updateApplication(ctx: Ctx, id: string, input: ApplicationInput): Promise<OAuthApplicationRow> {
+  if (!isUuid(id)) throw notFound('Application');
+  return transact(ctx, async (tx) => {
+    const before = await tx.org.query(OAuthApplications).findById(id).forNoKeyUpdate();
+    if (!before) throw notFound('Application');
+    const sent = { ...stored(input), ...(input.scopes ? { scopes: readScopes(input.scopes).mask } : {}) };
+    const names = Object.keys(sent) as (keyof typeof sent)[];
+    if (names.length === 0) return before;
+    if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, sent.scopes & ~before.scopes);
+    // Whoever sets the address for codes or events can use what people of every workspace have granted.
+    if (CHANGES_RECEIVER.some((name) => name in sent)) {
+      await assertActorGrants(tx, ctx.actor, (sent.scopes ?? before.scopes) | WEBHOOKS);
+    }
+    if (sent.redirect_uris) await assertActorGrants(tx, ctx.actor, sent.scopes ?? before.scopes);
+    await tx.org
+      .query(OAuthApplications)
+      .findById(id)
+      .patch({ ...sent, updated_at: tx.now });
+    await syncApplicationEndpoints(tx, id);
+    const changes = Object.fromEntries(
+      names.map((name) => [
+        name === 'webhook_url' ? 'webhook_host' : name,
+        { old: audited(name, before[name]), new: audited(name, sent[name]) },
+      ]),
+    );
+    tx.audit({ action: 'update', entityType: 'oauth_application', entityId: id, changes });
+    return tx.org.query(OAuthApplications).findById(id).throwIfNotFound();
+  });
+}
+
+/**
+ * Gives an application a new client secret; the previous one stops working at once. Tokens stay.
+ * @throws AppError not_found; forbidden for a key or token that lacks a scope of the application
+ */
+export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedApplication> {
+  if (!isUuid(id)) throw notFound('Application');
+  return transact(ctx, async (tx) => {
+    const before = await tx.org.query(OAuthApplications).findById(id).forNoKeyUpdate();
+    if (!before) throw notFound('Application');
+    await assertActorGrants(tx, ctx.actor, before.scopes);
+    const secret = newSecret(SECRET_PREFIX.clientSecret);
+    await tx.org
+      .query(OAuthApplications)
+      .findById(id)
+      .patch({ client_secret_hash: sha256(secret), updated_at: tx.now });
+    tx.audit({
+      action: 'rotate_secret',
+      entityType: 'oauth_application',
+      entityId: id,
+      changes: { client_secret: 'changed' },
+    });
+    return { application: await tx.org.query(OAuthApplications).findById(id).throwIfNotFound(), secret };
+  });
+}
+
+/**
+ * Deletes an application with every grant, code, token and managed webhook endpoint of it, in every workspace.
+ * @throws AppError not_found
+ */
+export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('Application');
+  await transact(ctx, async (tx) => {
+    const application = await tx.org.query(OAuthApplications).findById(id).forUpdate();
+    if (!application) throw notFound('Application');
+    await tx.org.query(OAuthApplications).deleteById(id);
+    tx.audit({
+      action: 'delete',
+      entityType: 'oauth_application',
+      entityId: id,
+      metadata: { name: application.name, client_id: application.client_id },
+    });
+  });
+}
+
+/** The value of a field for the audit log. Paths and queries of webhook URLs often contain a receiver's secret. */
+function audited(name: string, value: unknown): unknown {
+  if (name === 'scopes') return scopesOf(value as number);
+  return name === 'webhook_url' ? hostOf(value as string) : value;
+}
+
+function hostOf(webhookUrl: string): string {
+  return webhookUrl === '' ? '' : new URL(webhookUrl).host;
+}
+
+/** The sent fields as columns; scopes apart. */
+function stored({ scopes: _scopes, ...input }: ApplicationInput): Partial<OAuthApplicationRow> {
+  const lists = input.redirect_uris ? { redirect_uris: [...new Set(input.redirect_uris)] } : {};
+  return {
+    ...defined(input),
+    ...lists,
+  };
+}
+
+/** Faults of the fields of an application, each by itself. */
+function fieldProblems(input: ApplicationInput): Problem[] {
+  const problems: Problem[] = [];
+  const add = (field: string, message: string | undefined) => {
+    if (message) problems.push({ path: `body.${field}`, message });
+  };
+  if (input.name !== undefined) add('name', nameProblem(input.name));
+  if (input.logo_url) add('logo_url', webUrlProblem(input.logo_url));
+  if (input.website_url) add('website_url', webUrlProblem(input.website_url));
+  input.redirect_uris?.forEach((uri, index) =>
+    add(`redirect_uris.${index}`, redirectUriProblem(uri, { privateUse: false })),
+  );
+  input.scopes?.forEach((name, index) => {
+    if (readScopes([name]).unknown.length > 0)
+      add(`scopes.${index}`, 'No such scope; they are the names of GET /v1/api-keys/permissions in lower case');
+  });
+  return problems;
+}

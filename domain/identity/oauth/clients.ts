@@ -1,0 +1,131 @@
+import type { Columns } from '../../../db/rows.ts';
+import { across } from '../../../db/across.ts';
+import { safeEqual, sha256 } from '../../../lib/crypto.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { OAuthError } from './errors.ts';
+
+const CLIENT_ID = /^sscid_[A-Za-z0-9_-]{1,64}$/;
+
+/** An application in the protocol. Most are public clients that registered themselves. */
+export type Client = Columns<
+  'oauth_applications',
+  | 'id'
+  | 'organization_id'
+  | 'client_id'
+  | 'client_secret_hash'
+  | 'self_registered'
+  | 'name'
+  | 'description'
+  | 'logo_url'
+  | 'website_url'
+  | 'redirect_uris'
+  | 'scopes'
+>;
+
+/** How a client authenticated: HTTP Basic, or fields of the form. */
+export interface ClientCredentials {
+  clientId: string;
+  /** Undefined when none was sent. */
+  secret: string | undefined;
+  basic: boolean;
+}
+
+/** Whether a text can be a client id; other texts never reach the database. */
+export function isClientId(text: string): boolean {
+  return CLIENT_ID.test(text);
+}
+
+/** The application with a client id, of any organization. */
+export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Promise<Client | undefined> {
+  if (!isClientId(clientId)) return undefined;
+  return across(db, 'application')
+    .table('oauth_applications')
+    .where({ client_id: clientId })
+    .first(
+      'id',
+      'organization_id',
+      'client_id',
+      'client_secret_hash',
+      'self_registered',
+      'name',
+      'description',
+      'logo_url',
+      'website_url',
+      'redirect_uris',
+      'scopes',
+    ) as Promise<Client | undefined>;
+}
+
+/** The workspace that made an application; null for one that registered itself. */
+export async function findOwner(
+  { db }: Pick<Deps, 'db'>,
+  { organization_id: id }: Pick<Client, 'organization_id'>,
+): Promise<{ id: string; name: string } | null> {
+  if (id === null) return null;
+  return (await across(db, 'application').table('organizations').where({ id }).first('id', 'name')) ?? null;
+}
+
+/**
+ * The client credentials in a request to the token or revocation endpoint: exactly one way of authentication
+ * (RFC 6749, section 2.3).
+ * @param authorization the Authorization header, if any
+ * @throws OAuthError invalid_client (nothing, or not readable), invalid_request (two ways at once)
+ */
+export function readClientCredentials(
+  authorization: string | undefined,
+  form: { client_id?: string | undefined; client_secret?: string | undefined },
+): ClientCredentials {
+  if (authorization === undefined || authorization === '') {
+    if (form.client_id === undefined)
+      throw refusedClient('The request does not say which client it comes from: send client_id', { basic: false });
+    return { clientId: form.client_id, secret: form.client_secret, basic: false };
+  }
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization) ?? [];
+  if (encoded === undefined) throw refusedClient('The Authorization header is not HTTP Basic', { basic: true });
+  const pair = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = pair.indexOf(':');
+  const [clientId, secret] =
+    colon < 0 ? [undefined, undefined] : [formDecoded(pair.slice(0, colon)), formDecoded(pair.slice(colon + 1))];
+  if (clientId === undefined || secret === undefined)
+    throw refusedClient('The Authorization header is not HTTP Basic', { basic: true });
+  if (form.client_secret !== undefined)
+    throw new OAuthError(
+      'invalid_request',
+      'The client authenticates in two ways at once: use HTTP Basic or client_secret, not both',
+    );
+  if (form.client_id !== undefined && form.client_id !== clientId)
+    throw new OAuthError('invalid_request', 'client_id is not the client of the Authorization header');
+  return { clientId, secret, basic: true };
+}
+
+/**
+ * Authenticates a client: a confidential one by its secret, compared in constant time; a public one has none.
+ * @throws OAuthError invalid_client, the same for an unknown client and a wrong secret
+ */
+export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(
+  client: C | undefined,
+  { secret, basic }: ClientCredentials,
+): asserts client is C {
+  const expected = client?.client_secret_hash ?? null;
+  const fits =
+    expected === null ? client !== undefined && secret === undefined : safeEqual(expected, sha256(secret ?? ''));
+  if (!fits) throw refusedClient('The client is unknown, or its secret is wrong or missing', { basic });
+}
+
+/** `basic`: the client came with an Authorization header, and is told the scheme. */
+function refusedClient(message: string, { basic }: { basic: boolean }): OAuthError {
+  return new OAuthError(
+    'invalid_client',
+    message,
+    basic ? { headers: { 'WWW-Authenticate': 'Basic realm="heron", charset="UTF-8"' } } : {},
+  );
+}
+
+/** Both halves of the header are form-encoded before they are joined (RFC 6749, section 2.3.1). */
+function formDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,205 @@
+import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
+import type { Db, Trx } from '../../../db/connection.ts';
+import { grantableWith } from '../../../lib/grantable.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { Ctx, Deps } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { syncGrantEndpoint } from '../../connect/webhooks/managed.ts';
+import { scopesOf } from '../scopes.ts';
+
+/** Applications shown to a person at most; the newest. */
+const LISTED = 500;
+
+/** One application a person lets into one workspace, or that another member lets into a workspace they own. */
+export interface AuthorizedApp {
+  grant_id: string;
+  organization_id: string;
+  organization_name: string;
+  client_id: string;
+  name: string;
+  description: string;
+  logo_url: string;
+  website_url: string;
+  self_registered: boolean;
+  /** People who let it in, as far as the person may end it for them. */
+  people: number;
+  /** The person owns the workspace: taking it back ends it for everybody there. */
+  for_all: boolean;
+  /** Mask: what its tokens can carry now, at most. */
+  scopes: number;
+  created_at: Date;
+  updated_at: Date;
+  /** Accurate to about a minute. */
+  last_used_at: Date | null;
+}
+
+/**
+ * The mask of scopes that a person may grant in a workspace; 0 for one who is not a member. For the consent
+ * screen.
+ */
+export async function grantableScopes(
+  { db }: { db: Db | Trx },
+  userId: string,
+  organizationId: string,
+): Promise<number> {
+  const [row] = await across(db, 'person').sql<Columns<'roles', 'permissions'>>(
+    `select r.permissions from memberships m join roles r on r.id = m.role_id
+     where m.user_id = :userId and m.organization_id = :organizationId`,
+    { userId, organizationId },
+  );
+  return row ? grantableWith(row.permissions) : 0;
+}
+
+/** The same inside a transaction, with a lock that keeps the person in the workspace until it ends. */
+export async function lockGrantable(tx: Tx, userId: string): Promise<number> {
+  await tx.org.sql('select user_id from memberships where organization_id = :org and user_id = :userId for key share', {
+    userId,
+  });
+  return grantableScopes({ db: tx.trx }, userId, tx.org.organizationId);
+}
+
+/**
+ * Grants an application access for a person, in the transaction's workspace, or changes an existing grant.
+ * @returns the grant's id
+ * @throws AppError not_found when the application has just been deleted
+ */
+export async function upsertGrant(
+  tx: Tx,
+  grant: { applicationId: string; userId: string; scopes: number },
+): Promise<string> {
+  await lockApplication(tx, grant.applicationId);
+  const [row] = await tx.org.sql<{ id: string; created: boolean }>(
+    `insert into oauth_grants as g (id, organization_id, application_id, user_id, scopes, created_at, updated_at)
+     values (:id, :org, :application, :user, :scopes, :now, :now)
+     on conflict (application_id, organization_id, user_id) where revoked_at is null
+       do update set scopes = excluded.scopes, updated_at = excluded.updated_at
+     returning g.id, (xmax = 0) as created`,
+    { id: newId(), application: grant.applicationId, user: grant.userId, scopes: grant.scopes, now: tx.now },
+  );
+  tx.audit({
+    action: row!.created ? 'create' : 'update',
+    entityType: 'oauth_grant',
+    entityId: row!.id,
+    changes: { application_id: grant.applicationId, scopes: scopesOf(grant.scopes) },
+  });
+  await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
+  return row!.id;
+}
+
+/**
+ * The applications a person lets into workspaces they are a member of, and those anybody lets into workspaces they own,
+ * newest first. `grant_id` is the person's own grant where there is one.
+ */
+export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: string): Promise<AuthorizedApp[]> {
+  return across(db, 'person').sql<AuthorizedApp>(
+    `select (array_agg(g.id order by g.user_id = m.user_id desc, g.id desc))[1] as grant_id, g.organization_id, o.name as organization_name,
+       a.client_id, a.name, a.description, a.logo_url, a.website_url, a.self_registered, count(*)::int as people, bool_or(r.is_owner) as for_all,
+       bit_or(g.scopes) & a.scopes as scopes, min(g.created_at) as created_at, max(g.updated_at) as updated_at, max(g.last_used_at) as last_used_at
+     from memberships m
+     join roles r on r.id = m.role_id
+     join oauth_grants g on g.organization_id = m.organization_id and g.revoked_at is null and (g.user_id = m.user_id or r.is_owner)
+     join oauth_applications a on a.id = g.application_id
+     join organizations o on o.id = g.organization_id
+     where m.user_id = :userId
+     group by a.id, g.organization_id, o.id
+     order by max(g.id::text) desc limit ${LISTED}`,
+    { userId },
+  );
+}
+
+/**
+ * A person takes back what they granted; an owner of the workspace takes back what anybody there granted to the
+ * application. Every token of those grants is invalid within a second, in every process.
+ * @throws AppError not_found, also for another's grant in a workspace the person does not own, and one already revoked
+ */
+export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
+  if (ctx.actor.kind !== 'session' || !ctx.actor.userId)
+    throw new AppError('forbidden', 'Only a signed-in person can do this');
+  const [grant] = isUuid(grantId) ? await findRevocable(ctx, grantId, ctx.actor.userId) : [];
+  if (!grant) throw notFound('Authorized app');
+  // The person may have another workspace selected.
+  const inWorkspace: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: grant.organization_id } };
+  await transact(inWorkspace, async (tx) => {
+    const applicationId = grant.application_id;
+    if (!grant.is_owner) {
+      if (!(await endGrant(tx, { id: grantId, applicationId }, 'person'))) throw notFound('Authorized app');
+      return;
+    }
+    await lockApplication(tx, applicationId);
+    const all = await tx.org
+      .table('oauth_grants')
+      .where({ application_id: applicationId })
+      .whereNull('revoked_at')
+      .orderBy('id')
+      .select('id');
+    if (all.length === 0) throw notFound('Authorized app');
+    for (const { id } of all) await endGrant(tx, { id, applicationId }, 'owner');
+  });
+}
+
+/** The grant of a revocation, when the person gave it or owns its workspace. */
+function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string) {
+  return across(db, 'person').sql<
+    Columns<'oauth_grants', 'organization_id' | 'application_id'> & { is_owner: boolean }
+  >(
+    `select g.organization_id, g.application_id, coalesce(r.is_owner, false) as is_owner
+     from oauth_grants g
+     left join memberships m on m.organization_id = g.organization_id and m.user_id = :userId
+     left join roles r on r.id = m.role_id
+     where g.id = :grantId and g.revoked_at is null and (g.user_id = :userId or r.is_owner)`,
+    { grantId, userId },
+  );
+}
+
+/**
+ * Ends a grant of the transaction's workspace; its tokens end with it, as they count only while their grant is active.
+ * @param by who wanted it: the person, an owner of the workspace, the application itself, or the end of the membership
+ * @returns whether it was active
+ */
+export async function endGrant(
+  tx: Tx,
+  grant: { id: string; applicationId: string },
+  by: 'person' | 'owner' | 'application' | 'membership',
+): Promise<boolean> {
+  await lockApplication(tx, grant.applicationId);
+  const ended = await tx.org
+    .table('oauth_grants')
+    .where({ id: grant.id })
+    .whereNull('revoked_at')
+    .update({ revoked_at: tx.now, updated_at: tx.now });
+  if (ended === 0) return false;
+  tx.audit({
+    action: 'revoke',
+    entityType: 'oauth_grant',
+    entityId: grant.id,
+    metadata: { application_id: grant.applicationId, by },
+  });
+  await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
+  return true;
+}
+
+/** Ends the grants of a person who leaves the transaction's workspace. Rejoining does not restore them. */
+export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
+  const grants = await tx.org
+    .table('oauth_grants')
+    .where({ user_id: userId })
+    .whereNull('revoked_at')
+    .orderBy('application_id')
+    .select('id', 'application_id');
+  for (const { id, application_id } of grants) await endGrant(tx, { id, applicationId: application_id }, 'membership');
+}
+
+/**
+ * Serializes changes of one application's grants with each other and with its own; the first lock, as its endpoints take it too.
+ * @throws AppError not_found when it was deleted
+ */
+async function lockApplication(tx: Tx, applicationId: string): Promise<void> {
+  const row = await across(tx.trx, 'person')
+    .table('oauth_applications')
+    .where({ id: applicationId })
+    .forNoKeyUpdate()
+    .first('id');
+  if (!row) throw notFound('Application');
+}

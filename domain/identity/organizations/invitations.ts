@@ -1,0 +1,237 @@
+import { across } from '../../../db/across.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import type { Trx } from '../../../db/connection.ts';
+import { Invitations, type InvitationRow } from '../../../db/models/invitation.ts';
+import { Roles } from '../../../db/models/role.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { newSecret, sha256 } from '../../../lib/crypto.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { invitationMail } from '../mails.ts';
+import { actingAs } from '../sessions.ts';
+import { throttle } from '../throttle.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
+import { isMember } from './members.ts';
+import { readMyOrganization, type MyOrganization } from './organizations.ts';
+
+/** How long an invitation is valid. */
+const INVITATION_DAYS = 7;
+const LIST = 'invitations';
+
+/** An invitation with the name of its role. */
+export type InvitationView = InvitationRow & { role_name: string };
+
+/** Invitations that were neither accepted nor cancelled, newest first; expired ones included. */
+export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page<InvitationView>> {
+  const after = decodeIdCursor(LIST, null, page.cursor);
+  const org = reader(ctx);
+  const query = org
+    .query(Invitations)
+    .whereNull('accepted_at')
+    .whereNull('cancelled_at')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
+  if (after) void query.where('id', '<', after);
+  const { rows, nextCursor } = pageOf(await query, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
+  const roles = await org
+    .query(Roles)
+    .findByIds(rows.map(({ role_id }) => role_id))
+    .select('id', 'name');
+  const names = new Map(roles.map(({ id, name }) => [id, name]));
+  return { rows: rows.map((row) => ({ ...row, role_name: names.get(row.role_id)! })), nextCursor };
+}
+
+/**
+ * Counts an invitation before it is made; apart from {@link invite}, because the count must not be rolled back with it.
+ * @throws AppError rate_limit_exceeded
+ */
+export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
+  await throttle(ctx, 'invitations', organizationOf(ctx));
+  await throttle(ctx, 'invitation_mail', `${organizationOf(ctx)}/${email}`);
+  await throttle(ctx, 'invitation_mail_total', email);
+}
+
+/**
+ * Invites an address and mails it the link. Nothing is stored when the mail cannot be sent.
+ * @throws AppError bad_request (no such role), forbidden (a role with more permissions than the caller's), conflict (a member, or already invited),
+ *   internal_error
+ */
+export async function invite(ctx: Ctx, input: { email: string; role_id: string }): Promise<InvitationView> {
+  const token = newSecret();
+  return transact(ctx, async (tx) => {
+    await lockOrganization(tx);
+    const role = await roleToGrant(tx, input.role_id);
+    assertMayGrant(ctx.actor, role);
+    if (await isMember(tx, input.email)) throw new AppError('conflict', 'This address already belongs to a member');
+    await tx.org
+      .query(Invitations)
+      .where('email', input.email)
+      .whereNull('accepted_at')
+      .whereNull('cancelled_at')
+      .where('expires_at', '<=', tx.now)
+      .patch({ cancelled_at: tx.now });
+    const row = await tx.org.create(Invitations, {
+      id: newId(),
+      email: input.email,
+      role_id: role.id,
+      token_hash: sha256(token),
+      invited_by: ctx.actor.userId,
+      created_at: tx.now,
+      expires_at: new Date(tx.now.getTime() + INVITATION_DAYS * DAY_MS),
+    });
+    tx.audit({
+      action: 'create',
+      entityType: 'invitation',
+      entityId: row.id,
+      changes: { email: row.email, role: role.name },
+    });
+    tx.emit('team.member_invited', { invitation_id: row.id, email: row.email, role_id: role.id, role_name: role.name });
+    const organization = await across(tx.trx, 'person')
+      .table('organizations')
+      .where('id', tx.org.organizationId)
+      .first('name');
+    // Last, and before the commit: a refused mail rolls the invitation back.
+    await ctx.systemMail.send(invitationMail(ctx, input.email, organization!.name, token, INVITATION_DAYS));
+    return { ...row, role_name: role.name } as InvitationView;
+  });
+}
+
+/**
+ * Cancels an open invitation; its link stops working.
+ * @throws AppError not_found, also once it was accepted or cancelled
+ */
+export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('Invitation');
+  await transact(ctx, async (tx) => {
+    const cancelled = await tx.org
+      .query(Invitations)
+      .findById(id)
+      .whereNull('accepted_at')
+      .whereNull('cancelled_at')
+      .patch({ cancelled_at: tx.now });
+    if (cancelled === 0) throw notFound('Invitation');
+    tx.audit({ action: 'delete', entityType: 'invitation', entityId: id });
+    tx.emit('team.invitation_cancelled', { invitation_id: id });
+  });
+}
+
+/**
+ * The open invitation of a mailed token.
+ * @throws AppError invitation_invalid (403) when it is unknown, used, cancelled, expired or for another address
+ */
+export async function findOpenInvitation(ctx: Ctx, token: string, email: string): Promise<{ id: string }> {
+  const row = await across(ctx.db, 'person')
+    .table('invitations')
+    .where({ token_hash: sha256(token), email })
+    .whereNull('accepted_at')
+    .whereNull('cancelled_at')
+    .where('expires_at', '>', ctx.clock.now())
+    .first('id');
+  if (!row) throw invalid();
+  return row;
+}
+
+/**
+ * What the page of a mailed invitation shows to whoever holds its link.
+ * @throws AppError invitation_invalid
+ */
+export async function readInvitation(
+  ctx: Ctx,
+  token: string,
+): Promise<{ email: string; organization: string; role: string; hasAccount: boolean }> {
+  const db = across(ctx.db, 'person');
+  const row = await db
+    .table('invitations')
+    .where({ token_hash: sha256(token) })
+    .whereNull('accepted_at')
+    .whereNull('cancelled_at')
+    .where('expires_at', '>', ctx.clock.now())
+    .first('email', 'organization_id', 'role_id');
+  if (!row) throw invalid();
+  const [organization, role, account] = await Promise.all([
+    db.table('organizations').where('id', row.organization_id).first('name'),
+    db.table('roles').where('id', row.role_id).first('name'),
+    db.table('users').where('email', row.email).first('id'),
+  ]);
+  if (!organization || !role) throw invalid();
+  return { email: row.email, organization: organization.name, role: role.name, hasAccount: account !== undefined };
+}
+
+function invalid(): AppError {
+  return new AppError('invitation_invalid', 'The invitation is expired, cancelled, used, or for another address', {
+    fix: 'Ask for a new invitation.',
+  });
+}
+
+/**
+ * Uses an invitation up, once, and makes its address a member, inside an open transaction.
+ * @param acting makes the context of the person who joins, in the organization they join
+ * @throws AppError invitation_invalid
+ */
+export async function joinByInvitation(
+  trx: Trx,
+  invitationId: string,
+  email: string,
+  acting: (organizationId: string) => Ctx,
+): Promise<string> {
+  const found = await across(trx, 'person').table('invitations').where('id', invitationId).first('organization_id');
+  if (!found) throw invalid();
+  const ctx = acting(found.organization_id);
+  return transact(ctx, async (tx) => {
+    await lockOrganization(tx);
+    const [invitation] = await tx.org
+      .query(Invitations)
+      .where({ id: invitationId, email })
+      .whereNull('accepted_at')
+      .whereNull('cancelled_at')
+      .where('expires_at', '>', tx.now)
+      .patch({ accepted_at: tx.now })
+      .returning('*');
+    if (!invitation) throw invalid();
+    const userId = ctx.actor.userId!;
+    const joined = await tx.org
+      .insert('memberships', { user_id: userId, role_id: invitation.role_id, created_at: tx.now })
+      .onConflict(['organization_id', 'user_id'])
+      .ignore()
+      .returning('user_id');
+    if (joined.length > 0) {
+      tx.audit({
+        action: 'create',
+        entityType: 'member',
+        entityId: userId,
+        metadata: { invitation_id: invitation.id },
+      });
+      tx.emit('team.member_joined', {
+        user_id: userId,
+        email,
+        role_id: invitation.role_id,
+        invitation_id: invitation.id,
+      });
+    }
+    return tx.org.organizationId;
+  });
+}
+
+/**
+ * Accepts an invitation for the signed-in person; their session selects the organization when it has none selected.
+ * @throws AppError invitation_invalid
+ */
+export async function acceptInvitation(ctx: Ctx, token: string): Promise<MyOrganization> {
+  const user = await across(ctx.db, 'person').table('users').where('id', ctx.actor.userId!).first('id', 'email');
+  if (!user) throw invalid();
+  const { id } = await findOpenInvitation(ctx, token, user.email);
+  return inTransaction(ctx.db, async (trx) => {
+    const organizationId = await joinByInvitation(trx, id, user.email, (organization) =>
+      actingAs(ctx, trx, user.id, organization),
+    );
+    await across(trx, 'person')
+      .table('sessions')
+      .where('id', ctx.actor.sessionId!)
+      .whereNull('organization_id')
+      .update({ organization_id: organizationId });
+    return readMyOrganization({ ...ctx, trx }, organizationId);
+  });
+}

@@ -1,0 +1,142 @@
+import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
+import type { Bindings } from '../../../db/statement.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import type { Trx } from '../../../db/connection.ts';
+import { defined } from '../../../lib/defined.ts';
+import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { SYSTEM_ROLES } from '../../../lib/permissions.ts';
+import { actingAs } from '../sessions.ts';
+import { throttle } from '../throttle.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { isIanaZone } from '../../platform/scheduling/zone.ts';
+
+export type OrganizationRow = Columns<
+  'organizations',
+  'id' | 'name' | 'plan' | 'weekly_report' | 'timezone' | 'created_at' | 'updated_at'
+>;
+
+/** An organization as one of its members sees it. */
+export type MyOrganization = OrganizationRow &
+  Columns<'roles', 'permissions' | 'is_owner'> & { role_id: string; role_name: string };
+
+/** The caller's organizations that fulfil the condition `and`. */
+function mine(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
+  return across(ctx.trx ?? ctx.db, 'person').sql<MyOrganization>(
+    `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
+     from organizations o
+     join memberships m on m.organization_id = o.id
+     join roles r on r.id = m.role_id
+     where m.user_id = :user ${and} order by o.id`,
+    { user: ctx.actor.userId, ...bindings },
+  );
+}
+
+/** The organizations the caller is a member of, oldest first. */
+export async function listMyOrganizations(ctx: Ctx): Promise<MyOrganization[]> {
+  return mine(ctx, '');
+}
+
+/**
+ * One organization the caller is a member of.
+ * @throws AppError not_found, also for a malformed id and an organization the caller does not belong to
+ */
+export async function readMyOrganization(ctx: Ctx, id: string): Promise<MyOrganization> {
+  const [row] = isUuid(id) ? await mine(ctx, 'and o.id = :id', { id }) : [];
+  if (!row) throw notFound('Organization');
+  return row;
+}
+
+/** Creates an organization with its system roles and its founder as owner, inside an open transaction. */
+export async function foundOrganization(ctx: Ctx, trx: Trx, founderId: string, name: string): Promise<OrganizationRow> {
+  const now = ctx.clock.now();
+  const id = newId();
+  const [organization] = await across(trx, 'person')
+    .insert('organizations', { id, name, created_by: founderId, created_at: now, updated_at: now })
+    .returning('*');
+  await transact(actingAs(ctx, trx, founderId, id), async (tx) => {
+    const roles = SYSTEM_ROLES.map((role) => ({
+      id: newId(),
+      name: role.name,
+      permissions: [...role.permissions],
+      is_owner: role.isOwner,
+      is_system: true,
+      created_at: now,
+      updated_at: now,
+    }));
+    await tx.org.insert('roles', roles);
+    await tx.org.insert('memberships', {
+      user_id: founderId,
+      role_id: roles.find((role) => role.is_owner)!.id,
+      created_at: now,
+    });
+    tx.audit({ action: 'create', entityType: 'organization', entityId: id, changes: { name } });
+  });
+  return organization!;
+}
+
+/**
+ * Creates an organization for the caller; their session selects it when it has none selected.
+ * @throws AppError rate_limit_exceeded
+ */
+export async function createOrganization(ctx: Ctx, input: { name: string }): Promise<MyOrganization> {
+  await throttle(ctx, 'organizations', ctx.actor.userId!);
+  return inTransaction(ctx.db, async (trx) => {
+    const { id } = await foundOrganization(ctx, trx, ctx.actor.userId!, input.name);
+    await across(trx, 'person')
+      .table('sessions')
+      .where('id', ctx.actor.sessionId!)
+      .whereNull('organization_id')
+      .update({ organization_id: id });
+    return readMyOrganization({ ...ctx, trx }, id);
+  });
+}
+
+/** What may be changed of an organization. */
+export interface OrganizationChange {
+  name?: string | undefined;
+  /** Whether members who may see analytics are mailed the figures of each week. */
+  weekly_report?: boolean | undefined;
+  /** IANA name; decides when a week begins. */
+  timezone?: string | undefined;
+}
+
+/** Faults of a change that its schema does not see. */
+export function organizationProblems({ timezone }: OrganizationChange): Problem[] {
+  return timezone === undefined || isIanaZone(timezone)
+    ? []
+    : [{ path: 'body.timezone', message: 'An IANA time zone, such as Europe/Budapest' }];
+}
+
+/**
+ * Changes the organization: its name, its time zone, whether it mails weekly reports.
+ * @throws AppError bad_request for an unknown time zone
+ */
+export async function updateOrganization(ctx: Ctx, changes: OrganizationChange): Promise<MyOrganization> {
+  const id = organizationOf(ctx);
+  refuseProblems(organizationProblems(changes));
+  const given = defined(changes);
+  if (Object.keys(given).length > 0) {
+    await transact(ctx, async (tx) => {
+      await across(tx.trx, 'person')
+        .table('organizations')
+        .where('id', id)
+        .update({ ...given, updated_at: tx.now });
+      tx.audit({ action: 'update', entityType: 'organization', entityId: id, changes: given });
+      tx.emit('settings.updated', { section: 'organization', changed: Object.keys(given) });
+    });
+  }
+  return readMyOrganization(ctx, id);
+}
+
+/**
+ * Selects the organization that the caller's session works in.
+ * @throws AppError not_found when the caller is not a member
+ */
+export async function selectOrganization(ctx: Ctx, id: string): Promise<MyOrganization> {
+  const organization = await readMyOrganization(ctx, id);
+  await across(ctx.db, 'person').table('sessions').where('id', ctx.actor.sessionId!).update({ organization_id: id });
+  return organization;
+}

@@ -1,0 +1,148 @@
+import type { Columns, Row } from '../../../db/rows.ts';
+import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { assertNotFull, assertRoomFor } from '../../platform/full-list.ts';
+
+/** A member of a team; `added_at` is when they came into it. */
+export interface TeamMember extends Columns<'team_members', 'user_id' | 'added_at'>, Columns<'users', 'email'> {
+  name: string;
+}
+
+/** A team with its members, in the order in which they came. */
+export interface Team extends Row<'teams'> {
+  members: TeamMember[];
+}
+
+/** A team as people write it; the colour is `#rrggbb`. */
+export interface TeamEdit {
+  name?: string | undefined;
+  color?: string | undefined;
+}
+
+export const TEAM_COLOR = '#94a3b8';
+/** Bounds what a list answers, as it is not paged. */
+const MAX_TEAMS = 200;
+const MAX_MEMBERS = 500;
+
+/** All teams with their members, oldest first. */
+export async function listTeams(ctx: Ctx): Promise<Team[]> {
+  return readTeams(ctx, null);
+}
+
+/** One team. @throws AppError not_found */
+export async function readTeam(ctx: Ctx, id: string): Promise<Team> {
+  const [team] = isUuid(id) ? await readTeams(ctx, id) : [];
+  if (!team) throw notFound('Team');
+  return team;
+}
+
+/** Makes a team without members. @throws AppError bad_request when the workspace has as many as it may */
+export async function createTeam(ctx: Ctx, { name, color = TEAM_COLOR }: TeamEdit & { name: string }): Promise<Team> {
+  return transact(ctx, async (tx) => {
+    await assertRoomFor(tx, 'teams', { most: MAX_TEAMS, what: 'teams' });
+    const id = newId();
+    await tx.org.insert('teams', { id, name, color, created_at: tx.now, updated_at: tx.now });
+    tx.audit({ action: 'create', entityType: 'team', entityId: id, changes: { name } });
+    return readTeam({ ...ctx, trx: tx.trx }, id);
+  });
+}
+
+/** Renames or recolours a team. @throws AppError not_found */
+export async function updateTeam(ctx: Ctx, id: string, edit: TeamEdit): Promise<Team> {
+  return transact(ctx, async (tx) => {
+    const before = await lockTeam(tx, id);
+    const changes = Object.fromEntries(
+      Object.entries(edit).filter(([field, value]) => value !== undefined && value !== before[field as keyof TeamEdit]),
+    );
+    if (Object.keys(changes).length > 0) {
+      await tx.org
+        .table('teams')
+        .where({ id: before.id })
+        .update({ ...(changes as Partial<Pick<Team, 'name' | 'color'>>), updated_at: tx.now });
+      tx.audit({ action: 'update', entityType: 'team', entityId: before.id, changes });
+    }
+    return readTeam({ ...ctx, trx: tx.trx }, before.id);
+  });
+}
+
+/** Deletes a team; its tasks stay, without it. @throws AppError not_found */
+export async function deleteTeam(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const team = await lockTeam(tx, id);
+    await tx.org.table('teams').where({ id: team.id }).delete();
+    tx.audit({ action: 'delete', entityType: 'team', entityId: team.id, changes: { name: team.name } });
+  });
+}
+
+/** A problem for a person who is no member of the workspace. */
+export async function teamMemberProblems(ctx: Ctx, userId: string | undefined): Promise<Problem[]> {
+  if (userId === undefined) return [];
+  const [member] = await reader(ctx).sql(
+    'select 1 from memberships where organization_id = :org and user_id = :userId',
+    {
+      userId,
+    },
+  );
+  return member ? [] : [{ path: 'body.user_id', message: 'No member of the workspace' }];
+}
+
+/**
+ * Takes a member of the workspace into a team.
+ * @throws AppError not_found, bad_request for somebody who is no member of the workspace, conflict for one who is in the team
+ */
+export async function addTeamMember(ctx: Ctx, id: string, userId: string): Promise<Team> {
+  return transact(ctx, async (tx) => {
+    const team = await lockTeam(tx, id);
+    // Kept until the transaction ends: who removes them from the workspace takes them out of the team as well.
+    const [member] = await tx.org.sql(
+      'select 1 from memberships where organization_id = :org and user_id = :userId for key share',
+      { userId },
+    );
+    if (!member)
+      throw badRequest('Only members of the workspace can be in a team', [
+        { path: 'body.user_id', message: 'No member of the workspace' },
+      ]);
+    const members = await tx.org.table('team_members').where({ team_id: team.id }).select('user_id');
+    if (members.some((other) => other.user_id === userId))
+      throw new AppError('conflict', 'They are in this team already');
+    assertNotFull(members.length, { most: MAX_MEMBERS, what: 'members in a team' });
+    await tx.org.insert('team_members', { team_id: team.id, user_id: userId, added_at: tx.now });
+    tx.audit({ action: 'update', entityType: 'team', entityId: team.id, changes: { added: userId } });
+    return readTeam({ ...ctx, trx: tx.trx }, team.id);
+  });
+}
+
+/** Takes somebody out of a team; they stay in the workspace. @throws AppError not_found */
+export async function removeTeamMember(ctx: Ctx, id: string, userId: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const team = await lockTeam(tx, id);
+    const removed = isUuid(userId)
+      ? await tx.org.table('team_members').where({ team_id: team.id, user_id: userId }).delete()
+      : 0;
+    if (removed === 0) throw notFound('Team member');
+    tx.audit({ action: 'update', entityType: 'team', entityId: team.id, changes: { removed: userId } });
+  });
+}
+
+async function lockTeam(tx: Tx, id: string): Promise<Row<'teams'>> {
+  const team = isUuid(id) ? await tx.org.table('teams').where({ id }).forUpdate().first() : undefined;
+  if (!team) throw notFound('Team');
+  return team;
+}
+
+async function readTeams(ctx: Ctx, id: string | null): Promise<Team[]> {
+  const org = reader(ctx);
+  const teams = await org.sql<Row<'teams'>>(
+    'select * from teams where organization_id = :org and (cast(:id as uuid) is null or id = :id) order by id',
+    { id },
+  );
+  const members = await org.sql<TeamMember & Columns<'team_members', 'team_id'>>(
+    `select m.team_id, m.user_id, u.email, trim(u.first_name || ' ' || u.last_name) as name, m.added_at
+     from team_members m join users u on u.id = m.user_id
+     where m.organization_id = :org and (cast(:id as uuid) is null or m.team_id = :id) order by m.added_at, m.user_id`,
+    { id },
+  );
+  return teams.map((team) => ({ ...team, members: members.filter(({ team_id }) => team_id === team.id) }));
+}

@@ -1,0 +1,70 @@
+import type { StoredAttachment } from '../../../db/json-columns.ts';
+import { sha256 } from '../../../lib/crypto.ts';
+import { AppError, type Problem } from '../../../lib/errors.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { storeBytes } from '../../platform/blobs.ts';
+import { MAX_ATTACHMENT_BYTES, type AttachmentInput } from './input.ts';
+
+/** Ends of names that mail servers refuse because they run code. */
+const REFUSED_ENDINGS =
+  /\.(?:ade|adp|apk|app|bat|chm|cmd|com|cpl|dll|dmg|exe|hta|ins|iso|isp|jar|jse?|lib|lnk|mde|ms[cipt]|nsh|pif|ps1|scr|sct|shb|sys|vbe?|vbs|vxd|ws[cfh]|xll)$/i;
+/** Parts that would be read as messages or as other parts. */
+const REFUSED_TYPES = /^(?:message|multipart)\//i;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** Faults of the files of an email. */
+export function attachmentProblems(files: readonly Partial<AttachmentInput>[] = []): Problem[] {
+  const problems: Problem[] = [];
+  let total = 0;
+  for (const [index, { filename, content_type: type, content }] of files.entries()) {
+    const path = `body.attachments.${index}`;
+    if (filename !== undefined && REFUSED_ENDINGS.test(filename))
+      problems.push({ path: `${path}.filename`, message: 'Mail servers refuse files of this kind' });
+    if (type !== undefined && REFUSED_TYPES.test(type))
+      problems.push({ path: `${path}.content_type`, message: 'Attach the file itself, not a message or parts' });
+    if (content === undefined) continue;
+    if (content.length % 4 !== 0 || !BASE64.test(content))
+      problems.push({ path: `${path}.content`, message: 'Not base64' });
+    total += Math.floor((content.length * 3) / 4);
+  }
+  if (total > MAX_ATTACHMENT_BYTES)
+    problems.push({ path: 'body.attachments', message: `At most ${MAX_ATTACHMENT_BYTES} bytes together` });
+  return problems;
+}
+
+/**
+ * Stores the files of an email. The workspace's quota is looked at under one lock, so that parallel uploads cannot pass it.
+ * @param quotaBytes of all files of the workspace; 0 for no limit
+ * @throws AppError storage_limit_reached
+ */
+export async function storeAttachments(
+  tx: Tx,
+  files: readonly AttachmentInput[],
+  quotaBytes: number,
+): Promise<StoredAttachment[]> {
+  if (files.length === 0) return [];
+  const read = files.map(({ content, ...rest }) => ({ ...rest, bytes: Buffer.from(content, 'base64') }));
+  const added = read.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  await tx.org.lock(`stored-bytes/${tx.org.organizationId}`);
+  if (quotaBytes > 0) {
+    const [used] = await tx.org.sql<{ bytes: number }>(
+      `select coalesce((select sum(size) from blobs where organization_id = :org), 0)::float8
+         - coalesce((select sum(size_bytes) from inbound_attachments where organization_id = :org and blob_id is not null), 0)::float8 as bytes`,
+      {},
+    );
+    if (used!.bytes + added > quotaBytes)
+      throw new AppError('storage_limit_reached', `The workspace may store ${quotaBytes} bytes of files`, {
+        fix: 'Send the file as a link, or raise ORG_STORED_BYTES.',
+      });
+  }
+  const stored: StoredAttachment[] = [];
+  for (const { filename, content_type, bytes } of read)
+    stored.push({
+      blob_id: await storeBytes(tx, bytes),
+      filename,
+      content_type,
+      size_bytes: bytes.length,
+      sha256: sha256(bytes),
+    });
+  return stored;
+}

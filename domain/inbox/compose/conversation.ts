@@ -1,0 +1,91 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../conversation.ts';
+
+/** A message of a conversation that can be answered, received or ours. */
+export interface AnsweredMessage {
+  direction: 'received' | 'sent';
+  thread_id: string;
+  mailbox_id: string | null;
+  message_id: string;
+  in_reply_to: string | null;
+  reference_ids: string[];
+  subject: string;
+  /** Whom an answer is to: its sender, or for one of ours whom it went to. */
+  correspondents: string[];
+  /** The campaign email that the conversation is about. */
+  about_send_id: string | null;
+  at: Date;
+}
+
+/** What a reply answers, and the mailboxes that take part in its conversation. */
+export interface Conversation {
+  answered: AnsweredMessage;
+  mailboxIds: ReadonlySet<string>;
+}
+
+const MAX_MESSAGES = 500;
+
+/**
+ * The conversation a reply belongs to, and the message it answers: the first of `inReplyTo` that is known, else the newest
+ * that came in, else our newest. Messages of other mailboxes than `mailboxes` (null is all) are not seen.
+ */
+export async function findConversation(
+  org: OrgScope,
+  { threadId, inReplyTo = [] }: { threadId?: string | undefined; inReplyTo?: readonly string[] | undefined },
+  mailboxes: readonly string[] | null,
+): Promise<Conversation | undefined> {
+  const thread = threadId ?? (await threadOf(org, inReplyTo));
+  if (thread === undefined) return undefined;
+  const messages = await readMessages(org, thread, mailboxes);
+  const named = inReplyTo.map((id) => messages.find((one) => one.message_id === id)).find((one) => one !== undefined);
+  const answered = named ?? messages.find(({ direction }) => direction === 'received') ?? messages[0];
+  if (!answered) return undefined;
+  return {
+    answered: { ...answered, about_send_id: answered.about_send_id ?? aboutOf(messages) },
+    mailboxIds: new Set(messages.flatMap(({ mailbox_id: id }) => (id === null ? [] : [id]))),
+  };
+}
+
+function aboutOf(messages: readonly AnsweredMessage[]): string | null {
+  return messages.find(({ about_send_id: about }) => about !== null)?.about_send_id ?? null;
+}
+
+/** The conversation that the first known of some Message-IDs belongs to. */
+async function threadOf(org: OrgScope, messageIds: readonly string[]): Promise<string | undefined> {
+  if (messageIds.length === 0) return undefined;
+  const [row] = await org.sql<Columns<'inbound_messages', 'thread_id'>>(
+    `select m.thread_id from unnest(cast(:ids as text[])) with ordinality as t(id, place) cross join lateral (
+       select thread_id from inbound_messages where organization_id = :org and message_id = t.id
+       union all
+       select coalesce(conversation -> 'messageIds' ->> 0, message_id) from sends where organization_id = :org and message_id = t.id
+     ) m order by t.place limit 1`,
+    { ids: [...messageIds] },
+  );
+  return row?.thread_id;
+}
+
+/** The newest messages of a conversation, newest first. */
+async function readMessages(
+  org: OrgScope,
+  threadId: string,
+  mailboxes: readonly string[] | null,
+): Promise<AnsweredMessage[]> {
+  return org.sql<AnsweredMessage>(
+    `with ours as (${OUR_EMAILS}
+     )
+     select 'received' as direction, m.thread_id, m.mailbox_id, m.message_id, m.in_reply_to, m.reference_ids, m.subject,
+       array[m.from_email] as correspondents, coalesce(d.about_send_id, case when d.id is null then m.send_id end) as about_send_id, m.received_at as at
+     from inbound_messages m left join direct_sends d on d.id = m.send_id
+     where m.organization_id = :org and m.thread_id = :thread and m.message_id is not null and m.from_email <> '' ${inMailboxes('m', mailboxes)}
+     union all
+     select 'sent', cast(:thread as text), s.mailbox_id, s.message_id, null, coalesce(array(
+         select value from jsonb_array_elements_text(s.conversation -> 'messageIds') with ordinality as i(value, place)
+         where value <> s.message_id order by place), '{}'), s.subject,
+       coalesce(d.to_emails, array[s.recipient]), coalesce(d.about_send_id, case when d.id is null then s.id end), coalesce(s.sent_at, s.claimed_at)
+     from ours join sends s on s.id = ours.id and s.organization_id = :org left join direct_sends d on d.id = s.id
+     where s.state in ${LEFT_STATES} and s.message_id is not null ${inMailboxes('s', mailboxes)}
+     order by at desc limit ${MAX_MESSAGES}`,
+    { thread: threadId, ...(mailboxes ? { mailboxes } : {}) },
+  );
+}

@@ -1,0 +1,169 @@
+import { json } from '../../../db/connection.ts';
+import type { StoredAttachment } from '../../../db/json-columns.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { refuseProblems } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { start } from '../../../temporal/dispatch.ts';
+import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
+import { authorizeAction } from '../../approvals/authorize.ts';
+import { holdForApproval } from '../../approvals/hold.ts';
+import { approvalUrl } from '../../approvals/link.ts';
+import { reserveDirect } from '../../sending/direct-slot.ts';
+import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { replyHeaders, replySubject } from '../../mail/messages/reply.ts';
+import { headerText } from '../../mail/messages/text.ts';
+import { messageIdFor } from '../../mail/messages/threading.ts';
+import { writeBodies } from '../../mail/messages/write-bodies.ts';
+import { refusedRecipients } from '../../directory/refused-recipients.ts';
+import { storeAttachments } from './attachments.ts';
+import { approvalContent } from './content.ts';
+import { findConversation, type AnsweredMessage } from './conversation.ts';
+import type { DirectSendInput, DirectSendKind } from './input.ts';
+import { directSendProblems } from './problems.ts';
+
+/** What became of a request to send: it is on its way, or waits for a person. */
+export interface Accepted {
+  result: 'executed' | 'awaiting_approval';
+  task_id: string;
+  /** When it leaves, as far as that is known: its slot, the time it is scheduled for, or when the mailbox is asked again. */
+  scheduled_at: Date;
+  send_mode: 'instant' | 'smart' | 'scheduled';
+  thread_id: string;
+  /** Addresses of cc and bcc that it does not go to. */
+  left_out: { address: string; reason: string }[];
+  approval: { id: string; url: string; expires_at: Date; reasons: { code: string; message: string }[] } | null;
+}
+
+type Sender = Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email' | 'signature_html' | 'signature_plain'>;
+
+/**
+ * Accepts an email that a person or an agent has written (POST /emails/:id/send, /unibox/compose, /unibox/reply). A session sends
+ * at once; the action of a key or token needs a policy or waits for a person. Once it may be sent it takes a slot of its
+ * mailbox: suppression, holds, the daily cap and the gap rule whoever sends. A reply leaves from a mailbox of its
+ * conversation, under its subject, naming what it answers; it changes nothing in campaigns.
+ * @param files stored already, which it takes over beside those of its input
+ * @throws AppError bad_request with every problem, forbidden for a mailbox the key may not use, storage_limit_reached
+ */
+export async function acceptDirectSend(
+  ctx: Ctx,
+  kind: DirectSendKind,
+  input: DirectSendInput,
+  files: readonly StoredAttachment[] = [],
+): Promise<Accepted> {
+  if (input.email_account_id !== undefined) assertMailboxAllowed(ctx.actor, input.email_account_id.toLowerCase());
+  return transact(ctx, async (tx) => {
+    refuseProblems(await directSendProblems({ ...ctx, trx: tx.trx }, kind, input));
+    const answered = await findAnswered(ctx, tx, input);
+    const sender = await readSender(tx, input.email_account_id?.toLowerCase() ?? answered!.mailbox_id!);
+    assertMailboxAllowed(ctx.actor, sender.id);
+    const { leftOut, ...composed } = await composeRow(ctx, tx, kind, input, sender, answered);
+    const row = { ...composed, attachments: [...files, ...composed.attachments] };
+    const recipients = new Set([...row.to_emails, ...row.cc_emails, ...row.bcc_emails]).size;
+    const capability = kind === 'reply' ? 'inbox.reply' : 'email.compose';
+    const authorization = await authorizeAction(tx, ctx.actor, { capability, mailboxIds: [sender.id], recipients });
+    const waits = authorization.decision === 'awaiting_approval';
+    await tx.org.insert('direct_sends', {
+      ...row,
+      state: waits ? 'awaiting_approval' : 'queued',
+      attachments: json(row.attachments),
+    });
+    tx.audit({
+      action: waits ? 'direct_send.requested' : 'direct_send.queued',
+      entityType: 'direct_send',
+      entityId: row.id,
+      metadata: { kind, mailbox_id: sender.id, recipients },
+    });
+    const accepted: Accepted = {
+      result: waits ? 'awaiting_approval' : 'executed',
+      task_id: row.id,
+      scheduled_at: row.scheduled_at,
+      send_mode: row.send_mode,
+      thread_id: row.thread_id,
+      left_out: leftOut,
+      approval: null,
+    };
+    tx.intend(start(directSendWorkflow, { organizationId: tx.org.organizationId, directSendId: row.id }));
+    if (authorization.decision === 'awaiting_approval') {
+      const { id, expires_at } = await holdForApproval(tx, ctx.config, {
+        requester: ctx.actor,
+        capability,
+        subject: { type: 'direct_send', id: row.id },
+        reasons: authorization.reasons,
+        content: approvalContent(row, sender),
+      });
+      await tx.org.table('direct_sends').where({ id: row.id }).update({ approval_id: id });
+      const url = approvalUrl(ctx.config, id);
+      return { ...accepted, approval: { id, url, expires_at, reasons: [...authorization.reasons] } };
+    }
+    if (row.scheduled_at > tx.now) return accepted;
+    const slot = await reserveDirect(tx, row);
+    return slot.kind === 'never' ? accepted : { ...accepted, scheduled_at: slot.at };
+  });
+}
+
+async function findAnswered(ctx: Ctx, tx: Tx, input: DirectSendInput): Promise<AnsweredMessage | undefined> {
+  const { thread_id: threadId, in_reply_to: inReplyTo } = input;
+  const found = await findConversation(tx.org, { threadId, inReplyTo }, ctx.actor.allowedMailboxes);
+  return found?.answered;
+}
+
+async function readSender(tx: Tx, id: string): Promise<Sender> {
+  const [sender] = await tx.org.sql<Sender>(
+    'select id, email, name, send_as_email, signature_html, signature_plain from mailboxes where organization_id = :org and id = :id',
+    { id },
+  );
+  return sender!;
+}
+
+/** The row of an email as it will leave; suppressed addresses of cc and bcc are taken out. */
+async function composeRow(
+  ctx: Ctx,
+  tx: Tx,
+  kind: DirectSendKind,
+  input: DirectSendInput,
+  sender: Sender,
+  answered: AnsweredMessage | undefined,
+) {
+  const id = newId();
+  const messageId = messageIdFor(id, sender.send_as_email || sender.email);
+  const to = [...new Set(input.to ?? answered!.correspondents)];
+  const others = [...(input.cc ?? []), ...(input.bcc ?? [])];
+  const refused = await refusedRecipients(tx.org, others, tx.now);
+  const rest = (list: string[] | undefined, taken: readonly string[]) =>
+    [...new Set(list)].filter((address) => !refused.has(address) && !taken.includes(address));
+  const cc = rest(input.cc, to);
+  const headers = answered ? replyHeaders(answered) : { inReplyTo: null, references: [] };
+  const [contact] = await tx.org.sql<Columns<'contacts', 'id'>>(
+    'select id from contacts where organization_id = :org and email = :email',
+    { email: to[0]! },
+  );
+  return {
+    id,
+    kind,
+    mailbox_id: sender.id,
+    to_emails: to,
+    cc_emails: cc,
+    bcc_emails: rest(input.bcc, [...to, ...cc]),
+    subject: answered ? replySubject(input.subject, answered.subject) : headerText(input.subject ?? ''),
+    ...writeBodies(input, sender),
+    attachments: await storeAttachments(tx, input.attachments ?? [], ctx.config.ORG_STORED_BYTES),
+    message_id: messageId,
+    thread_id: answered?.thread_id ?? messageId,
+    in_reply_to: headers.inReplyTo,
+    reference_ids: headers.references,
+    about_send_id: answered?.about_send_id ?? null,
+    contact_id: contact?.id ?? null,
+    send_mode: input.send_mode ?? 'instant',
+    scheduled_at: input.scheduled_at ?? tx.now,
+    user_id: ctx.actor.userId,
+    api_key_id: ctx.actor.apiKeyId ?? null,
+    oauth_grant_id: ctx.actor.oauthGrantId ?? null,
+    attempts: 0,
+    left_out: [...refused.keys()],
+    leftOut: [...refused].map(([address, reason]) => ({ address, reason })),
+    created_at: tx.now,
+    updated_at: tx.now,
+  };
+}

@@ -1,0 +1,289 @@
+import { json } from '../../../db/connection.ts';
+import type { StoredAttachment } from '../../../db/json-columns.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { assertAsSeen } from '../../platform/as-seen.ts';
+import { deleteBlob } from '../../platform/blobs.ts';
+import { inMailboxes } from '../conversation.ts';
+import { assertRoomFor } from '../../platform/full-list.ts';
+import { existingIds } from '../../platform/references.ts';
+import { attachmentProblems, storeAttachments } from './attachments.ts';
+import { acceptDirectSend, type Accepted } from './create.ts';
+import { MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, type AttachmentInput, type DirectSendInput } from './input.ts';
+
+/** An email that somebody has begun to write. Nothing of it is looked at before it is sent, but its mailbox and its files. */
+export type Draft = Columns<
+  'email_drafts',
+  | 'id'
+  | 'user_id'
+  | 'mailbox_id'
+  | 'thread_id'
+  | 'to_emails'
+  | 'cc_emails'
+  | 'bcc_emails'
+  | 'subject'
+  | 'body_plain'
+  | 'body_html'
+  | 'attachments'
+  | 'created_at'
+  | 'updated_at'
+>;
+
+/** What can be written of a draft. */
+export interface DraftInput extends Pick<
+  DirectSendInput,
+  'email_account_id' | 'thread_id' | 'to' | 'cc' | 'bcc' | 'subject' | 'body_plain' | 'body_html'
+> {
+  /** New files. */
+  attachments?: AttachmentInput[] | undefined;
+  /** Ids of files of the draft that stay; the others are deleted. */
+  kept_attachments?: string[] | undefined;
+}
+
+/** Drafts that a workspace keeps. */
+const MAX_DRAFTS = 1_000;
+const COLUMNS = `id, user_id, mailbox_id, thread_id, to_emails, cc_emails, bcc_emails, subject, body_plain, body_html, attachments, created_at, updated_at`;
+
+/** The drafts of the workspace, last changed first; for a key restricted to mailboxes those of its mailboxes. */
+export async function listDrafts(ctx: Ctx, page: PageRequest): Promise<Page<Draft>> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const after = decodeCursor<[at: string, id: string]>('unibox.drafts', mailboxes, page.cursor, [
+    isTimestampText,
+    isUuid,
+  ]);
+  const rows = await reader(ctx).sql<Draft & { at_text: string }>(
+    `select ${COLUMNS}, to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00' as at_text from email_drafts d
+     where organization_id = :org ${inMailboxes('d', mailboxes)} ${after ? 'and (updated_at, id) < (cast(:at as timestamptz), cast(:after as uuid))' : ''}
+     order by updated_at desc, id desc limit :limit`,
+    {
+      limit: page.limit + 1,
+      ...(mailboxes ? { mailboxes } : {}),
+      ...(after ? { at: after[0], after: after[1] } : {}),
+    },
+  );
+  const found = pageOf(rows, page.limit, (last) => encodeCursor('unibox.drafts', mailboxes, [last.at_text, last.id]));
+  return { ...found, rows: found.rows.map(({ at_text: _at, ...row }) => row) };
+}
+
+/** @throws AppError not_found for a draft that the caller may not read */
+export async function readDraft(ctx: Ctx, id: string): Promise<Draft> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const [row] = isUuid(id)
+    ? await reader(ctx).sql<Draft>(
+        `select ${COLUMNS} from email_drafts d where organization_id = :org and id = :id ${inMailboxes('d', mailboxes)}`,
+        { id, ...(mailboxes ? { mailboxes } : {}) },
+      )
+    : [];
+  if (!row) throw notFound('Draft');
+  return row;
+}
+
+/** Faults of a draft: its mailbox is no mailbox of the workspace; its files are of a kind or size that no email may have. */
+export async function draftProblems(
+  ctx: Ctx,
+  {
+    email_account_id: id,
+    attachments,
+  }: Pick<DraftInput, 'email_account_id'> & { attachments?: Partial<AttachmentInput>[] | undefined },
+): Promise<Problem[]> {
+  const problems = attachmentProblems(attachments);
+  if (id === undefined || !isUuid(id) || (await existingIds(reader(ctx), 'mailboxes', [id])).size > 0) return problems;
+  return [{ path: 'body.email_account_id', message: 'No mailbox of this workspace' }, ...problems];
+}
+
+/** Faults of what replaces a draft: those of a draft, and files to keep that it does not have. */
+export async function replacementProblems(
+  ctx: Ctx,
+  id: string,
+  input: Parameters<typeof draftProblems>[1] & Pick<DraftInput, 'kept_attachments'>,
+): Promise<Problem[]> {
+  const problems = await draftProblems(ctx, input);
+  const { kept_attachments: keptIds = [] } = input;
+  if (keptIds.length === 0 || !isUuid(id)) return problems;
+  const draft = await reader(ctx).table('email_drafts').where({ id }).first('attachments');
+  return draft ? [...problems, ...unknownFiles(draft.attachments, keptIds)] : problems;
+}
+
+function unknownFiles(files: readonly StoredAttachment[], keptIds: readonly string[]): Problem[] {
+  const known = new Set(files.map(({ blob_id: fileId }) => fileId));
+  return keptIds
+    .filter((fileId) => !known.has(fileId.toLowerCase()))
+    .map((fileId) => ({ path: 'body.kept_attachments', message: `${fileId} is no file of this draft` }));
+}
+
+/**
+ * @throws AppError bad_request for an unknown mailbox, for its files, or for one draft too many; forbidden for a mailbox the key may not use;
+ *   storage_limit_reached
+ */
+export async function createDraft(ctx: Ctx, input: DraftInput): Promise<Draft> {
+  return transact(ctx, async (tx) => {
+    await assertUsable({ ...ctx, trx: tx.trx }, input);
+    await assertRoomFor(tx, 'email_drafts', { most: MAX_DRAFTS, what: 'drafts' });
+    const id = newId();
+    await tx.org.insert('email_drafts', {
+      id,
+      user_id: ctx.actor.userId,
+      ...rowOf(input),
+      attachments: json(await storeAttachments(tx, input.attachments ?? [], ctx.config.ORG_STORED_BYTES)),
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    return readDraft({ ...ctx, trx: tx.trx }, id);
+  });
+}
+
+/**
+ * Replaces what a draft says: what is not given becomes empty.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError as {@link createDraft}, not_found, conflict when it has another `updated_at` by now
+ */
+export async function replaceDraft(
+  ctx: Ctx,
+  id: string,
+  input: DraftInput,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<Draft> {
+  return transact(ctx, async (tx) => {
+    const { attachments: files, updated_at: updatedAt } = await lockDraft(ctx, tx, id);
+    assertAsSeen('The draft', updatedAt, expectedUpdatedAt);
+    const { attachments: added = [], kept_attachments: keptIds = [] } = input;
+    const wanted = new Set(keptIds.map((fileId) => fileId.toLowerCase()));
+    const kept = files.filter((file) => wanted.has(file.blob_id));
+    await assertUsable({ ...ctx, trx: tx.trx }, input, [
+      ...unknownFiles(files, keptIds),
+      ...togetherProblems(kept, added),
+    ]);
+    await deleteFiles(
+      tx,
+      files.filter((file) => !kept.includes(file)),
+    );
+    const stored = await storeAttachments(tx, added, ctx.config.ORG_STORED_BYTES);
+    await tx.org
+      .table('email_drafts')
+      .where({ id })
+      .update({ ...rowOf(input), attachments: json([...kept, ...stored]), updated_at: tx.now });
+    return readDraft({ ...ctx, trx: tx.trx }, id);
+  });
+}
+
+/** @throws AppError not_found */
+export async function deleteDraft(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const { attachments: files } = await lockDraft(ctx, tx, id);
+    await tx.org.table('email_drafts').where({ id }).delete();
+    await deleteFiles(tx, files);
+  });
+}
+
+/**
+ * Sends a draft as {@link acceptDirectSend} would: a reply where it has a conversation. With the email's row, which takes its files over, the
+ * draft goes, in one transaction; one that may not be sent stays as it is.
+ * @throws AppError as {@link acceptDirectSend}, not_found; also for the second of two that send one draft at once
+ */
+export async function sendDraft(
+  ctx: Ctx,
+  id: string,
+  more: Pick<DirectSendInput, 'attachments' | 'send_mode' | 'scheduled_at'>,
+): Promise<Accepted> {
+  return transact(ctx, async (tx) => {
+    const draft = await lockDraft(ctx, tx, id);
+    refuseProblems([...sendableProblems(draft), ...togetherProblems(draft.attachments, more.attachments ?? [])]);
+    const given = (list: string[]) => (list.length > 0 ? list : undefined);
+    const isReply = draft.thread_id !== null;
+    const input: DirectSendInput = {
+      email_account_id: draft.mailbox_id ?? undefined,
+      thread_id: draft.thread_id ?? undefined,
+      to: isReply ? given(draft.to_emails) : draft.to_emails,
+      cc: given(draft.cc_emails),
+      bcc: given(draft.bcc_emails),
+      subject: draft.subject === '' ? undefined : draft.subject,
+      body_plain: draft.body_plain,
+      body_html: draft.body_html ?? undefined,
+      ...more,
+    };
+    const kind = isReply ? 'reply' : 'compose';
+    const accepted = await acceptDirectSend({ ...ctx, trx: tx.trx }, kind, input, draft.attachments);
+    await tx.org.table('email_drafts').where({ id }).delete();
+    return accepted;
+  });
+}
+
+/** A new email needs what the routes for it ask of their bodies. */
+function sendableProblems(draft: Draft): Problem[] {
+  if (draft.thread_id !== null) return [];
+  return [
+    ...(draft.mailbox_id === null ? [{ path: 'draft.email_account_id', message: 'Required' }] : []),
+    ...(draft.to_emails.length === 0 ? [{ path: 'draft.to', message: 'Required' }] : []),
+    ...(draft.subject.trim() === '' ? [{ path: 'draft.subject', message: 'Required' }] : []),
+  ];
+}
+
+/** Files that are stored and new ones have the limits of one email together. */
+function togetherProblems(stored: readonly StoredAttachment[], added: readonly AttachmentInput[]): Problem[] {
+  if (stored.length === 0) return [];
+  const bytes =
+    stored.reduce((sum, file) => sum + file.size_bytes, 0) +
+    added.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0);
+  return [
+    ...(stored.length + added.length > MAX_ATTACHMENTS
+      ? [{ path: 'body.attachments', message: `At most ${MAX_ATTACHMENTS} files with those of the draft` }]
+      : []),
+    ...(bytes > MAX_ATTACHMENT_BYTES
+      ? [
+          {
+            path: 'body.attachments',
+            message: `At most ${MAX_ATTACHMENT_BYTES} bytes together with those of the draft`,
+          },
+        ]
+      : []),
+  ];
+}
+
+async function deleteFiles(tx: Tx, files: readonly StoredAttachment[]): Promise<void> {
+  for (const { blob_id: blobId } of files) await deleteBlob(tx.org, blobId);
+}
+
+async function lockDraft(ctx: Ctx, tx: Tx, id: string): Promise<Draft> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const [draft] = isUuid(id)
+    ? await tx.org.sql<Draft>(
+        `select ${COLUMNS} from email_drafts d where organization_id = :org and id = :id ${inMailboxes('d', mailboxes)} for update`,
+        { id, ...(mailboxes ? { mailboxes } : {}) },
+      )
+    : [];
+  if (!draft) throw notFound('Draft');
+  return draft;
+}
+
+async function assertUsable(ctx: Ctx, input: DraftInput, further: readonly Problem[] = []): Promise<void> {
+  if (input.email_account_id !== undefined) assertMailboxAllowed(ctx.actor, input.email_account_id.toLowerCase());
+  const unnamed: Problem[] =
+    ctx.actor.allowedMailboxes && input.email_account_id === undefined
+      ? [
+          {
+            path: 'body.email_account_id',
+            message: 'Needed: this key may use some mailboxes only, and would not see a draft of none',
+          },
+        ]
+      : [];
+  refuseProblems([...unnamed, ...(await draftProblems(ctx, input)), ...further]);
+}
+
+function rowOf(input: DraftInput) {
+  const { to = [], cc = [], bcc = [], subject = '', body_plain = '' } = input;
+  return {
+    mailbox_id: input.email_account_id?.toLowerCase() ?? null,
+    thread_id: input.thread_id ?? null,
+    to_emails: to,
+    cc_emails: cc,
+    bcc_emails: bcc,
+    subject,
+    body_plain,
+    body_html: input.body_html ?? null,
+  };
+}

@@ -1,0 +1,94 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { Problem } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { refusedRecipients } from '../../directory/refused-recipients.ts';
+import { attachmentProblems } from './attachments.ts';
+import { findConversation } from './conversation.ts';
+import { MAX_AHEAD_MS, MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
+
+/** Every fault of an email to write, of the fields that are there; each with its path. */
+export async function directSendProblems(
+  ctx: Ctx,
+  kind: DirectSendKind,
+  input: Partial<DirectSendInput>,
+): Promise<Problem[]> {
+  return [
+    ...bodyProblems(input),
+    ...timeProblems(ctx.clock.now(), input),
+    ...attachmentProblems(input.attachments),
+    ...(await recipientProblems(ctx, kind, input)),
+    ...(await senderProblems(ctx, kind, input)),
+  ];
+}
+
+function bodyProblems({ body_plain: plain = '', body_html: html = '' }: Partial<DirectSendInput>): Problem[] {
+  if (plain.trim() !== '' || html.trim() !== '') return [];
+  return [{ path: 'body.body_plain', message: 'Write body_plain, body_html or both' }];
+}
+
+function timeProblems(now: Date, { send_mode: mode, scheduled_at: at }: Partial<DirectSendInput>): Problem[] {
+  const path = 'body.scheduled_at';
+  if (mode !== 'scheduled') return at === undefined ? [] : [{ path, message: 'Only with send_mode scheduled' }];
+  if (at === undefined) return [{ path, message: 'Required with send_mode scheduled' }];
+  if (at <= now) return [{ path, message: 'Must be in the future' }];
+  return at.getTime() - now.getTime() > MAX_AHEAD_MS ? [{ path, message: 'At most a year ahead' }] : [];
+}
+
+/** What is wrong with the addresses. Suppressed ones in cc and bcc are left out without a fault. */
+async function recipientProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<DirectSendInput>): Promise<Problem[]> {
+  const { to = [], cc = [], bcc = [] } = input;
+  const problems: Problem[] = [];
+  if (new Set([...to, ...cc, ...bcc]).size > MAX_RECIPIENTS)
+    problems.push({ path: 'body.to', message: `At most ${MAX_RECIPIENTS} recipients, cc and bcc included` });
+  if (kind === 'compose' && input.to?.length === 0) problems.push({ path: 'body.to', message: 'Required' });
+  const refused = await refusedRecipients(reader(ctx), to, ctx.clock.now());
+  for (const [index, address] of to.entries()) {
+    const why = refused.get(address);
+    if (why !== undefined) problems.push({ path: `body.to.${index}`, message: `Must not be mailed: ${why}` });
+  }
+  return problems;
+}
+
+/** What is wrong with the mailbox, and with the conversation of a reply. */
+async function senderProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<DirectSendInput>): Promise<Problem[]> {
+  const { email_account_id: mailboxId, thread_id: threadId, in_reply_to: inReplyTo } = input;
+  const problems: Problem[] = mailboxId === undefined ? [] : await mailboxProblems(ctx, mailboxId);
+  if (threadId === undefined && !inReplyTo?.length)
+    return kind === 'compose'
+      ? problems
+      : [...problems, { path: 'body.thread_id', message: 'Required, or in_reply_to' }];
+  const org = reader(ctx);
+  const readable = ctx.actor.allowedMailboxes;
+  const byThread = threadId === undefined ? undefined : await findConversation(org, { threadId, inReplyTo }, readable);
+  const byMessage = inReplyTo?.length ? await findConversation(org, { inReplyTo }, readable) : undefined;
+  if (threadId !== undefined && !byThread)
+    problems.push({ path: 'body.thread_id', message: 'No conversation of this workspace that you may read' });
+  if (inReplyTo?.length && !byMessage)
+    problems.push({ path: 'body.in_reply_to', message: 'None is a message of this workspace that you may read' });
+  const path = threadId === undefined ? 'body.in_reply_to' : 'body.thread_id';
+  const found = byThread ?? byMessage;
+  if (!found) return problems;
+  const sender = mailboxId?.toLowerCase() ?? found.answered.mailbox_id;
+  if (sender === null) problems.push({ path, message: 'The mailbox of this conversation has been removed' });
+  else if (!found.mailboxIds.has(sender) && problems.length === 0)
+    problems.push({ path: 'body.email_account_id', message: 'No mailbox of this conversation' });
+  else if (mailboxId === undefined) problems.push(...(await mailboxProblems(ctx, sender, path)));
+  if (input.to === undefined) {
+    const refused = await refusedRecipients(org, found.answered.correspondents, ctx.clock.now());
+    for (const why of refused.values()) problems.push({ path, message: `Its sender must not be mailed: ${why}` });
+  }
+  return problems;
+}
+
+async function mailboxProblems(ctx: Ctx, id: string, path = 'body.email_account_id'): Promise<Problem[]> {
+  const [mailbox] = isUuid(id)
+    ? await reader(ctx).sql<Columns<'mailboxes', 'status'>>(
+        'select status from mailboxes where organization_id = :org and id = :id',
+        { id },
+      )
+    : [];
+  if (!mailbox) return [{ path, message: 'No mailbox of this workspace' }];
+  return mailbox.status === 'active' ? [] : [{ path, message: 'The mailbox is switched off' }];
+}

@@ -1,0 +1,96 @@
+import type { Columns } from '../../../db/rows.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { withdrawApproval } from '../../approvals/expire.ts';
+import { releaseReservedSends } from '../../sending/control/release.ts';
+import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { lockDirectSend, settleDirectSend, signalDirectSend } from '../../sending/direct-sends.ts';
+
+/** An email that has not left. */
+export interface ScheduledSend extends Columns<
+  'direct_sends',
+  | 'id'
+  | 'kind'
+  | 'state'
+  | 'to_emails'
+  | 'subject'
+  | 'body_plain'
+  | 'thread_id'
+  | 'approval_id'
+  | 'waiting_for'
+  | 'blocked_reason'
+  | 'created_at'
+> {
+  /** When it leaves, as far as that is known. */
+  at: Date;
+  mailbox_id: string;
+  email: string;
+  name: string;
+}
+
+/** Most emails a list shows. */
+const MAX_LISTED = 200;
+const OPEN = ['awaiting_approval', 'queued'] as const;
+
+/** Emails of people and agents that have not left, soonest first; 200 at most. Of a key restricted to mailboxes, theirs. */
+export async function listScheduled(ctx: Ctx, threadId?: string): Promise<ScheduledSend[]> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  return reader(ctx).sql<ScheduledSend>(
+    `select d.id, d.kind, d.state, d.to_emails, d.subject, left(d.body_plain, 400) as body_plain, d.thread_id, d.approval_id, d.waiting_for, d.blocked_reason,
+       d.created_at, greatest(d.scheduled_at, s.slot_at) as at, m.id as mailbox_id, m.email, m.name
+     from direct_sends d join mailboxes m on m.id = d.mailbox_id left join sends s on s.id = d.id
+     where d.organization_id = :org and d.state in ('awaiting_approval', 'queued')
+       and (cast(:thread as text) is null or d.thread_id = :thread) ${mailboxes ? 'and d.mailbox_id = any(cast(:mailboxes as uuid[]))' : ''}
+     order by d.scheduled_at, d.id limit ${MAX_LISTED}`,
+    { thread: threadId ?? null, ...(mailboxes ? { mailboxes } : {}) },
+  );
+}
+
+/**
+ * Cancels an email that has not left; an approval that it waits for ends. PostgreSQL decides against the worker that sends it.
+ * @throws AppError not_found, conflict when it has left or a worker has it
+ */
+export async function cancelScheduled(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const email = isUuid(id) ? await lockDirectSend(tx, id) : undefined;
+    if (!email) throw notFound('Scheduled email');
+    if (email.mailbox_id) assertMailboxAllowed(tx.actor, email.mailbox_id);
+    if (!OPEN.some((state) => state === email.state))
+      throw new AppError('conflict', `The email cannot be cancelled any more: it is ${email.state}`);
+    const [mail] = await tx.org.sql<Columns<'sends', 'state'>>(
+      'select state from sends where organization_id = :org and id = :id for update',
+      { id },
+    );
+    if (mail?.state === 'sending') throw new AppError('conflict', 'The email is being sent at this moment');
+    await releaseReservedSends(tx, { sendId: id });
+    await settleDirectSend(tx, id, { state: 'cancelled' }, OPEN);
+    await withdrawApproval(tx, { type: 'direct_send', id }, 'The email was cancelled');
+    signalDirectSend(tx, id, 'changed', { cause: 'cancelled' });
+    tx.audit({ action: 'direct_send.cancelled', entityType: 'direct_send', entityId: id });
+  });
+}
+
+/**
+ * Cancels the emails to contacts that have not left, drafts included, before the contacts are deleted. One that a worker has at this moment leaves.
+ * To be called before anything else of the contacts is locked but their leads.
+ */
+export async function cancelUnsent(tx: Tx, contactIds: readonly string[]): Promise<void> {
+  const unsent = [...OPEN, 'draft'] as const;
+  const emails = await tx.org.sql<{ id: string }>(
+    `select id from direct_sends where organization_id = :org and contact_id = any(:contacts::uuid[]) and state = any(:unsent) order by id for update`,
+    { contacts: [...contactIds], unsent: [...unsent] },
+  );
+  for (const { id } of emails) {
+    const [mail] = await tx.org.sql<Columns<'sends', 'state'>>(
+      'select state from sends where organization_id = :org and id = :id for update',
+      { id },
+    );
+    if (mail?.state === 'sending') continue;
+    await releaseReservedSends(tx, { sendId: id });
+    await settleDirectSend(tx, id, { state: 'cancelled' }, unsent);
+    await withdrawApproval(tx, { type: 'direct_send', id }, 'The contact was deleted');
+    signalDirectSend(tx, id, 'changed', { cause: 'cancelled' });
+  }
+}

@@ -1,0 +1,112 @@
+import pLimit from 'p-limit';
+import { EgressError } from '../../../lib/egress/index.ts';
+import { tooManyRequests } from '../../../lib/errors.ts';
+import { readImageFacts, type ImageFacts } from '../../../lib/image-size.ts';
+import { TargetLimits } from '../../../lib/target-limits.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import { readMessage } from './message.ts';
+
+/** An image of a message, as it is where the message says it is. */
+export interface MessageImage {
+  src: string;
+  contentType: string;
+  bytes: Buffer;
+}
+
+const MAX_IMAGES = 30;
+const MAX_IMAGE_BYTES = 1024 * 1024;
+/** Of all images of a message together. The answer has them in memory, a third larger, a few times over. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** Of all images of a message together: the reader's browser holds four bytes of each. A photograph of a telephone has 12 to 24 million. */
+const MAX_PIXELS = 50_000_000;
+/** Asked for at once, of one message. */
+const AT_ONCE = 6;
+/** For one address, its redirects not counted (ms). */
+const TIMEOUT_MS = 5_000;
+const MAX_REDIRECTS = 3;
+/** For all images of a message (ms). */
+const MESSAGE_TIMEOUT_MS = 20_000;
+/** How long (ms) a message waits for its turn. */
+const PATIENCE_MS = 5_000;
+/** Messages whose images a process fetches at once, over all workspaces and for one: what it holds in memory is bounded by these. */
+const messagesAtOnce = new TargetLimits({ total: 8, perTarget: 2, perTenant: 2 });
+
+/**
+ * Fetches the images that a received message names, the first 30 of at most 1 MiB each, 8 MiB and 50 million pixels together. The server fetches them, so the
+ * sender learns that the message was read, but not who reads it, or from where. Those that cannot be had, or are something else, are left out.
+ * @throws AppError not_found for a message that the caller may not read, rate_limit_exceeded while the workspace has enough of them fetched
+ */
+export async function fetchImages(ctx: Ctx, messageId: string): Promise<MessageImage[]> {
+  const { body_html: html } = await readMessage(ctx, messageId);
+  const sources = imageSources(html ?? '');
+  if (sources.length === 0) return [];
+  const workspace = organizationOf(ctx);
+  const permit = await messagesAtOnce.acquireSoon(workspace, workspace, PATIENCE_MS);
+  if ('retryInMs' in permit) throw tooManyRequests(permit.retryInMs, 'images of other messages are being fetched');
+  try {
+    return await fetchAll(ctx, sources);
+  } finally {
+    permit.release('answered');
+  }
+}
+
+async function fetchAll(ctx: Ctx, sources: readonly string[]): Promise<MessageImage[]> {
+  const limit = pLimit(AT_ONCE);
+  const signal = AbortSignal.timeout(MESSAGE_TIMEOUT_MS);
+  let room = MAX_BYTES;
+  let pixelRoom = MAX_PIXELS;
+  const found = await Promise.all(
+    sources.map((src) =>
+      limit(async () => {
+        if (room <= 0 || signal.aborted) return null;
+        const image = await fetchImage(ctx, src, signal);
+        if (!image || image.pixels > pixelRoom) return null;
+        room -= image.bytes.length;
+        if (room < 0) return null;
+        pixelRoom -= image.pixels;
+        return { src, contentType: image.type, bytes: image.bytes };
+      }),
+    ),
+  );
+  return found.filter((image) => image !== null);
+}
+
+/** Where the images of HTML are that was made safe: it writes attributes between double quotes, with `<` and `>` escaped. */
+function imageSources(html: string): string[] {
+  const sources = [...html.matchAll(/<img [^>]*?data-src="([^"]*)"/g)].map(([, value]) =>
+    value!.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
+  );
+  return [...new Set(sources)].slice(0, MAX_IMAGES);
+}
+
+async function fetchImage(
+  { egress, log }: Pick<Ctx, 'egress' | 'log'>,
+  src: string,
+  signal: AbortSignal,
+): Promise<(ImageFacts & { bytes: Buffer }) | null> {
+  try {
+    let url = new URL(src);
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
+      const { status, headers, body, truncated } = await egress.request({
+        method: 'GET',
+        url,
+        headers: { accept: 'image/png, image/jpeg, image/gif, image/webp' },
+        timeoutMs: TIMEOUT_MS,
+        maxResponseBytes: MAX_IMAGE_BYTES,
+        signal,
+      });
+      const { location } = headers;
+      if (status >= 300 && status < 400 && typeof location === 'string') {
+        url = new URL(location, url);
+        continue;
+      }
+      const facts = status === 200 && !truncated ? readImageFacts(body) : undefined;
+      return facts ? { ...facts, bytes: body } : null;
+    }
+  } catch (error) {
+    // A name that is none, and a server that does not answer; anything else is a fault of ours.
+    if (!(error instanceof EgressError) && !(error instanceof TypeError)) throw error;
+    log.debug({ err: error }, 'an image of a message was not fetched');
+  }
+  return null;
+}

@@ -1,0 +1,92 @@
+import type { LabelRow } from '../../../db/models/label.ts';
+export type { LabelRow } from '../../../db/models/label.ts';
+import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { existingIds, unknownIdProblems } from '../../platform/references.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { assertThread } from './exists.ts';
+
+/**
+ * The categories a conversation is filed under.
+ * @throws AppError not_found for a conversation without a message the caller may read
+ */
+export async function readThreadLabels(ctx: Ctx, threadId: string): Promise<LabelRow[]> {
+  await assertThread(ctx, threadId);
+  return labelsOf(reader(ctx), threadId);
+}
+
+/**
+ * Files a conversation under exactly these categories.
+ * @throws AppError not_found; bad_request naming ids that are no categories
+ */
+export async function replaceThreadLabels(
+  ctx: Ctx,
+  threadId: string,
+  categoryIds: readonly string[],
+): Promise<LabelRow[]> {
+  return transact(ctx, async (tx) => {
+    await assertThread({ ...ctx, trx: tx.trx }, threadId);
+    refuseProblems(await categoryProblems(tx.org, categoryIds));
+    await tx.org.table('thread_labels').where({ thread_id: threadId }).delete();
+    if (categoryIds.length > 0)
+      await tx.org.insert(
+        'thread_labels',
+        [...new Set(categoryIds.map((id) => id.toLowerCase()))].map((label_id) => ({
+          thread_id: threadId,
+          label_id,
+          created_at: tx.now,
+        })),
+      );
+    await announceThread(tx, threadId);
+    return labelsOf(tx.org, threadId);
+  });
+}
+
+/**
+ * Files a conversation under one more category, unless it is.
+ * @throws AppError not_found for a conversation without a message; bad_request for an id that is no category
+ */
+export async function addThreadLabel(tx: Tx, threadId: string, categoryId: string): Promise<void> {
+  refuseProblems(await categoryProblems(tx.org, [categoryId]));
+  const [message] = await tx.org.sql(
+    'select 1 from inbound_messages where organization_id = :org and thread_id = :thread limit 1',
+    { thread: threadId },
+  );
+  if (!message) throw notFound('Thread');
+  const [filed] = await tx.org.sql(
+    `insert into thread_labels (organization_id, thread_id, label_id, created_at) values (:org, :thread, :label, :now)
+     on conflict do nothing returning 1`,
+    { thread: threadId, label: categoryId, now: tx.now },
+  );
+  if (filed) await announceThread(tx, threadId);
+}
+
+/** Ids that are no categories of the workspace, as faults of a body. */
+export async function categoryProblems(org: OrgScope, categoryIds: readonly string[]): Promise<Problem[]> {
+  const known = await existingIds(org, 'labels', categoryIds, { registry: 'category' });
+  return unknownIdProblems(
+    categoryIds,
+    known,
+    (index) => `body.category_ids.${index}`,
+    'No category of this workspace',
+  );
+}
+
+async function labelsOf(org: OrgScope, threadId: string): Promise<LabelRow[]> {
+  return org.sql<LabelRow>(
+    `select l.* from labels l join thread_labels k on k.label_id = l.id
+     where k.organization_id = :org and l.organization_id = :org and k.thread_id = :thread order by l.position, l.id`,
+    { thread: threadId },
+  );
+}
+
+/** Emits that the newest message of a conversation was labelled. */
+async function announceThread(tx: Tx, threadId: string): Promise<void> {
+  const [message] = await tx.org.sql<{ id: string; mailbox_id: string }>(
+    'select id, mailbox_id from inbound_messages where organization_id = :org and thread_id = :thread order by id desc limit 1',
+    { thread: threadId },
+  );
+  if (!message) throw notFound('Thread');
+  tx.emit('inbox.email_updated', { email_id: message.id, email_account_id: message.mailbox_id, change: 'labels' });
+}

@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream';
+import type { Columns } from '../../../db/rows.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { readBlob } from '../../platform/blobs.ts';
+import { inMailboxes } from '../conversation.ts';
+
+/** A received message, with its text. */
+export interface ReceivedMessage extends Columns<
+  'inbound_messages',
+  | 'id'
+  | 'mailbox_id'
+  | 'thread_id'
+  | 'message_id'
+  | 'in_reply_to'
+  | 'from_email'
+  | 'from_name'
+  | 'to_emails'
+  | 'subject'
+  | 'body_plain'
+  | 'size'
+  | 'received_at'
+  | 'error'
+> {
+  body_html: string | null;
+  files: MessageFile[];
+}
+
+/** A file of a message. */
+export interface MessageFile {
+  id: string;
+  filename: string;
+  content_type: string;
+  size_bytes: number;
+  /** Whether its bytes are here; else why not. */
+  is_stored: boolean;
+  left_out: string | null;
+}
+
+/** SQL: the files of the received message `m`, as a JSON list. */
+export const RECEIVED_FILES = `coalesce((select jsonb_agg(jsonb_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type, 'size_bytes', a.size_bytes,
+         'is_stored', a.left_out is null, 'left_out', a.left_out) order by a.place) from inbound_attachments a where a.message_id = m.id), '[]')`;
+
+/** @throws AppError not_found for a message that the caller may not read */
+export async function readMessage(ctx: Ctx, id: string): Promise<ReceivedMessage> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const [row] = isUuid(id)
+    ? await reader(ctx).sql<ReceivedMessage>(
+        `select m.id, m.mailbox_id, m.thread_id, m.message_id, m.in_reply_to, m.from_email, m.from_name, m.to_emails, m.subject, m.body_plain, m.size, m.received_at, m.error,
+           h.html as body_html, ${RECEIVED_FILES} as files
+         from inbound_messages m left join inbound_bodies h on h.message_id = m.id
+         where m.organization_id = :org and m.id = :id ${inMailboxes('m', mailboxes)}`,
+        { id, ...(mailboxes ? { mailboxes } : {}) },
+      )
+    : [];
+  if (!row) throw notFound('Message');
+  return row;
+}
+
+/**
+ * The bytes of a file of a message, received or written here, by its id in the list.
+ * @throws AppError not_found for a message or file that the caller may not read, and for one whose bytes are not here
+ */
+export async function openFile(
+  ctx: Ctx,
+  messageId: string,
+  fileId: string,
+): Promise<{ filename: string; sizeBytes: number; bytes: Readable }> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const org = reader(ctx);
+  const [file] =
+    isUuid(messageId) && isUuid(fileId)
+      ? await org.sql<{ filename: string; size_bytes: number; blob_id: string | null }>(
+          `select a.filename, a.size_bytes, a.blob_id from inbound_attachments a join inbound_messages m on m.id = a.message_id
+           where a.organization_id = :org and a.message_id = :id and a.id = :file ${inMailboxes('m', mailboxes)}
+           union all
+           select file ->> 'filename', (file ->> 'size_bytes')::int, b.id
+           from direct_sends d cross join jsonb_array_elements(d.attachments) file left join blobs b on b.organization_id = :org and b.id = cast(:file as uuid)
+           where d.organization_id = :org and d.id = :id and file ->> 'blob_id' = lower(:file) ${inMailboxes('d', mailboxes)}`,
+          { id: messageId, file: fileId, ...(mailboxes ? { mailboxes } : {}) },
+        )
+      : [];
+  if (!file) throw notFound('File');
+  if (file.blob_id === null)
+    throw new AppError('not_found', 'The bytes of this file are not kept', {
+      fix: 'Open the message in the mail program of its mailbox.',
+    });
+  return {
+    filename: file.filename,
+    sizeBytes: file.size_bytes,
+    bytes: Readable.from(readBlob(org, ctx.blobs, file.blob_id)),
+  };
+}

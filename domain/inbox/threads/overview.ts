@@ -1,0 +1,96 @@
+import { DAY_MS } from '../../../lib/clock.ts';
+import type { Bindings } from '../../../db/statement.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { COUNTS } from './counts.ts';
+import { FOLDERS, type Folder } from './folder.ts';
+import { snoozeOwner } from './snooze.ts';
+
+/** Conversations: all of them, and those with a message that is not marked as seen. */
+export interface Counted {
+  total: number;
+  unread: number;
+}
+
+/** Counts of the conversations that the caller may read. */
+export interface Overview extends Counted {
+  /** Whose newest message came today, or in the last seven days, UTC. */
+  today: number;
+  week: number;
+  snoozed: number;
+  awaiting_reply: number;
+  scheduled_pending: number;
+  folders: ({ folder: Folder } & Counted)[];
+  mailboxes: ({ id: string; email: string; name: string } & Counted)[];
+  categories: ({ id: string; title: string; color: string } & Counted)[];
+  generated_at: Date;
+  window_today_start: Date;
+  window_week_start: Date;
+}
+
+/** Categories that are counted, in their order. */
+const MAX_CATEGORIES = 100;
+
+/**
+ * How many conversations there are, by folder, mailbox and category. A conversation that came to two mailboxes counts in each; one in
+ * spam or trash counts only in its folder.
+ */
+export async function readOverview(ctx: Ctx): Promise<Overview> {
+  const org = reader(ctx);
+  const now = ctx.clock.now();
+  const today = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
+  const week = new Date(today.getTime() - 6 * DAY_MS);
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const narrow = (column: string) => (mailboxes ? `and ${column} = any(cast(:mailboxes as uuid[]))` : '');
+  const bound: Bindings = mailboxes ? { mailboxes } : {};
+  const among = narrow('mailbox_id');
+  const counted = (condition: string): string =>
+    `(select mailbox_id, label_id, conversations as total, unread from (${COUNTS}) c where ${condition} ${among})`;
+  const [folders, boxes, categories, [sums]] = await Promise.all([
+    org.sql<{ folder: Folder; answered: number } & Counted>(
+      `select filed as folder, sum(conversations)::int as total, sum(unread)::int as unread, sum(answered)::int as answered
+       from (${COUNTS}) c where label_id is null ${among} group by filed` as `${string}:org${string}`,
+      bound,
+    ),
+    org.sql<{ id: string; email: string; name: string } & Counted>(
+      `select b.id, b.email, b.name, coalesce(sum(c.total), 0)::int as total, coalesce(sum(c.unread), 0)::int as unread
+       from mailboxes b left join ${counted(`label_id is null and filed in ('inbox', 'archive')`)} c on c.mailbox_id = b.id
+       where b.organization_id = :org ${narrow('b.id')} group by b.id order by b.email, b.id`,
+      bound,
+    ),
+    org.sql<{ id: string; title: string; color: string } & Counted>(
+      `select l.id, l.title, l.color, coalesce(sum(c.total), 0)::int as total, coalesce(sum(c.unread), 0)::int as unread
+       from labels l left join ${counted('label_id is not null')} c on c.label_id = l.id
+       where l.organization_id = :org and l.registry = 'category' group by l.id order by l.position, l.id limit ${MAX_CATEGORIES}`,
+      bound,
+    ),
+    org.sql<Pick<Overview, 'today' | 'week' | 'snoozed' | 'scheduled_pending'>>(
+      `select
+         (select count(*) from inbox_threads where organization_id = :org and filed in ('inbox', 'archive') and newest_at >= :today ${among})::int as today,
+         (select count(*) from inbox_threads where organization_id = :org and filed in ('inbox', 'archive') and newest_at >= :week ${among})::int as week,
+         (select count(*) from thread_snoozes where organization_id = :org and owner_id = :owner and snoozed_until > :now)::int as snoozed,
+         (select count(*) from direct_sends where organization_id = :org and state in ('awaiting_approval', 'queued') ${among})::int as scheduled_pending`,
+      { ...bound, today, week, owner: snoozeOwner(ctx.actor), now },
+    ),
+  ]);
+  const ofFolder = FOLDERS.map((folder) => ({
+    folder,
+    total: 0,
+    unread: 0,
+    answered: 0,
+    ...folders.find((row) => row.folder === folder),
+  }));
+  const shown = ofFolder.filter(({ folder }) => folder === 'inbox' || folder === 'archive');
+  return {
+    ...sums!,
+    total: shown.reduce((sum, { total }) => sum + total, 0),
+    unread: shown.reduce((sum, { unread }) => sum + unread, 0),
+    awaiting_reply: shown.reduce((sum, { answered }) => sum + answered, 0),
+    folders: ofFolder.map(({ folder, total, unread }) => ({ folder, total, unread })),
+    mailboxes: boxes,
+    categories,
+    generated_at: now,
+    window_today_start: today,
+    window_week_start: week,
+  };
+}

@@ -1,0 +1,49 @@
+import { across } from '../../../db/across.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+
+const PAGE = 100;
+
+/**
+ * Deletes the bytes of files that came with messages, or left with emails, ATTACHMENT_RETENTION_DAYS ago; their names stay in the conversation. A draft
+ * that was not changed for that long loses its files. In pages, each its own transaction. An email that has not left keeps its files.
+ * @returns messages and drafts that lost files
+ */
+export async function expireFiles({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Promise<number> {
+  if (config.ATTACHMENT_RETENTION_DAYS === 0) return 0;
+  const now = clock.now();
+  const before = new Date(now.getTime() - config.ATTACHMENT_RETENTION_DAYS * DAY_MS);
+  let done = 0;
+  for (const statement of [RECEIVED, SENT, DRAFTED])
+    for (;;) {
+      const { rowCount } = await across(db, 'maintenance').run(statement, { before, now });
+      done += rowCount;
+      if (rowCount < PAGE) break;
+    }
+  return done;
+}
+
+const RECEIVED = `
+  with old as materialized (
+    select id, blob_id from inbound_attachments where blob_id is not null and created_at <= :before limit ${PAGE} for update skip locked
+  ), gone as (
+    delete from blobs b using old where b.id = old.blob_id
+  )
+  update inbound_attachments a set blob_id = null, left_out = 'expired' from old where a.id = old.id`;
+
+const SENT = `
+  with old as materialized (
+    select id, attachments from direct_sends
+    where finished_at <= :before and attachments <> '[]' and files_deleted_at is null limit ${PAGE} for update skip locked
+  ), gone as (
+    delete from blobs b using (select (file ->> 'blob_id')::uuid as id from old, jsonb_array_elements(attachments) file) f where b.id = f.id
+  )
+  update direct_sends d set files_deleted_at = :now from old where d.id = old.id`;
+
+const DRAFTED = `
+  with old as materialized (
+    select id, attachments from email_drafts where updated_at <= :before and attachments <> '[]' limit ${PAGE} for update skip locked
+  ), gone as (
+    delete from blobs b using (select (file ->> 'blob_id')::uuid as id from old, jsonb_array_elements(attachments) file) f where b.id = f.id
+  )
+  update email_drafts d set attachments = '[]' from old where d.id = old.id`;

@@ -1,0 +1,114 @@
+import type { Columns } from '../../../db/rows.ts';
+import { decodeCursor, encodeCursor, isWholeNumber, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { searchSent } from './search.ts';
+import { readableMailboxes } from './threads.ts';
+
+/** Characters of a text that a list reads. */
+const BEGINNING = 400;
+
+export interface SentFilters {
+  /** Words of the email, its subject or its recipients, as a search of received messages reads them. */
+  q?: string | undefined;
+  /** Part of a recipient's address. */
+  to?: string | undefined;
+  /** Part of the subject. */
+  subject?: string | undefined;
+  mailboxIds?: readonly string[] | undefined;
+}
+
+/** An email that a person or an agent has written and that has left. */
+export interface SentRow extends Columns<
+  'direct_sends',
+  | 'id'
+  | 'kind'
+  | 'state'
+  | 'mailbox_id'
+  | 'thread_id'
+  | 'message_id'
+  | 'to_emails'
+  | 'cc_emails'
+  | 'bcc_emails'
+  | 'subject'
+  | 'contact_id'
+> {
+  number: number;
+  /** Of the mailbox it left from; null when that was removed. */
+  from_email: string | null;
+  snippet: string;
+  file_count: number;
+  sent_at: Date;
+}
+
+/**
+ * Emails that were written here and have left, newest first, one row each; those that may have left (`uncertain`) and those that were returned among
+ * them. For a key restricted to mailboxes, only those of these. Emails of campaigns stand with their contacts: their texts are not kept.
+ * @throws AppError bad_request for a cursor of another list or filter; forbidden for a mailbox the key may not use
+ */
+export async function listSent(ctx: Ctx, page: PageRequest, filters: SentFilters): Promise<Page<SentRow>> {
+  const mailboxes = readableMailboxes(ctx, filters.mailboxIds);
+  const bound = [filters, mailboxes];
+  const after = decodeCursor<[number]>('unibox.sent', bound, page.cursor, [isWholeNumber])?.[0] ?? null;
+  const { q, to, subject } = filters;
+  const ids =
+    q === undefined && to === undefined && subject === undefined
+      ? await walkSent(ctx, mailboxes, after, page.limit + 1)
+      : await findSent(ctx, { q, from: to, subject }, mailboxes, after, page.limit + 1);
+  const rows = await readSent(ctx, ids);
+  return pageOf(rows, page.limit, (last) => encodeCursor('unibox.sent', bound, [last.number]));
+}
+
+/** An email that is sent again, or was given up since, has not left. */
+const HAS_LEFT = (alias: string): string => `${alias}.state in ('sent', 'uncertain', 'bounced')`;
+
+/** The ids of a page without a search, from an index; several mailboxes are read one by one and merged. */
+async function walkSent(
+  ctx: Ctx,
+  mailboxes: readonly string[] | null,
+  after: number | null,
+  limit: number,
+): Promise<string[]> {
+  const select = (condition: string) =>
+    `select w.number, w.direct_send_id as id from sent_words w join direct_sends d on d.id = w.direct_send_id
+     where w.organization_id = :org and ${condition} ${after === null ? '' : 'and w.number < :after'} and ${HAS_LEFT('d')} order by w.number desc limit :limit`;
+  const rows = await reader(ctx).sql<{ id: string }>(
+    (mailboxes
+      ? `select t.* from unnest(cast(:mailboxes as uuid[])) box cross join lateral (${select('w.mailbox_id = box')}) t order by t.number desc limit :limit`
+      : select('true')) as `${string}:org${string}`,
+    { limit, ...(mailboxes ? { mailboxes } : {}), ...(after === null ? {} : { after }) },
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function findSent(
+  ctx: Ctx,
+  text: Parameters<typeof searchSent>[1],
+  mailboxes: readonly string[] | null,
+  after: number | null,
+  count: number,
+): Promise<string[]> {
+  const hits = await searchSent(reader(ctx), text, {
+    conditions: (alias) => [
+      HAS_LEFT(alias),
+      ...(mailboxes ? [`${alias}.mailbox_id = any(cast(:mailboxes as uuid[]))`] : []),
+    ],
+    bindings: mailboxes ? { mailboxes } : {},
+    mailboxes,
+    after,
+    count,
+  });
+  return hits.map(({ id }) => id);
+}
+
+async function readSent(ctx: Ctx, ids: readonly string[]): Promise<SentRow[]> {
+  if (ids.length === 0) return [];
+  return reader(ctx).sql<SentRow>(
+    `select w.number, d.id, d.kind, d.state, d.mailbox_id, d.thread_id, d.message_id, d.to_emails, d.cc_emails, d.bcc_emails, d.subject, d.contact_id,
+       b.email as from_email, left(d.body_plain, ${BEGINNING}) as snippet, jsonb_array_length(d.attachments) as file_count,
+       coalesce(s.sent_at, d.finished_at, d.updated_at) as sent_at
+     from sent_words w join direct_sends d on d.id = w.direct_send_id left join mailboxes b on b.id = d.mailbox_id left join sends s on s.id = d.id
+     where w.organization_id = :org and w.direct_send_id = any(cast(:ids as uuid[])) order by w.number desc`,
+    { ids: [...ids] },
+  );
+}

@@ -1,0 +1,61 @@
+import type { Columns } from '../../../db/rows.ts';
+import { refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { assertThread } from './exists.ts';
+
+/** A conversation that is not shown for a while. */
+export type Snooze = Columns<
+  'thread_snoozes',
+  'id' | 'owner_id' | 'thread_id' | 'snoozed_until' | 'created_at' | 'updated_at'
+>;
+
+/** Snoozes are a person's own; a key without a person has its own. */
+export function snoozeOwner({ userId, apiKeyId, oauthGrantId, organizationId }: Actor): string {
+  return userId ?? apiKeyId ?? oauthGrantId ?? organizationId!;
+}
+
+/** The caller's snoozes that have not ended, the next to end first. */
+export async function listSnoozes(ctx: Ctx): Promise<Snooze[]> {
+  return reader(ctx).sql<Snooze>(
+    `select id, owner_id, thread_id, snoozed_until, created_at, updated_at from thread_snoozes
+     where organization_id = :org and owner_id = :owner and snoozed_until > :now order by snoozed_until limit 1000`,
+    { owner: snoozeOwner(ctx.actor), now: ctx.clock.now() },
+  );
+}
+
+/**
+ * Hides a conversation from the caller until a moment; again, it is that moment that counts.
+ * @throws AppError not_found; bad_request for a moment that has passed
+ */
+export async function snoozeThread(ctx: Ctx, threadId: string, until: Date): Promise<Snooze> {
+  return transact(ctx, async (tx) => {
+    await assertThread({ ...ctx, trx: tx.trx }, threadId);
+    refuseProblems(snoozeProblems(until, tx.now));
+    const [row] = await tx.org.sql<Snooze>(
+      `insert into thread_snoozes (id, organization_id, owner_id, thread_id, snoozed_until, created_at, updated_at)
+       values (:id, :org, :owner, :thread, :until, :now, :now)
+       on conflict (organization_id, owner_id, thread_id) do update set snoozed_until = excluded.snoozed_until, updated_at = excluded.updated_at
+       returning id, owner_id, thread_id, snoozed_until, created_at, updated_at`,
+      { id: newId(), owner: snoozeOwner(ctx.actor), thread: threadId, until, now: tx.now },
+    );
+    return row!;
+  });
+}
+
+/** Whether a conversation can be hidden until a moment, as faults of a body. */
+export function snoozeProblems(until: Date, now: Date): Problem[] {
+  return until <= now ? [{ path: 'body.snoozed_until', message: 'Must be in the future' }] : [];
+}
+
+/** Shows a conversation again; nothing happens when it was not snoozed. */
+export async function unsnoozeThread(ctx: Ctx, threadId: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await tx.org
+      .table('thread_snoozes')
+      .where({ thread_id: threadId, owner_id: snoozeOwner(ctx.actor) })
+      .delete();
+  });
+}

@@ -1,0 +1,94 @@
+import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { readSentBodies } from '../../sending/outcomes/sent-text.ts';
+import type { InboundKind } from '../../sending/outcomes/record-inbound.ts';
+import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../conversation.ts';
+import { RECEIVED_FILES, type MessageFile } from './message.ts';
+import { readableMailboxes } from './threads.ts';
+
+/** One message of a conversation, received or sent. The text of a campaign's is made again, see {@link ThreadMessage.rendered_again}. */
+export interface ThreadMessage {
+  id: string;
+  direction: 'received' | 'sent';
+  mailbox_id: string | null;
+  message_id: string | null;
+  from_address: string;
+  to_addresses: string[];
+  cc_addresses: string[];
+  bcc_addresses: string[];
+  in_reply_to: string | null;
+  subject: string;
+  body_plain: string;
+  body_html: string | null;
+  /** The text is not stored: it is what the step and the contact of today make of it. */
+  rendered_again: boolean;
+  attachments: MessageFile[];
+  size: number;
+  at: Date;
+  seen: boolean;
+  kind: InboundKind | null;
+  intent: string | null;
+  contact_id: string | null;
+  campaign_id: string | null;
+  step_id: string | null;
+  created_at: Date;
+}
+
+/** SQL: the files of the email `d`, as a JSON list. */
+const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object('id', file -> 'blob_id', 'is_stored', d.files_deleted_at is null,
+           'left_out', case when d.files_deleted_at is not null then 'expired' end) order by place)
+           from jsonb_array_elements(d.attachments) with ordinality as f(file, place)), '[]')`;
+
+/** Microseconds as PostgreSQL writes a timestamp, in UTC; a Date holds only milliseconds. */
+const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
+
+/**
+ * The messages of one conversation, oldest first, across mailboxes unless one is named. It includes every sent message
+ * whose conversation began with the thread's first Message-ID.
+ * @throws AppError not_found for a thread without a message the caller may read; bad_request for a cursor of another
+ *   thread; forbidden for a mailbox the key may not use
+ */
+export async function readThread(
+  ctx: Ctx,
+  threadId: string,
+  page: PageRequest,
+  mailboxId?: string,
+): Promise<Page<ThreadMessage>> {
+  const mailboxes = readableMailboxes(ctx, mailboxId === undefined ? undefined : [mailboxId]);
+  const bound = [threadId, mailboxes];
+  const position = decodeCursor<[at: string, id: string]>('unibox.thread', bound, page.cursor, [
+    isTimestampText,
+    isUuid,
+  ]);
+  const rows = await reader(ctx).sql<ThreadMessage & { at_text: string }>(
+    `with left_ids as (${OUR_EMAILS}
+     ), messages as (
+       select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, '{}'::text[] as cc_addresses, '{}'::text[] as bcc_addresses,
+         m.in_reply_to, m.subject, m.body_plain, h.html as body_html, false as rendered_again, ${RECEIVED_FILES} as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
+       from inbound_messages m left join inbound_bodies h on h.message_id = m.id where m.organization_id = :org and m.thread_id = :thread ${inMailboxes('m', mailboxes)}
+       union all
+       select s.id, 'sent', s.mailbox_id, s.message_id, coalesce(b.email, ''), coalesce(d.to_emails, array[s.recipient]),
+         coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is null,
+         ${SENT_FILES}, 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, s.contact_id, s.campaign_id, s.step_id, s.created_at
+       from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
+       where s.state in ${LEFT_STATES} ${inMailboxes('s', mailboxes)}
+     )
+     select *, ${AT_TEXT} as at_text from messages
+     ${position ? `where (${AT_TEXT}, id) > (:at, cast(:id as uuid))` : ''}
+     order by ${AT_TEXT}, id limit :limit`,
+    {
+      thread: threadId,
+      limit: page.limit + 1,
+      ...(mailboxes ? { mailboxes } : {}),
+      ...(position ? { at: position[0], id: position[1] } : {}),
+    },
+  );
+  if (rows.length === 0 && !position) throw notFound('Thread');
+  const again = rows.filter(({ rendered_again: isMade }) => isMade).map(({ id }) => id);
+  const bodies = await readSentBodies(reader(ctx), again);
+  for (const row of rows) row.body_plain = bodies.get(row.id) ?? row.body_plain;
+  return pageOf(rows, page.limit, (last) => encodeCursor('unibox.thread', bound, [last.at_text, last.id]));
+}

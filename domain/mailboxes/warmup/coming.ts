@@ -1,0 +1,38 @@
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { comingTargets, type HealthState, type Ramp } from './ramp.ts';
+
+/** Warmup emails of the days of a mailbox that are not planned yet. */
+export interface ComingWarmup {
+  /** The first of these days: UTC days since 1970. */
+  firstDay: number;
+  /** Emails of the first day and those after it; the last number is for all days from then on. */
+  emails: readonly number[];
+}
+
+/**
+ * What mailboxes that are being warmed will send to each other on coming days, if their ramps and healths stay as they are. Emails of a planned day
+ * have slots and counters already.
+ * @param caps emails of a UTC day, by mailbox
+ */
+export async function comingWarmup(
+  org: OrgScope,
+  caps: ReadonlyMap<string, number>,
+  now: Date,
+): Promise<Map<string, ComingWarmup>> {
+  const rows = await org.sql<Ramp & { id: string; health_state: HealthState; planned_day: string | null }>(
+    `select m.id, m.warmup, m.warmup_paused_at, m.warmup_base, m.warmup_max, m.warmup_increase, s.health_state, s.planned_day
+     from mailboxes m join warmup_standings s on s.mailbox_id = m.id
+     where m.organization_id = :org and m.id = any(cast(:ids as uuid[])) and m.warmup is not null and m.warmup_paused_at is null`,
+    { ids: [...caps.keys()] },
+  );
+  const today = Math.floor(now.getTime() / DAY_MS);
+  return new Map(
+    rows.map((row) => {
+      const planned = row.planned_day === null ? -1 : Date.parse(`${row.planned_day}T00:00:00Z`) / DAY_MS;
+      const firstDay = Math.max(today, planned + 1);
+      const emails = comingTargets(row, row.health_state, caps.get(row.id)!, new Date(firstDay * DAY_MS));
+      return [row.id, { firstDay, emails }];
+    }),
+  );
+}

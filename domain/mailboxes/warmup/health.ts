@@ -1,0 +1,76 @@
+import { DAY_MS } from '../../../lib/clock.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { isOut, type HealthState } from './ramp.ts';
+import { offerAgain, releaseMails } from './standing.ts';
+
+/** Emails of this time (ms) count, the latest so many of them; with fewer than the least nothing is concluded. */
+const LOOK_MS = 7 * DAY_MS;
+const SAMPLES = { least: 8, most: 100 };
+/** From which share of emails in spam (percent) a state begins, the worst first. */
+const BANDS: readonly [HealthState, number][] = [
+  ['blocked', 70],
+  ['quarantined', 50],
+  ['throttled', 30],
+  ['watch', 15],
+];
+const OUT_MS: Partial<Record<HealthState, number>> = { quarantined: 3 * DAY_MS, blocked: 14 * DAY_MS };
+
+/** States in which a mailbox sends fewer warmup emails than its ramp says. */
+const SMALLER = new Set<HealthState>(['throttled', 'quarantined', 'blocked']);
+
+interface Counted {
+  health_state: HealthState;
+  spam: number;
+  bounced: number;
+  samples: number;
+}
+
+/** What the share of emails that did not reach an inbox says of a mailbox: `missed` of `samples` landed in spam or came back. */
+export function healthOf(missed: number, samples: number): { state: HealthState; score: number } {
+  if (samples < SAMPLES.least) return { state: 'healthy', score: 100 };
+  const share = (100 * missed) / samples;
+  return { state: BANDS.find(([, from]) => share >= from)?.[0] ?? 'healthy', score: Math.round(100 - share) };
+}
+
+/**
+ * Judges a mailbox anew by where its warmup emails of the last days have landed; one that came back counts like one in spam. One that leaves the pool comes back when its time is over, and
+ * what landed before that counts no more. The mailbox must be locked.
+ */
+export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
+  const [now] = await tx.org.sql<Counted>(
+    `with standing as (select * from warmup_standings where organization_id = :org and mailbox_id = :mailbox for update),
+       recent as (
+         select w.landed from warmup_mails w join standing s on s.mailbox_id = w.mailbox_id
+         where w.landed is not null and w.landed_at > greatest(cast(:since as timestamptz), coalesce(s.blocked_until, '-infinity'))
+         order by w.landed_at desc limit :most)
+     select s.health_state, (select count(*) from recent)::int as samples,
+       (select count(*) filter (where landed = 'spam') from recent)::int as spam,
+       (select count(*) filter (where landed = 'bounced') from recent)::int as bounced
+     from standing s`,
+    { mailbox: mailboxId, since: new Date(tx.now.getTime() - LOOK_MS), most: SAMPLES.most },
+  );
+  // One that is out stays so until its time is over.
+  if (!now || isOut(now.health_state)) return;
+  const { state, score } = healthOf(now.spam + now.bounced, now.samples);
+  const returned = now.bounced > 0 ? `, ${now.bounced} came back` : '';
+  const reason = state === 'healthy' ? null : `${now.spam} of ${now.samples} warmup emails landed in spam${returned}`;
+  const outMs = OUT_MS[state];
+  await tx.org
+    .table('warmup_standings')
+    .where({ mailbox_id: mailboxId })
+    .update({
+      health_state: state,
+      score,
+      reason,
+      evaluated_at: tx.now,
+      ...(outMs ? { blocked_until: new Date(tx.now.getTime() + outMs) } : {}),
+    });
+  if (state === now.health_state) return;
+  // The rest of its day is planned anew, with as many emails as are left to it.
+  if (SMALLER.has(state)) await releaseMails(tx, mailboxId);
+  else await offerAgain(tx, [mailboxId]);
+  const data = { email_account_id: mailboxId, health_state: state, previous_state: now.health_state, reason };
+  tx.emit('warmup.health_changed', data);
+  if (state === 'quarantined') tx.emit('warmup.quarantined', data);
+  if (state === 'blocked') tx.emit('warmup.blocked', data);
+}

@@ -1,0 +1,123 @@
+import type { OrgScope } from '../../../db/tenancy.ts';
+import type { HealthState } from './ramp.ts';
+import { matchedOf, matchesSide, type Matched, type WarmupRule } from './routing.ts';
+
+/** A mailbox of the pool, as pairing and planning look at it. */
+export interface Member {
+  id: string;
+  matched: Matched;
+  health: HealthState;
+}
+
+/** The mailboxes of a workspace that are being warmed and can send and be read now, with its rules. */
+export interface Pool {
+  members: readonly Member[];
+  rules: readonly WarmupRule[];
+  /** Whom senders may write to, by the rules that match them; filled as they are asked for. */
+  partners: Map<string, Partners>;
+}
+
+/** Members that a sender may write to, with what they weigh together up to and including each. */
+interface Partners {
+  members: readonly { id: string; weight: number }[];
+  upTo: Float64Array;
+}
+
+/** Emails that a mailbox sends one other on a day at most. */
+export const PER_PARTNER = 2;
+/** Up to so many partners are all weighed for each sender; of more some are drawn. */
+const SMALL = 60;
+/** Draws per partner that is wanted, before all are weighed instead. */
+const DRAWS = 6;
+
+interface MemberRow {
+  id: string;
+  email: string;
+  provider: string;
+  host: string;
+  health_state: HealthState;
+}
+
+/** Reads the pool of the workspace. Mailboxes that are paused, off, held, quarantined or blocked are not in it. */
+export async function readPool(org: OrgScope, now: Date): Promise<Pool> {
+  const rules = await org.sql<WarmupRule>(
+    `select * from warmup_rules where organization_id = :org and enabled order by priority, id`,
+  );
+  const rows = await org.sql<MemberRow>(
+    `select m.id, m.email, m.provider, m.smtp ->> 'host' as host, s.health_state
+     from warmup_standings s join mailboxes m on m.id = s.mailbox_id
+     where s.organization_id = :org and m.warmup is not null and m.warmup_paused_at is null and m.status = 'active' and m.imap is not null
+       and (m.hold_code is null or m.hold_until <= :now) and (m.imap_hold_code is null or m.imap_hold_until <= :now)
+       and s.health_state not in ('quarantined', 'blocked')`,
+    { now },
+  );
+  return {
+    rules,
+    partners: new Map(),
+    members: rows.map((row) => ({ id: row.id, matched: matchedOf(row), health: row.health_state })),
+  };
+}
+
+/**
+ * Draws whom a mailbox writes to on a day: at random by the weights of the rules, nobody more often than twice, nobody whose weight is 0.
+ * Fewer than `count` where the pool is too small. The cost does not grow with the pool.
+ */
+export function drawPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>, count: number): string[] {
+  const partners = partnersOf(pool, sender.matched);
+  const few = partners.members.length <= Math.max(SMALL, 2 * count);
+  const chosen = few ? [] : drawSome(partners, sender.id, count);
+  if (chosen.length === count) return chosen;
+  const others = partners.members.filter(({ id }) => id !== sender.id);
+  const all: string[] = [];
+  for (let round = 0; round < PER_PARTNER && all.length < count; round += 1)
+    all.push(...byWeight(others, count - all.length));
+  return all;
+}
+
+/** Senders whom the same rules match may write to the same partners. */
+function partnersOf(pool: Pool, sender: Matched): Partners {
+  const rules = pool.rules.filter((rule) => matchesSide(rule, 'sender', sender));
+  const key = rules.map(({ id }) => id).join();
+  const known = pool.partners.get(key);
+  if (known) return known;
+  const members = pool.members.flatMap(({ id, matched }) => {
+    const weight = rules.find((rule) => matchesSide(rule, 'recipient', matched))?.weight ?? 1;
+    return weight > 0 ? [{ id, weight }] : [];
+  });
+  const upTo = new Float64Array(members.length);
+  let sum = 0;
+  for (const [index, { weight }] of members.entries()) upTo[index] = sum += weight;
+  const partners = { members, upTo };
+  pool.partners.set(key, partners);
+  return partners;
+}
+
+/** Draws partners by their weight, none twice; fewer where some of them weigh so much that they are drawn again and again. */
+function drawSome({ members, upTo }: Partners, senderId: string, count: number): string[] {
+  const chosen = new Set<string>();
+  for (let tries = count * DRAWS; tries > 0 && chosen.size < count; tries -= 1) {
+    const { id } = members[placeOf(upTo, Math.random() * upTo.at(-1)!)]!;
+    if (id !== senderId) chosen.add(id);
+  }
+  return [...chosen];
+}
+
+/** The first place whose sum is above `at`, which is below the last one. */
+function placeOf(upTo: Float64Array, at: number): number {
+  let [low, high] = [0, upTo.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (upTo[middle]! > at) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Draws without repetition: the larger the weight, the likelier (Efraimidis and Spirakis). */
+function byWeight(weighed: readonly { id: string; weight: number }[], count: number): string[] {
+  return weighed
+    .map(({ id, weight }) => ({ id, key: Math.random() ** (1 / weight) }))
+    .sort((a, b) => b.key - a.key)
+    .slice(0, count)
+    .map(({ id }) => id);
+}

@@ -1,0 +1,133 @@
+import type { Row } from '../../../db/rows.ts';
+import { notFound } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+import { assertRoomFor } from '../../platform/full-list.ts';
+
+/** What a rule looks at in a mailbox. */
+export const MATCH_TYPES = ['any', 'domain', 'tld', 'provider'] as const;
+export type MatchType = (typeof MATCH_TYPES)[number];
+
+/** Families of mail providers that a rule may name. */
+export const PROVIDER_BUCKETS = ['google', 'microsoft', 'yahoo', 'apple', 'proton', 'zoho', 'custom'] as const;
+export type ProviderBucket = (typeof PROVIDER_BUCKETS)[number];
+
+export type WarmupRule = Row<'warmup_rules'>;
+
+/** A rule as it is written; values are lower-case and trimmed. */
+export type WarmupRuleInput = Pick<
+  WarmupRule,
+  | 'name'
+  | 'priority'
+  | 'sender_match_type'
+  | 'sender_match_value'
+  | 'recipient_match_type'
+  | 'recipient_match_value'
+  | 'weight'
+  | 'enabled'
+>;
+
+/** Every warmup email is held against all of them. */
+const MAX_RULES = 200;
+
+/** The rules of the workspace, in the order in which they are tried. */
+export async function listRules(ctx: Ctx): Promise<WarmupRule[]> {
+  return reader(ctx).sql<WarmupRule>(`select * from warmup_rules where organization_id = :org order by priority, id`);
+}
+
+/** Adds a rule. @throws AppError bad_request when the workspace has as many as it may */
+export async function createRule(ctx: Ctx, input: WarmupRuleInput): Promise<WarmupRule> {
+  return transact(ctx, async (tx) => {
+    await assertRoomFor(tx, 'warmup_rules', { most: MAX_RULES, what: 'warmup rules' });
+    const rule = { id: newId(), ...input, created_at: tx.now, updated_at: tx.now };
+    await tx.org.insert('warmup_rules', rule);
+    tx.audit({ action: 'create', entityType: 'warmup_rule', entityId: rule.id, changes: { ...input } });
+    return { ...rule, organization_id: tx.org.organizationId };
+  });
+}
+
+/**
+ * Replaces a rule: all fields apply, nothing is merged.
+ * @throws AppError not_found
+ */
+export async function replaceRule(ctx: Ctx, id: string, input: WarmupRuleInput): Promise<WarmupRule> {
+  if (!isUuid(id)) throw notFound('Warmup rule');
+  return transact(ctx, async (tx) => {
+    const changed = await tx.org
+      .table('warmup_rules')
+      .where({ id })
+      .update({ ...input, updated_at: tx.now });
+    if (changed === 0) throw notFound('Warmup rule');
+    tx.audit({ action: 'update', entityType: 'warmup_rule', entityId: id, changes: { ...input } });
+    const [rule] = await tx.org.sql<WarmupRule>(
+      `select * from warmup_rules where organization_id = :org and id = :id`,
+      { id },
+    );
+    return rule!;
+  });
+}
+
+/**
+ * Removes a rule.
+ * @throws AppError not_found
+ */
+export async function removeRule(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('Warmup rule');
+  await transact(ctx, async (tx) => {
+    if ((await tx.org.table('warmup_rules').where({ id }).delete()) === 0) throw notFound('Warmup rule');
+    tx.audit({ action: 'delete', entityType: 'warmup_rule', entityId: id });
+  });
+}
+
+/** What rules look at in a mailbox. */
+export interface Matched {
+  domain: string;
+  bucket: ProviderBucket;
+}
+
+const HOSTS: readonly [RegExp, ProviderBucket][] = [
+  [/(^|\.)(gmail|googlemail|google)\.com$/, 'google'],
+  [/(^|\.)(outlook|hotmail|live|msn|office365|microsoft)\.com$/, 'microsoft'],
+  [/(^|\.)(yahoo|ymail|rocketmail)\.[a-z.]+$/, 'yahoo'],
+  [/(^|\.)(icloud|me|mac)\.com$/, 'apple'],
+  [/(^|\.)(proton|protonmail)\.[a-z]+$/, 'proton'],
+  [/(^|\.)zoho(mail)?\.[a-z.]+$/, 'zoho'],
+];
+
+/** What rules look at: the domain of a mailbox, and its provider by its connection, else by its mail server and address. */
+export function matchedOf(mailbox: { email: string; provider: string; host: string }): Matched {
+  const domain = mailbox.email.slice(mailbox.email.lastIndexOf('@') + 1);
+  const named = mailbox.provider === 'gmail' ? 'google' : mailbox.provider === 'outlook' ? 'microsoft' : undefined;
+  const known = HOSTS.find(([host]) => host.test(mailbox.host.toLowerCase()) || host.test(domain))?.[1];
+  return { domain, bucket: named ?? known ?? 'custom' };
+}
+
+/**
+ * How much a pairing is wanted: the weight of the first enabled rule, in the order of priority, both of whose sides match; 1
+ * where none does. 0 excludes it.
+ */
+export function pairWeight(rules: readonly WarmupRule[], sender: Matched, recipient: Matched): number {
+  const rule = rules.find(
+    (each) => each.enabled && matchesSide(each, 'sender', sender) && matchesSide(each, 'recipient', recipient),
+  );
+  return rule ? rule.weight : 1;
+}
+
+/** Whether one side of a rule matches a mailbox. */
+export function matchesSide(rule: WarmupRule, side: 'sender' | 'recipient', mailbox: Matched): boolean {
+  return fits(mailbox, rule[`${side}_match_type`], rule[`${side}_match_value`]);
+}
+
+function fits({ domain, bucket }: Matched, type: MatchType, value: string): boolean {
+  switch (type) {
+    case 'any':
+      return true;
+    case 'domain':
+      return domain === value;
+    case 'tld':
+      return domain.endsWith(`.${value.replace(/^\./, '')}`);
+    case 'provider':
+      return bucket === value;
+  }
+}

@@ -1,0 +1,97 @@
+import type { MailboxRow } from '../../../db/models/mailbox.ts';
+import { Mailboxes } from '../../../db/models/mailbox.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, utcDay } from '../../../lib/clock.ts';
+import type { SmtpSender } from '../../../lib/smtp/index.ts';
+import type { WarmupReport } from '../../../workflows/warmup/contract.ts';
+
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { claimWarmup, deliverWarmup, type MailRow } from './deliver.ts';
+import { planDay } from './plan.ts';
+import { findStanding } from './standing.ts';
+
+/** Mailboxes begin a day over this long (ms), each at its own moment. */
+const DAWN_MS = 20 * MINUTE_MS;
+/** A mailbox that is held is looked at again after this long (ms) where nothing says when the hold ends. */
+const HELD_MS = 6 * HOUR_MS;
+const SOON_MS = 1_000;
+/** A mailbox that another transaction has locked is planned after this long (ms). */
+const LOCKED_MS = 5_000;
+
+/**
+ * One turn of a mailbox's warmup: plans the day where that is still to be done, sends what is due, and says when the next email is.
+ */
+export async function warmupTurn(ctx: Ctx, smtp: SmtpSender, mailboxId: string): Promise<WarmupReport> {
+  const org = reader(ctx);
+  const mailbox = await org.query(Mailboxes).findById(mailboxId);
+  const now = ctx.clock.now().getTime();
+  if (!mailbox?.warmup || mailbox.warmup_paused_at) {
+    const busy = await settleAbandoned(ctx, smtp, mailboxId);
+    if (busy) return { kind: 'wait', wakeAt: now + busy.retryInMs, why: 'an email may still be under way' };
+    if (mailbox?.warmup) return { kind: 'wait', wakeAt: null, why: 'paused' };
+    return { kind: 'done', why: 'warmup is off' };
+  }
+  const rests = restOf(mailbox, now);
+  if (rests !== undefined) return { kind: 'wait', wakeAt: rests, why: 'the mailbox rests' };
+  const isPlanned = async () => ((await findStanding(org, mailboxId))?.planned_day ?? '') >= utcDay(now);
+  if (!(await isPlanned())) {
+    await planDay(ctx, mailboxId);
+    if (!(await isPlanned()))
+      return { kind: 'wait', wakeAt: now + LOCKED_MS, why: 'the day is planned when others let go' };
+  }
+  const due = await nextMail(ctx, mailboxId);
+  if (due && due.slot_at.getTime() <= now) {
+    const busy = await deliverWarmup(ctx, smtp, due);
+    if (busy) return { kind: 'wait', wakeAt: now + busy.retryInMs, why: 'the mail host is busy' };
+  }
+  const next = await nextMail(ctx, mailboxId);
+  if (!next) return { kind: 'wait', wakeAt: dawn(mailboxId, now), why: 'nothing more today' };
+  return { kind: 'wait', wakeAt: Math.max(next.slot_at.getTime(), now + SOON_MS), why: 'the next email' };
+}
+
+/**
+ * Finds out what became of an email that was being sent when the warmup was paused or stopped: its worker may be dead, and no later
+ * turn would look at it. One that has not left is given up.
+ * @returns in how many ms to come again, where a worker may still be sending it
+ */
+async function settleAbandoned(
+  ctx: Ctx,
+  smtp: SmtpSender,
+  mailboxId: string,
+): Promise<{ retryInMs: number } | undefined> {
+  const [mail] = await reader(ctx).sql<MailRow>(
+    `select * from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state = 'sending' limit 1`,
+    { mailbox: mailboxId },
+  );
+  if (!mail) return undefined;
+  const busy = await deliverWarmup(ctx, smtp, mail);
+  if (busy) return busy;
+  await claimWarmup(ctx, mail.id);
+  return undefined;
+}
+
+async function nextMail(ctx: Ctx, mailboxId: string): Promise<MailRow | undefined> {
+  const [mail] = await reader(ctx).sql<MailRow>(
+    `select * from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending')
+     order by slot_at limit 1`,
+    { mailbox: mailboxId },
+  );
+  return mail;
+}
+
+/** Until when (epoch ms) a mailbox must not send; undefined when it may. */
+function restOf(mailbox: MailboxRow, now: number): number | undefined {
+  if (mailbox.status !== 'active') return now + HELD_MS;
+  const ends = (['hold', 'imap_hold'] as const).flatMap((side) => {
+    if (!mailbox[`${side}_code`]) return [];
+    const until = mailbox[`${side}_until`]?.getTime() ?? now + HELD_MS;
+    return until > now ? [until] : [];
+  });
+  return ends.length > 0 ? Math.max(...ends) : undefined;
+}
+
+/** When the mailbox begins its next UTC day; the same on every call of a day. */
+function dawn(mailboxId: string, now: number): number {
+  const share = Number.parseInt(mailboxId.slice(-6), 16) / 0xff_ff_ff;
+  return (Math.floor(now / DAY_MS) + 1) * DAY_MS + Math.floor(share * DAWN_MS);
+}

@@ -1,0 +1,180 @@
+import type { CampaignRow } from '../../../db/models/campaign.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { AppError, badRequest, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { findCampaign } from '../../sending/campaign/find.ts';
+import { assertLeadAllowed } from '../../sending/campaign/sender-pool.ts';
+import { confirmSent } from '../../sending/outcomes/confirm-sent.ts';
+import { retryFailedEmail, sendUncertainAgain } from '../../sending/replay.ts';
+import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
+import {
+  AUTOMATION_LOOP,
+  AUTOMATION_RUN,
+  FAILED_DIRECT_EMAIL,
+  FAILED_EMAIL,
+  INTEGRATION_BACKLOG,
+  INTEGRATION_DELIVERY,
+  INTEGRATION_RUN,
+  REFUND,
+  RENEWAL,
+  replayDeadLetter,
+  UNCERTAIN_EMAIL,
+  UNDO_OF_ORDER,
+} from '../../platform/dead-letters.ts';
+import { retryTask } from '../system/blocked-runs.ts';
+
+/** Work that gave up, or whose end is unknown, as lists and answers show it. */
+export type DeadLetter = Columns<
+  'dead_letters',
+  | 'id'
+  | 'task_id'
+  | 'task_type'
+  | 'payload'
+  | 'last_error'
+  | 'attempts'
+  | 'max_attempts'
+  | 'status'
+  | 'next_retry_at'
+  | 'replayed_at'
+  | 'created_at'
+  | 'updated_at'
+>;
+
+/** Kinds of tasks of areas that keys restricted to mailboxes may not read: orders and webhooks are about every mailbox. */
+const UNREAD = ['mailbox_order', UNDO_OF_ORDER, REFUND, RENEWAL, 'webhook_delivery', 'webhook_verification'];
+/** Kinds of tasks that such keys may not set going: they may not write in their areas. */
+const UNTOUCHED: readonly string[] = [
+  ...UNREAD,
+  INTEGRATION_BACKLOG,
+  INTEGRATION_DELIVERY,
+  INTEGRATION_RUN,
+  AUTOMATION_LOOP,
+  AUTOMATION_RUN,
+];
+
+/** SQL of the mailbox that a task is about: (id of the task, mailbox_id). */
+const MAILBOX_OF_TASK = `
+  select id, mailbox_id from sends where organization_id = :org
+  union all select id, mailbox_id from direct_sends where organization_id = :org
+  union all select id, mailbox_id from test_runs where organization_id = :org
+  union all select id, id from mailboxes where organization_id = :org`;
+
+/**
+ * Dead letters of the organization, newest first; with `status`, those alone (GET /tasks/dlq). A key restricted to mailboxes sees none
+ * about another mailbox, its emails and tests, and none of areas that it may not read.
+ */
+export async function listDeadLetters(
+  ctx: Ctx,
+  { status, limit }: { status?: DeadLetter['status'] | undefined; limit: number },
+): Promise<DeadLetter[]> {
+  return reader(ctx).sql<DeadLetter>(
+    `select id, task_id, task_type, payload, last_error, attempts, max_attempts, status, next_retry_at, replayed_at, created_at, updated_at
+     from dead_letters l where organization_id = :org and (cast(:status as text) is null or status = :status)
+       and (cast(:mailboxes as uuid[]) is null or (task_type <> all(cast(:unread as text[])) and not exists (
+         select 1 from (${MAILBOX_OF_TASK}) t where t.id = l.task_id and t.mailbox_id <> all(:mailboxes))))
+     order by id desc limit :limit`,
+    { status: status ?? null, limit, mailboxes: ctx.actor.allowedMailboxes, unread: UNREAD },
+  );
+}
+
+/**
+ * Has the task of a dead letter start again, once: of two who ask at once, one gets a conflict and changes nothing. A run that
+ * is gone or has ended needs nothing, and its letter is settled with it.
+ * @param as `sent` settles an email that may have left without sending it again: the caller knows that it did
+ * @throws AppError not_found, conflict when it was replayed before or the task cannot be repeated any more, bad_request for `sent` where
+ *   the task is no such email, forbidden for a key that may not use all mailboxes that the task is about, and where a completed campaign would start again
+ *   by a key or application beyond its policy
+ */
+export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'again'): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const letter = isUuid(id)
+      ? await tx.org.table('dead_letters').where({ id }).first('id', 'task_id', 'task_type', 'status')
+      : undefined;
+    if (!letter) throw notFound('Dead letter');
+    await assertMayReplay(tx, letter);
+    if (as === 'sent' && letter.task_type !== UNCERTAIN_EMAIL)
+      throw badRequest('The task cannot count as sent', [
+        { path: 'body.as', message: 'sent is for a task of type uncertain_email' },
+      ]);
+    // The rows of the task are locked before the letter, as whoever writes one does; so the letter decides last.
+    const done = letter.status === 'pending' && (await (as === 'sent' ? countAsSent : restart)(tx, letter));
+    if (!done)
+      throw new AppError('conflict', 'The task has been replayed already', {
+        fix: 'GET /v1/tasks/dlq?status=pending lists those that have not.',
+      });
+    tx.audit({
+      action: 'dead_letter.replayed',
+      entityType: 'dead_letter',
+      entityId: letter.id,
+      metadata: { task_type: letter.task_type, task_id: letter.task_id, ...(as === 'sent' ? { as } : {}) },
+    });
+  });
+}
+
+/** What leads from a letter to its task. */
+type Task = Pick<DeadLetter, 'task_id' | 'task_type'>;
+
+/** @returns whether the email was still uncertain; its letter goes with that */
+function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
+  return confirmSent(tx, sendId, 'a person says so');
+}
+
+/**
+ * A key that is restricted to mailboxes sets nothing going that is about another one, or leads to emails from one.
+ * @throws AppError forbidden
+ */
+async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task): Promise<void> {
+  if (!tx.actor.allowedMailboxes) return;
+  if (UNTOUCHED.includes(type))
+    throw new AppError(
+      'forbidden',
+      'This API key is restricted to certain mailboxes, and this task is about all of them',
+      {
+        fix: 'Use a key whose allowed_email_accounts is empty.',
+      },
+    );
+  const [own] = await tx.org.sql<Columns<'sends', 'mailbox_id'>>(
+    `select t.mailbox_id from (${MAILBOX_OF_TASK}) t where t.id = :task and t.mailbox_id is not null`,
+    { task },
+  );
+  if (own) assertMailboxAllowed(tx.actor, own.mailbox_id!);
+  const [sending] = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'mailbox_id'>>(
+    `select campaign_id, mailbox_id from enrollments where organization_id = :org and id = :task
+     union all select id, null from campaigns where organization_id = :org and id = :task
+     union all select campaign_id, null from runs where organization_id = :org and id = :task
+     union all select c.id, null from contact_imports i join campaigns c on c.id = cast(i.options ->> 'campaign_id' as uuid)
+       where i.organization_id = :org and i.id = :task`,
+    { task },
+  );
+  if (sending) await assertLeadAllowed(tx, await findCampaign(tx.org, sending.campaign_id), sending);
+}
+
+/** @returns whether the letter was still to be replayed */
+async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Promise<boolean> {
+  await assertMayReopen(tx, { task_type: type, task_id: taskId });
+  await restartTask(tx, type, taskId);
+  return replayDeadLetter(tx, type, taskId);
+}
+
+/**
+ * An email that is tried again starts a completed campaign again, with what its steps say by now: it is as if its lead were added.
+ * @throws AppError forbidden as {@link assertMayAddLeads}
+ */
+async function assertMayReopen(tx: Tx, { task_type: type, task_id: sendId }: Task): Promise<void> {
+  if (type !== UNCERTAIN_EMAIL && type !== FAILED_EMAIL) return;
+  const [campaign] = await tx.org.sql<CampaignRow>(
+    `select c.* from sends s join campaigns c on c.id = s.campaign_id
+     where s.organization_id = :org and s.id = :send and c.status = 'completed' for no key update of c`,
+    { send: sendId },
+  );
+  if (campaign) await assertMayAddLeads(tx, campaign, 1);
+}
+
+async function restartTask(tx: Tx, taskType: string, taskId: string): Promise<void> {
+  if (taskType === UNCERTAIN_EMAIL) return sendUncertainAgain(tx, taskId);
+  if (taskType === FAILED_EMAIL || taskType === FAILED_DIRECT_EMAIL) return retryFailedEmail(tx, taskId);
+  await retryTask(tx, taskType, taskId, 'operator');
+}

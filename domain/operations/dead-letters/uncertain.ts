@@ -1,0 +1,54 @@
+import { across } from '../../../db/across.ts';
+import type { Db } from '../../../db/connection.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { confirmSent } from '../../sending/outcomes/confirm-sent.ts';
+import { sendUncertainAgain } from '../../sending/replay.ts';
+import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
+
+/** An email that may or may not have left. Ids alone; the address is left out. */
+export interface UncertainEmail {
+  id: string;
+  organization_id: string;
+  campaign_id: string | null;
+  contact_id: string | null;
+  step_id: string | null;
+  mailbox_id: string | null;
+  message_id: string | null;
+  claimed_at: Date | null;
+  /** A person had it sent again; it waits for a slot. */
+  again: boolean;
+  reason: string | null;
+}
+
+const MAX_LISTED = 1_000;
+
+/** Uncertain emails of all organizations, oldest first; a thousand at most. */
+export async function listUncertain(db: Db): Promise<UncertainEmail[]> {
+  return across(db, 'operator').sql<UncertainEmail>(
+    `select id, organization_id, campaign_id, contact_id, step_id, mailbox_id, message_id, claimed_at, again, smtp_response as reason
+     from sends where state = 'uncertain' order by claimed_at limit :limit`,
+    { limit: MAX_LISTED },
+  );
+}
+
+/**
+ * Settles an uncertain email at an operator's word: it counts as sent, or is sent again under the same Message-ID.
+ * @throws AppError not_found, conflict when it is not uncertain or must not be sent again
+ */
+export async function settleUncertain(deps: Deps, id: string, as: 'sent' | 'again'): Promise<void> {
+  const send = isUuid(id)
+    ? await across(deps.db, 'operator').table('sends').where({ id }).first('organization_id')
+    : undefined;
+  if (!send) throw notFound('Email');
+  await transact(systemCtx(deps, send.organization_id, 'operator'), async (tx) => {
+    if (as === 'again') {
+      await sendUncertainAgain(tx, id);
+      await replayDeadLetter(tx, UNCERTAIN_EMAIL, id);
+    } else if (!(await confirmSent(tx, id, 'an operator says so')))
+      throw new AppError('conflict', 'The email is not uncertain any more');
+    tx.audit({ action: 'send.settled', entityType: 'send', entityId: id, metadata: { as } });
+  });
+}

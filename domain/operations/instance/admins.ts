@@ -1,0 +1,33 @@
+import { across } from '../../../db/across.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+
+/** Administrators of the installation are made and unmade one at a time, so that one remains. */
+const ADMINS_LOCK = 7_201_948;
+
+/**
+ * Makes a person an administrator of the installation, or no longer one: the operator's `heron admin`. The last one stays.
+ * @returns the addresses of all administrators afterwards
+ * @throws AppError not_found for an address without an account, conflict for the last administrator
+ */
+export async function setPlatformAdmin(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  email: string,
+  { isAdmin }: { isAdmin: boolean },
+): Promise<string[]> {
+  return inTransaction(db, async (trx) => {
+    const operator = across(trx, 'operator');
+    await operator.sql('select pg_advisory_xact_lock(:lock)', { lock: ADMINS_LOCK });
+    const changed = await operator
+      .table('users')
+      .where('email', email.toLowerCase())
+      .update({ is_platform_admin: isAdmin, updated_at: clock.now() });
+    if (changed === 0) throw new AppError('not_found', `No account has the address ${email}`);
+    const admins = (
+      await operator.table('users').where('is_platform_admin', true).orderBy('email').select('email')
+    ).map((row) => row.email);
+    if (admins.length === 0) throw new AppError('conflict', 'The last administrator of the installation stays one');
+    return admins;
+  });
+}

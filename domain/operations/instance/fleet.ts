@@ -1,0 +1,63 @@
+import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { errorSummary } from '../../../lib/error-report.ts';
+import { within } from '../../../lib/within.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import type { Found } from './findings.ts';
+
+/** For the place of files. */
+const PATIENCE_MS = 5_000;
+/** A worker that has written to its row within this time (ms) is alive. */
+const ALIVE_MS = 8_000;
+
+/**
+ * Whether the processes that are alive fit together: whether they see the same files, and can all read what the others give to Temporal. The
+ * schema has to be that of this build.
+ */
+export async function lookAtFleet({ db, config, blobs }: Pick<Deps, 'db' | 'config' | 'blobs'>): Promise<Found> {
+  const [workers, place] = await Promise.all([
+    across(db, 'operator').sql<Columns<'workers', 'blob_place' | 'codec_keys'>>(
+      `select blob_place, codec_keys from workers where seen_at > now() - ${ALIVE_MS} * interval '1 millisecond' order by started_at`,
+    ),
+    placeOf(blobs),
+  ]);
+  return {
+    ...place.found,
+    codec_registry: keyDifference(
+      config.CODEC_KEYS.map(({ id }) => id),
+      workers.map(({ codec_keys: keys }) => keys),
+    ),
+    fleet_blobs_not_shared: placeDifference(
+      place.id,
+      workers.map(({ blob_place: id }) => id),
+    ),
+  };
+}
+
+async function placeOf({ current }: Deps['blobs']): Promise<{ found: Found; id: string | null }> {
+  if (!current) return { found: {}, id: null };
+  try {
+    await within(current.check(), PATIENCE_MS, () => {
+      throw new Error(`the place of files gave no answer within ${PATIENCE_MS / 1000} s`);
+    });
+    return { found: {}, id: await current.place(false) };
+  } catch (error) {
+    return { found: { blob_root_missing: capital(errorSummary(error).replace(/\.$/, '')) }, id: null };
+  }
+}
+
+function keyDifference(ours: readonly string[], theirs: readonly (readonly string[])[]): string | undefined {
+  const named = (ids: readonly string[]) => (ids.length === 0 ? 'none' : [...ids].sort().join(', '));
+  const other = theirs.find((ids) => named(ids) !== named(ours));
+  return other && `This process has the keys ${named(ours)} of CODEC_KEYS, and a worker has ${named(other)}`;
+}
+
+/** A worker that keeps files in PostgreSQL, or sees no place yet, has null. */
+function placeDifference(ours: string | null, theirs: readonly (string | null)[]): string | undefined {
+  const places = new Set([ours, ...theirs]);
+  if (places.size < 2) return undefined;
+  const words = [...places].map((place) => place ?? 'PostgreSQL, or a folder that no worker has marked');
+  return `Processes keep files in different places: ${words.join('; ')}`;
+}
+
+const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1);

@@ -1,0 +1,97 @@
+import { errorSummary } from '../../../lib/error-report.ts';
+import { createEgress, type Egress } from '../../../lib/egress/index.ts';
+import { signInToTransport } from '../../../lib/mail/index.ts';
+import { pingBus } from '../../../lib/event-bus.ts';
+import { pingRedis } from '../../../lib/rate-limit.ts';
+import { within } from '../../../lib/within.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import type { Found } from './findings.ts';
+import { readUpdate } from './update.ts';
+
+/** For each part that is asked. */
+const PATIENCE_MS = 5_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** What the other parts of the installation answer when they are asked now, all at once. */
+export async function lookAtParts(deps: Deps): Promise<Found> {
+  // These addresses are the operator's own, from the settings: they may be inside the network.
+  const egress = createEgress({ allowUnsafe: true });
+  try {
+    const found = await Promise.all([
+      presence(deps),
+      update(deps),
+      complaint('tracking_domain_unreachable', () => answersHealth(egress, deps.config.TRACKING_DOMAIN)),
+      complaint('websocket_unreachable', async () => {
+        await answersHealth(egress, deps.config.REALTIME_PUBLIC_URL);
+        if (deps.config.EVENTBUS_PROVIDER === 'nats') await answersBus(deps.config.NATS_URL!);
+      }),
+      complaint('oidc_discovery_failed', () => isDiscovered(egress, deps.config.API_PUBLIC_URL)),
+      deps.config.MAIL_TRANSPORT !== 'log' &&
+        complaint('mail_preflight_failed', () => answered(PATIENCE_MS, signInToTransport(deps.config))),
+      deps.config.REDIS_URL !== undefined &&
+        complaint('redis_unreachable', () => pingRedis(deps.config.REDIS_URL!, PATIENCE_MS)),
+    ]);
+    return Object.assign({}, ...found) as Found;
+  } finally {
+    await egress.close();
+  }
+}
+
+async function presence({ workflows }: Deps): Promise<Found> {
+  try {
+    const { workers, unserved } = await answered(PATIENCE_MS, workflows.health());
+    if (workers === 0) return { no_worker_heartbeat: 'No worker process is alive' };
+    return unserved.length === 0 ? {} : { no_worker_heartbeat: `No worker process does ${unserved.join(', ')}` };
+  } catch (error) {
+    return { fleet_infra_unreachable: sentenceOf(error) };
+  }
+}
+
+async function update(deps: Deps): Promise<Found> {
+  const { state, newest, running } = await readUpdate(deps);
+  if (state === 'unreachable') return { updater_unreachable: `${deps.config.UPDATE_FEED_URL} names no release` };
+  return state === 'available' ? { update_available: `${newest!.version} is out, and this is ${running.version}` } : {};
+}
+
+/** @throws Error when the process at the address does not answer that it is well */
+async function answersHealth(egress: Egress, address: string): Promise<void> {
+  const { status } = await egress.request(get(`${address}/health`));
+  if (status !== 200) throw new Error(`${address}/health answers ${status}`);
+}
+
+/** @throws Error when NATS, by which the gateways hear of events, does not answer; they look by themselves then, a second later */
+async function answersBus(url: string): Promise<void> {
+  await pingBus(url, PATIENCE_MS).catch((error: unknown) => {
+    throw new Error(`NATS (NATS_URL): ${sentenceOf(error)}`);
+  });
+}
+
+/** @throws Error when the metadata of the authorization server are not at the API's address, or name another one */
+async function isDiscovered(egress: Egress, address: string): Promise<void> {
+  const url = `${address}/.well-known/oauth-authorization-server`;
+  const { status, body } = await egress.request(get(url));
+  if (status !== 200) throw new Error(`${url} answers ${status}`);
+  const { issuer } = JSON.parse(body.toString('utf8')) as { issuer?: string };
+  if (issuer !== address) throw new Error(`${url} names ${issuer ?? 'no issuer'}`);
+}
+
+const get = (url: string) =>
+  ({ method: 'GET', url, timeoutMs: PATIENCE_MS, maxResponseBytes: MAX_ANSWER_BYTES }) as const;
+
+async function complaint(code: keyof Found, ask: () => Promise<void>): Promise<Found> {
+  return ask().then(
+    () => ({}),
+    (error: unknown) => ({ [code]: sentenceOf(error) }),
+  );
+}
+
+/** @throws Error when nothing came within the time (ms) */
+async function answered<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
+  return within(answer, timeoutMs, () => {
+    throw new Error(`no answer within ${timeoutMs / 1000} s`);
+  });
+}
+
+function sentenceOf(error: unknown): string {
+  return errorSummary(error).replace(/\.$/, '');
+}

@@ -1,0 +1,66 @@
+import { gt, valid } from 'semver';
+import { z } from 'zod';
+import { VERSION } from '../../../lib/version.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+
+/** A release that the feed names. */
+export interface Release {
+  version: string;
+  /** Its notes. */
+  url: string | null;
+  publishedAt: string | null;
+}
+
+export interface Update {
+  running: { version: string; node: string };
+  newest: Release | null;
+  /** `off` where no feed is set. */
+  state: 'off' | 'current' | 'available' | 'unreachable';
+}
+
+/** The newest release, as the forges' interfaces describe it (`/releases/latest`). */
+const feed = z.object({
+  tag_name: z.string().max(100),
+  html_url: z.url().max(2_000).nullish(),
+  published_at: z.iso.datetime({ offset: true }).nullish(),
+});
+
+const REQUEST_MS = 5_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** How long an answer holds, and a failure, so that pages that are opened again and again do not ask each time. */
+const ANSWER_MS = 3_600_000;
+const FAILURE_MS = 60_000;
+
+/** This build, and whether UPDATE_FEED_URL names a newer one. Without that setting nothing is asked. Never throws. */
+export async function readUpdate({
+  config,
+  egress,
+  cache,
+}: Pick<Deps, 'config' | 'egress' | 'cache'>): Promise<Update> {
+  const running = { version: VERSION, node: process.versions.node };
+  const { UPDATE_FEED_URL: url } = config;
+  if (url === undefined) return { running, newest: null, state: 'off' };
+  const newest = await cache.remember<Release | null>(
+    `update/${url}`,
+    (release) => (release ? ANSWER_MS : FAILURE_MS),
+    () => askFor(egress, url).catch(() => null),
+  );
+  if (!newest) return { running, newest: null, state: 'unreachable' };
+  return { running, newest, state: gt(newest.version, VERSION) ? 'available' : 'current' };
+}
+
+/** @throws Error when there is no answer, or one that names no version */
+async function askFor(egress: Deps['egress'], url: string): Promise<Release> {
+  const { status, body } = await egress.request({
+    method: 'GET',
+    url,
+    headers: { accept: 'application/json', 'user-agent': `heron/${VERSION}` },
+    timeoutMs: REQUEST_MS,
+    maxResponseBytes: MAX_ANSWER_BYTES,
+  });
+  if (status !== 200) throw new Error(`the feed answers ${status}`);
+  const { tag_name: tag, html_url: notes, published_at: at } = feed.parse(JSON.parse(body.toString('utf8')));
+  const version = valid(tag);
+  if (version === null) throw new Error('the feed names no version');
+  return { version, url: notes ?? null, publishedAt: at ?? null };
+}

@@ -1,0 +1,23 @@
+import type { Subscriber } from '../../platform/events/subscriber.ts';
+import { deliverToIntegrations } from '../../connect/integrations/deliver-to-integrations.ts';
+import { followCampaign } from '../../campaigns/runs/follow-campaign.ts';
+import { matchGoals } from '../../reporting/goals/match-goals.ts';
+import { keepFacts } from '../../reporting/aggregates/keep-facts.ts';
+import { performStepActions } from '../../crm/perform-step-actions.ts';
+import { pauseOnSpike } from '../../sending/outcomes/pause-on-spike.ts';
+import { promoteWinner } from '../../sending/outcomes/promote-winner.ts';
+import { runAutomations } from '../../connect/automations/run-automations.ts';
+import { taskForReply } from '../../crm/task-for-reply.ts';
+
+/** All subscribers of this build. Names are stored in every database: a new name is a new subscriber. */
+export const SUBSCRIBERS: readonly Subscriber[] = [
+  pauseOnSpike,
+  promoteWinner,
+  followCampaign,
+  keepFacts,
+  matchGoals,
+  taskForReply,
+  performStepActions,
+  runAutomations,
+  deliverToIntegrations,
+];

@@ -1,0 +1,174 @@
+import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { dumpTables, type Look } from '../../../db/backup/dump.ts';
+import type { BlobStores } from '../../../lib/blobs/index.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import { keyIdOf, type Keyring } from '../../../lib/keyring.ts';
+import { VERSION } from '../../../lib/version.ts';
+import { BackupError } from './backup-error.ts';
+import { blobsOutside, dumpBlobs, type OutsideBlob } from './backup-blobs.ts';
+import { SEALED_COLUMNS } from './rotate-keys.ts';
+
+/** The file that says what a backup holds. It is written last: a folder without it is no backup. */
+const MANIFEST = 'manifest.json';
+/** The form of the files; one that is not known is not read. */
+const FORMAT = 1;
+/** A worker that has written to its row within this time (ms) is alive. */
+const ALIVE_MS = 8_000;
+
+const manifestSchema = z.object({
+  format: z.literal(FORMAT),
+  /** The release that wrote it. */
+  version: z.string(),
+  takenAt: z.coerce.date(),
+  postgres: z.string(),
+  migrations: z.array(z.string()).min(1),
+  keys: z.object({
+    /** Id of CREDENTIALS_ENCRYPTION_KEY when it was taken: links in mail that has left are made with it. */
+    current: z.string(),
+    /** Ids of the keys that stored values are sealed under. */
+    sealed: z.array(z.string()),
+  }),
+  /** Workers that were alive: what they did afterwards is not in the backup. */
+  livingWorkers: z.number(),
+  tables: z.array(
+    z.object({
+      name: z.string(),
+      columns: z.array(z.string()),
+      rows: z.number(),
+      file: z.string().regex(/^tables\/[a-z0-9_]+\.copy\.gz$/),
+      sizeBytes: z.number(),
+      sha256: z.string(),
+    }),
+  ),
+  sequences: z.record(z.string(), z.string()),
+  /** Files that are not in PostgreSQL; backups before there were such have none. */
+  blobs: z
+    .object({
+      files: z.array(
+        z.object({
+          id: z.guid(),
+          file: z.string().regex(/^blobs\/[0-9a-f-]{36}$/),
+          sizeBytes: z.number(),
+          sha256: z.string(),
+        }),
+      ),
+      /** Ids of those whose store does not have them: deleted while the backup was made, or lost before. */
+      missing: z.array(z.string()),
+    })
+    .default({ files: [], missing: [] }),
+});
+
+/** What a backup says of itself. It holds no secret. */
+export type Manifest = z.output<typeof manifestSchema>;
+
+export { BackupError } from './backup-error.ts';
+
+/**
+ * Writes everything that Heron keeps into a folder: the rows of PostgreSQL as they were at one moment, while everything goes on, and the files
+ * of these rows that are kept elsewhere. No key is
+ * in it, only their ids: keep CREDENTIALS_ENCRYPTION_KEY elsewhere.
+ * @param folder new, or empty
+ * @throws BackupError when the folder is not empty, or a store of files does not answer
+ */
+export async function makeBackup(
+  { config, keyring, blobs }: { config: Config; keyring: Keyring; blobs: BlobStores },
+  folder: string,
+  onTable?: (name: string, rows: number) => void,
+): Promise<Manifest> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0) throw new BackupError(`${folder} is not empty: name a new folder`);
+  await mkdir(join(folder, 'tables'), { mode: 0o700 });
+  let sealed: string[] = [];
+  let livingWorkers = 0;
+  let outside: OutsideBlob[] = [];
+  const { takenAt, server, migrations, tables, sequences } = await dumpTables(
+    config.PRIMARY_DB,
+    folder,
+    async (look) => {
+      sealed = await keysInUse(look);
+      livingWorkers = await countLiving(look);
+      outside = await blobsOutside(look);
+    },
+    (table) => onTable?.(table.name, table.rows),
+  );
+  const manifest: Manifest = {
+    format: FORMAT,
+    version: VERSION,
+    takenAt,
+    postgres: server,
+    migrations,
+    keys: { current: keyring.keyIds[0]!, sealed },
+    livingWorkers,
+    tables,
+    sequences,
+    blobs: await dumpBlobs(blobs, outside, folder),
+  };
+  await writeManifest(folder, manifest);
+  return manifest;
+}
+
+/** @throws BackupError when the folder holds no backup, or one of a form that this release cannot read */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const text = await readFile(join(folder, MANIFEST), 'utf8').catch(() => {
+    throw new BackupError(`${folder} has no ${MANIFEST}: it is no backup, or one that was not finished`);
+  });
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw new BackupError(`${MANIFEST} of ${folder} is damaged`);
+  }
+  const read = manifestSchema.safeParse(content);
+  if (read.success) return read.data;
+  throw new BackupError(
+    (content as { format?: unknown }).format === FORMAT
+      ? `${MANIFEST} of ${folder} is damaged: ${read.error.issues[0]!.path.join('.')}`
+      : `${folder} is a backup in a form that this release (${VERSION}) does not know: restore it with the release that wrote it`,
+  );
+}
+
+/** Ids of the keys that a backup needs and the settings do not have. */
+export function missingKeys({ keys }: Manifest, keyring: Pick<Keyring, 'keyIds'>): string[] {
+  return [...new Set([keys.current, ...keys.sealed])].filter((id) => !keyring.keyIds.includes(id));
+}
+
+async function keysInUse(look: Look): Promise<string[]> {
+  const found = new Set<string>();
+  // A database of an earlier release lacks some of them.
+  const there = await look<{ name: string }>(
+    `select table_name || '.' || column_name as name from information_schema.columns where table_schema = current_schema()`,
+  );
+  const names = new Set(there.map(({ name }) => name));
+  for (const { table, column } of SEALED_COLUMNS.filter((sealed) => names.has(`${sealed.table}.${sealed.column}`))) {
+    const rows = await look<{ prefix: Buffer }>(
+      `select distinct substring(${column} from 1 for 5) as prefix from ${table} where ${column} is not null`,
+    );
+    for (const { prefix } of rows) {
+      const id = keyIdOf(prefix);
+      if (id) found.add(id);
+    }
+  }
+  return [...found].sort();
+}
+
+async function countLiving(look: Look): Promise<number> {
+  const [row] = await look<{ count: number }>(
+    `select count(*)::int as count from workers where seen_at > now() - $1 * interval '1 ms'`,
+    [ALIVE_MS],
+  );
+  return row!.count;
+}
+
+async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const draft = join(folder, `${MANIFEST}.draft`);
+  const handle = await open(draft, 'w', 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify(manifest, null, 2)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, join(folder, MANIFEST));
+}

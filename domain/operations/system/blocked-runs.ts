@@ -1,0 +1,100 @@
+import { across } from '../../../db/across.ts';
+import { isDatabaseAway } from '../../../db/errors.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { errorKind } from '../../../lib/error-report.ts';
+import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
+import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { addDeadLetter, replayDeadLetter } from '../../platform/dead-letters.ts';
+import { BLOCKED_FAMILIES, type RetryCause } from './blocked-families.ts';
+
+const FIRST_RETRY_MS = 15 * 60_000;
+const LONGEST_RETRY_MS = 86_400_000;
+/** After this many blocks in a row only a person retries a run: about three days. */
+const MAX_RETRIES = 8;
+const PAGE = 500;
+
+/** Whether a failure is not about the work: PostgreSQL could not be reached. Such work continues without help. */
+export function isPassing(error: unknown): boolean {
+  return isDatabaseAway(error);
+}
+
+/**
+ * Shows a run that keeps failing as blocked, with the reason, and records it as a dead letter that the sweep retries after
+ * 15 minutes, doubling, up to a day, until it was blocked eight times in a row. The reason names kinds of failure, no values.
+ * @returns the reason
+ */
+export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Promise<string> {
+  const reason = `blocked: it kept failing (${errorKind(error)})`;
+  const family = BLOCKED_FAMILIES.find((each) => each.owns(workflowId));
+  if (!family) return reason;
+  await transact(ctx, async (tx) => {
+    const taskId = await family.block(tx, workflowId, reason);
+    if (!taskId) return;
+    const [past] = await tx.org.sql<{ times: number }>(
+      `select coalesce(max(attempts), 0)::int as times from dead_letters
+       where organization_id = :org and task_type = :type and task_id = :task and updated_at > :since`,
+      { type: family.taskType, task: taskId, since: new Date(tx.now.getTime() - 2 * LONGEST_RETRY_MS) },
+    );
+    const times = past!.times + 1;
+    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (times - 1), LONGEST_RETRY_MS);
+    await addDeadLetter(tx, {
+      taskId,
+      taskType: family.taskType,
+      payload: { workflow_id: workflowId },
+      error: reason,
+      attempts: times,
+      maxAttempts: MAX_RETRIES,
+      nextRetryAt: times < MAX_RETRIES ? new Date(tx.now.getTime() + waitMs) : null,
+    });
+  });
+  return reason;
+}
+
+/**
+ * Retries the blocked runs that are due. One that cannot be retried keeps none of the others from it.
+ * @returns how many were retried
+ * @throws AggregateError when some could not be, once the others were
+ */
+export async function retryDueRuns(deps: Deps): Promise<number> {
+  const due = await across(deps.db, 'maintenance').sql<DueLetter>(
+    `select organization_id, task_type, task_id from dead_letters
+     where status = 'pending' and next_retry_at <= :now and task_type = any(:types) order by next_retry_at limit :page`,
+    { now: deps.clock.now(), types: BLOCKED_FAMILIES.map(({ taskType }) => taskType), page: PAGE },
+  );
+  await eachByItself(deps, due, (letter) => retry(deps, letter, 'sweep'));
+  return due.length;
+}
+
+/**
+ * Retries one blocked run now.
+ * @param workflowId its workflow id, as in the dead letter and the Temporal UI
+ * @returns false when it is not blocked
+ */
+export async function retryRun(deps: Deps, workflowId: string): Promise<boolean> {
+  const [letter] = await across(deps.db, 'operator').sql<DueLetter>(
+    `select organization_id, task_type, task_id from dead_letters
+     where status = 'pending' and payload ->> 'workflow_id' = :workflowId limit 1`,
+    { workflowId },
+  );
+  if (letter) await retry(deps, letter, 'operator');
+  return letter !== undefined;
+}
+
+type DueLetter = Columns<'dead_letters', 'organization_id' | 'task_type' | 'task_id'>;
+
+/**
+ * Has the blocked run of a task go on, within the caller's transaction; the caller settles its dead letter.
+ * @returns false when the row of the run is gone or has ended
+ */
+export async function retryTask(tx: Tx, taskType: string, taskId: string, cause: RetryCause): Promise<boolean> {
+  const family = BLOCKED_FAMILIES.find((each) => each.taskType === taskType);
+  return (await family?.retry(tx, taskId, cause)) ?? false;
+}
+
+async function retry(deps: Deps, letter: DueLetter, cause: RetryCause): Promise<void> {
+  await transact(systemCtx(deps, letter.organization_id, 'retry'), async (tx) => {
+    await retryTask(tx, letter.task_type, letter.task_id, cause);
+    await replayDeadLetter(tx, letter.task_type, letter.task_id);
+  });
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { across } from '../../../db/across.ts';
+import type { Trx } from '../../../db/connection.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { OrgScope } from '../../../db/tenancy.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { errorSummary } from '../../../lib/error-report.ts';
+import type { BlobStoreName } from '../../../lib/blobs/index.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { CHUNK_BYTES, readBlob } from '../../platform/blobs.ts';
+
+/*
+ * Files are written into PostgreSQL, in the transaction of what they belong to, and go from there to the store of BLOB_PROVIDER: a copy is made
+ * under a new key, and then one transaction says where the bytes are and deletes them where they were. A crash in between leaves a copy that
+ * nothing refers to; its key stands in the row, and what stands in a row that goes or is moved anew is deleted from its store.
+ */
+
+/** Files moved in one pass; each is in memory while it is moved. */
+const PAGE = 20;
+const REMOVALS = 100;
+/** A worker that has not moved a file in this time (ms) is presumed dead, and another moves it. */
+const LEASE_MS = 600_000;
+/** How long (ms) a store that could not delete a file is left alone, times the attempts made; at most an hour. */
+const RETRY_MS = 60_000;
+
+type Parts = Pick<Deps, 'db' | 'clock' | 'blobs' | 'log'>;
+type Claimed = Columns<'blobs', 'id' | 'organization_id' | 'store' | 'store_key' | 'size' | 'moving_key'>;
+
+/**
+ * Moves files to the store of BLOB_PROVIDER, those that were there before it was set included. Safe in several processes at once.
+ * @param options.restMs how old a file is before it is moved: files of imports rarely live as long
+ * @returns how many were moved; fewer than were due when a store does not answer
+ */
+export async function moveBlobs(deps: Parts, options: { restMs?: number } = {}): Promise<number> {
+  let moved = 0;
+  for (const blob of await claimBlobs(deps, options.restMs ?? 60_000)) {
+    try {
+      if (await moveBlob(deps, blob)) moved += 1;
+    } catch (error) {
+      deps.log.error({ err: error, blob: blob.id }, 'a file could not be moved to the store of BLOB_PROVIDER');
+    }
+  }
+  return moved;
+}
+
+async function claimBlobs({ db, clock, blobs: { provider } }: Parts, restMs: number): Promise<Claimed[]> {
+  const others = (['postgres', 'disk', 's3'] as const).filter((name) => name !== provider);
+  const now = clock.now();
+  return across(db, 'maintenance').sql<Claimed>(
+    `with due as (
+       select id, moving_to as left_in, moving_key as left_key from blobs
+       where store = any(cast(:others as text[])) and created_at <= :rested and (moving_since is null or moving_since <= :lost)
+       order by created_at limit ${PAGE} for update skip locked
+     ), left_over as (
+       insert into blob_removals (store, store_key) select left_in, left_key from due where left_key is not null
+     )
+     update blobs b set moving_to = cast(:provider as text), moving_since = :now,
+       moving_key = case when :provider = 'postgres' then null else concat(b.organization_id, '/', b.id, '-', cast(:suffix as text)) end
+     from due where b.id = due.id
+     returning b.id, b.organization_id, b.store, b.store_key, b.size, b.moving_key`,
+    {
+      others,
+      provider,
+      now,
+      rested: new Date(now.getTime() - restMs),
+      lost: new Date(now.getTime() - LEASE_MS),
+      // A key is used once, so that a copy of an installation on the same store deletes nothing of the other.
+      suffix: randomBytes(4).toString('hex'),
+    },
+  );
+}
+
+/** @returns false when the file went in the meantime */
+async function moveBlob({ db, blobs }: Parts, blob: Claimed): Promise<boolean> {
+  const bytes = await bytesOf(db, blobs, blob);
+  if (blob.moving_key) await blobs.current!.put(blob.moving_key, bytes);
+  return inTransaction(db, async (trx) => {
+    const rows = across(trx, 'maintenance');
+    const [mine] = await rows.sql(
+      'select id from blobs where id = :id and store = :store and moving_key is not distinct from :key and moving_to = :to for update',
+      { id: blob.id, store: blob.store, key: blob.moving_key, to: blobs.provider },
+    );
+    if (!mine) {
+      // Its row is gone, and took the key along before the bytes were there: they are to be deleted now.
+      if (blob.moving_key) await discard(trx, blobs.provider, blob.moving_key);
+      return false;
+    }
+    if (blobs.provider === 'postgres') await writeChunks(trx, blob.id, bytes);
+    await rows.sql(
+      `update blobs set store = :store, store_key = :key, moving_to = null, moving_key = null, moving_since = null where id = :id`,
+      { id: blob.id, store: blobs.provider, key: blob.moving_key },
+    );
+    if (blob.store === 'postgres') await rows.table('blob_chunks').where({ blob_id: blob.id }).delete();
+    else await discard(trx, blob.store, blob.store_key!);
+    return true;
+  });
+}
+
+/** @throws Error when there are not as many bytes as the row says */
+async function bytesOf(db: Deps['db'], blobs: Deps['blobs'], blob: Claimed): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of readBlob(new OrgScope(db, blob.organization_id), blobs, blob.id)) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length !== Number(blob.size)) throw new Error(`${bytes.length} bytes, and there should be ${blob.size}`);
+  return bytes;
+}
+
+async function writeChunks(trx: Trx, id: string, bytes: Buffer): Promise<void> {
+  for (let seq = 0; seq * CHUNK_BYTES < bytes.length; seq += 1)
+    await across(trx, 'maintenance').insert('blob_chunks', {
+      blob_id: id,
+      seq,
+      bytes: bytes.subarray(seq * CHUNK_BYTES, (seq + 1) * CHUNK_BYTES),
+    });
+}
+
+async function discard(trx: Trx, store: BlobStoreName, key: string): Promise<void> {
+  if (store !== 'postgres') await across(trx, 'maintenance').insert('blob_removals', { store, store_key: key });
+}
+
+/**
+ * Deletes bytes outside of PostgreSQL whose file is gone: at the end of its retention, with its contact or its workspace. A store that does
+ * not answer is asked again. Safe in several processes at once.
+ * @returns how many were deleted
+ */
+export async function removeBlobs({ db, clock, blobs, log }: Parts): Promise<number> {
+  const rows = across(db, 'maintenance');
+  const due = await rows.sql<Columns<'blob_removals', 'id' | 'store' | 'store_key'>>(
+    `update blob_removals set attempts = attempts + 1, due_at = cast(:now as timestamptz) + least(attempts + 1, 60) * interval '${RETRY_MS} ms'
+     where id in (select id from blob_removals where due_at <= :now order by due_at limit ${REMOVALS} for update skip locked)
+     returning id, store, store_key`,
+    { now: clock.now() },
+  );
+  let removed = 0;
+  for (const { id, store, store_key: key } of due) {
+    try {
+      await blobs.outside(store).remove(key);
+      await rows.table('blob_removals').where({ id }).delete();
+      removed += 1;
+    } catch (error) {
+      log.warn({ err: error, store }, 'a file could not be deleted from its store, will try again');
+      await rows
+        .table('blob_removals')
+        .where({ id })
+        .update({ last_error: errorSummary(error) });
+    }
+  }
+  return removed;
+}

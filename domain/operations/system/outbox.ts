@@ -1,0 +1,89 @@
+import { across } from '../../../db/across.ts';
+import type { Db, Trx } from '../../../db/connection.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { OUTBOX_CHANNEL } from '../../../temporal/dispatch.ts';
+
+/** An intent that Temporal refused, and that waits for an operator. */
+export interface ParkedIntent {
+  id: string;
+  kind: 'start' | 'signal' | 'cancel';
+  workflowId: string;
+  attempts: number;
+  reason: string | null;
+  createdAt: Date;
+  parkedAt: Date;
+  /** Number of later intents of the same workflow, which wait for it. */
+  behind: number;
+}
+
+/** The parked intents, oldest first, at most `limit`. */
+export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]> {
+  return across(db, 'operator').sql<ParkedIntent>(
+    `select o.id::text, o.kind, o.workflow_id as "workflowId", o.attempts, o.last_error as reason,
+       o.created_at as "createdAt", o.parked_at as "parkedAt",
+       (select count(*)::int from outbox b where b.workflow_id = o.workflow_id and b.id > o.id) as behind
+     from outbox o where o.parked_at is not null order by o.id limit :limit`,
+    { limit },
+  );
+}
+
+/**
+ * Has the relay carry parked intents again, with new attempts, and then those that wait for them.
+ * @param ids which ones; all when not given
+ * @returns how many were parked
+ * @throws AppError not_found when one of those named is not parked; nothing happens then
+ */
+export async function retryParked(db: Db, ids?: readonly string[]): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const rows = await across(trx, 'operator').sql<Gone>(
+      `update outbox set parked_at = null, refusals = 0, attempts = 0, available_at = now()
+       where parked_at is not null and (:ids::bigint[] is null or id = any(:ids::bigint[])) returning workflow_id, id`,
+      { ids: ids ?? null },
+    );
+    requireAll(ids ?? [], rows);
+    await releaseBehind(trx, rows);
+    return rows.length;
+  });
+}
+
+/**
+ * Deletes parked intents; those that wait for them are carried out.
+ * @returns how many there were
+ * @throws AppError not_found when one of them is not parked; nothing happens then
+ */
+export async function dropParked(db: Db, ids: readonly string[]): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const rows = await across(trx, 'operator').sql<Gone>(
+      `delete from outbox where parked_at is not null and id = any(:ids::bigint[]) returning workflow_id, id`,
+      { ids },
+    );
+    requireAll(ids, rows);
+    await releaseBehind(trx, rows);
+    return rows.length;
+  });
+}
+
+type Gone = Columns<'outbox', 'workflow_id' | 'id'>;
+
+function requireAll(ids: readonly string[], found: readonly Gone[]): void {
+  const known = new Set(found.map(({ id }) => String(id)));
+  const unknown = ids.filter((id) => !known.has(String(BigInt(id))));
+  if (unknown.length > 0)
+    throw new AppError('not_found', `Not parked: ${unknown.join(', ')}; nothing was changed`, {
+      fix: '`heron outbox` lists the parked intents.',
+    });
+}
+
+async function releaseBehind(trx: Trx, gone: readonly Gone[]): Promise<void> {
+  if (gone.length === 0) return;
+  const outbox = across(trx, 'operator');
+  await outbox.sql(
+    `update outbox o set available_at = now()
+     from unnest(:workflows::text[], :ids::bigint[]) as g(workflow_id, id)
+     where o.workflow_id = g.workflow_id and o.id > g.id and o.parked_at is null`,
+    { workflows: gone.map(({ workflow_id }) => workflow_id), ids: gone.map(({ id }) => id) },
+  );
+  await outbox.sql(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
+}

@@ -1,0 +1,154 @@
+import { across, type AcrossScope } from '../../../db/across.ts';
+import { isOverTime } from '../../../db/errors.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { firstIdAt } from '../../../lib/ids.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+
+/**
+ * Tables that are divided by the time in their ids, by month. Those of one list go together: the later ones refer to the first. Beside its months a table has two
+ * partitions, `…_before` and `…_rest`, for all ids before and after them, so that no row is refused whatever its id.
+ */
+const DIVIDED = [['domain_events'], ['webhook_payloads'], ['webhook_deliveries', 'webhook_attempts']] as const;
+/** How long everybody else may wait while a month is made or dropped (ms); what does not get the tables in this time is left for the next sweep. */
+const MAX_WAIT_MS = 2_000;
+/** Any number: of two sweeps one waits for the other. */
+const PARTITIONS_LOCK = 7_201_949;
+
+interface Partition {
+  table: string;
+  /** What its name has after that of its table. */
+  suffix: string;
+  /** The least id that it takes; null takes all before. */
+  from: string | null;
+  /** The least id after it; null takes all after. */
+  to: string | null;
+}
+
+/**
+ * Makes next month's partition, so that it is there before its first row, and drops the months that ended EVENT_RETENTION_DAYS ago or earlier: a row is kept for that long, and
+ * for a month more at most. A month of events of which one is not applied yet, or parked, is kept, and the log says so.
+ */
+export async function keepPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<void> {
+  for (const tables of DIVIDED) {
+    try {
+      const changed = await inTransaction(deps.db, (trx) => keepMonths(across(trx, 'maintenance'), tables, deps));
+      // PostgreSQL keeps the statistics of partitions by itself, and not those of the whole.
+      for (const table of changed ? tables : []) await across(deps.db, 'maintenance').sql(`analyze ${table}`);
+    } catch (error) {
+      if (!isOverTime(error)) throw error;
+      deps.log.warn(
+        { tables, err: error },
+        'the months of these tables are left for the next sweep: the tables were in use',
+      );
+    }
+  }
+}
+
+/** @returns whether anything had to be made or dropped */
+async function keepMonths(
+  scope: AcrossScope,
+  tables: readonly string[],
+  { clock, config, log }: Pick<Deps, 'clock' | 'config' | 'log'>,
+): Promise<boolean> {
+  await scope.sql(
+    `select pg_advisory_xact_lock(${PARTITIONS_LOCK}), set_config('lock_timeout', '${MAX_WAIT_MS}', true)`,
+  );
+  const now = clock.now();
+  const past = firstIdAt(new Date(now.getTime() - config.EVENT_RETENTION_DAYS * DAY_MS));
+  const partitions = await partitionsOf(scope, tables[0]!);
+  const rest = partitions.at(-1)!;
+  const isNextMissing = rest.from! <= firstIdAt(startOfMonth(now, 1));
+  const over = await unneeded(
+    scope,
+    partitions.filter(({ to }) => to !== null && to <= past),
+    log,
+  );
+  // An empty `…_before` alone is what the last drop left.
+  const isOver = over.length > 1 || (over.length === 1 && (await hasRows(scope, over[0]!)));
+  if (!isNextMissing && !isOver) return false;
+  await scope.sql(`lock table ${tables.join(', ')} in access exclusive mode`);
+  if (isOver) {
+    for (const { suffix } of over) await dropPartition(scope, tables, suffix);
+    await addPartition(scope, tables, '_before', 'minvalue', `'${over.at(-1)!.to}'`);
+    log.info({ tables, partitions: over.map(({ suffix }) => suffix) }, 'months past EVENT_RETENTION_DAYS were dropped');
+  }
+  if (isNextMissing) await divideRest(scope, tables, rest.from!, firstIdAt(startOfMonth(now, 2)));
+  return true;
+}
+
+/** Of partitions, oldest first, those before the first with an event that is still needed. */
+async function unneeded(scope: AcrossScope, ended: readonly Partition[], log: Deps['log']): Promise<Partition[]> {
+  const over: Partition[] = [];
+  for (const partition of ended) {
+    if (partition.table === 'domain_events' && !(await isApplied(scope, partition))) {
+      log.warn(
+        { partition: partition.suffix },
+        'events are kept past EVENT_RETENTION_DAYS: the fan-out or a subscriber has not come to them, or they are parked (heron reactions)',
+      );
+      break;
+    }
+    over.push(partition);
+  }
+  return over;
+}
+
+/** The partitions of a table, oldest first. */
+async function partitionsOf(scope: AcrossScope, table: string): Promise<Partition[]> {
+  return scope.sql<Partition>(
+    `select cast(:table as text) as table, substring(name from length(:table) + 1) as suffix,
+       substring(bounds from 'FROM \\(''([^'']+)''\\)') as "from", substring(bounds from 'TO \\(''([^'']+)''\\)') as "to"
+     from (select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds
+       from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = to_regclass(:table)) partitions
+     order by "from" nulls first`,
+    { table },
+  );
+}
+
+async function hasRows(scope: AcrossScope, { table, suffix }: Partition): Promise<boolean> {
+  const rows = await scope.sql(`select from ${table}${suffix} limit 1`);
+  return rows.length > 0;
+}
+
+/** Whether no event of a partition is needed any more: all have a position that every subscriber has come past, in every organization, and none is parked. */
+async function isApplied(scope: AcrossScope, { table, suffix }: Partition): Promise<boolean> {
+  const partition = `${table}${suffix}`;
+  const [found] = await scope.sql<{ applied: boolean }>(
+    `select not exists (select from ${partition} where position is null)
+       and coalesce((select max(position) from ${partition}), 0) <= coalesce((select min(position) from reaction_subscribers), ${Number.MAX_SAFE_INTEGER})
+       and not exists (select from reaction_streams s
+         join ${partition} e on e.organization_id = s.organization_id and e.position > s.position and e.position <= s.head)
+       and not exists (select from reaction_parked_events p join ${partition} e on e.id = p.event_id where p.state = 'parked') as applied`,
+  );
+  return found!.applied;
+}
+
+/** Drops the same month of tables. What refers to others goes first. */
+async function dropPartition(scope: AcrossScope, tables: readonly string[], suffix: string): Promise<void> {
+  for (const table of tables.toReversed()) {
+    await scope.sql(`alter table ${table} detach partition ${table}${suffix}`);
+    await scope.sql(`drop table ${table}${suffix}`);
+  }
+}
+
+/** Takes the ids of a time out of the rest of tables, into a partition of their own. The rest is empty, but where this was not done for months. */
+async function divideRest(scope: AcrossScope, tables: readonly string[], from: string, to: string): Promise<void> {
+  const suffix = `_${new Date(Number.parseInt(from.replace('-', '').slice(0, 12), 16)).toISOString().slice(0, 7).replace('-', '_')}`;
+  for (const table of tables)
+    await scope.sql(`create temporary table ${table}_late on commit drop as select * from ${table}_rest`);
+  await dropPartition(scope, tables, '_rest');
+  await addPartition(scope, tables, suffix, `'${from}'`, `'${to}'`);
+  await addPartition(scope, tables, '_rest', `'${to}'`, 'maxvalue');
+  for (const table of tables) await scope.sql(`insert into ${table} select * from ${table}_late`);
+}
+
+async function addPartition(scope: AcrossScope, tables: readonly string[], suffix: string, from: string, to: string) {
+  for (const table of tables) {
+    await scope.sql(`create table ${table}${suffix} partition of ${table} for values from (${from}) to (${to})`);
+    await scope.sql(`call heron_guard_rows('${table}${suffix}')`);
+  }
+}
+
+function startOfMonth(moment: Date, later: number): Date {
+  return new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth() + later));
+}

@@ -1,0 +1,216 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { writeIntents } from '../../../temporal/dispatch.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
+import { FIRST_POSITION, RUN_FAMILIES, type ExpectedRun, type RunFamily } from './run-families.ts';
+
+/** The result of a search in one family. */
+export interface FamilyReport {
+  family: string;
+  /** Runs that PostgreSQL says must be open. */
+  checked: number;
+  /** Of those, how many were not, and were started (or would have been, on a dry run). */
+  missing: number;
+  /** False when the search was cut short; the next one continues where it ended. */
+  finished: boolean;
+}
+
+export interface ReconcileOptions {
+  /** Count only; start nothing and record nothing. */
+  dryRun?: boolean;
+  /** Continue where the last search was cut short. Otherwise it starts again. */
+  resume?: boolean;
+  /** Stops the search between two pages. */
+  signal?: AbortSignal;
+  /** Starts per second, at most. */
+  ratePerSecond?: number;
+  /** Called after each page with the family and how many of its runs were checked so far. */
+  onPage?: (family: string, checked: number) => void;
+  /** Called with the result of each family, also where another one fails. */
+  onFamily?: (report: FamilyReport) => void;
+}
+
+type Parts = Pick<Deps, 'db' | 'workflows' | 'log'>;
+
+const PAGE = 1_000;
+const DESCRIBE_AT_ONCE = 16;
+const RATE_PER_SECOND = 100;
+
+/**
+ * Starts runs that must be open and are not: PostgreSQL says which must be, Temporal which are. Runs are lost when an
+ * operator terminates them, or with Temporal's store.
+ *
+ * Per family, the ids of open runs are read from visibility (one request per thousand), and compared with the rows in
+ * pages, so that healthy runs cost no request each. Visibility lags, so that one it does not show is only suspected:
+ * it counts as missing when no intent for it waits in the outbox, Temporal then says that it is not open, and its row
+ * afterwards still says that it must be. Starts go through the outbox. A start of a run that is open after all changes
+ * nothing.
+ *
+ * A family that fails keeps none of the others from their search. A search that may be cut short begins with the family whose turn was longest ago, so that
+ * one that takes all the time, or more than the caller has, does so once in a while and not always.
+ * @returns the families in the order in which they had their turn
+ * @throws AggregateError when some families failed, as all do while Temporal does not answer, once the others had their turn
+ */
+export async function reconcile(parts: Parts, options: ReconcileOptions = {}): Promise<FamilyReport[]> {
+  const reports: FamilyReport[] = [];
+  const names = options.dryRun ? FAMILIES : await inTurn(parts);
+  await eachByItself(parts, names, async (name) => {
+    const report = await reconcileFamily(
+      parts,
+      RUN_FAMILIES.find((family) => family.name === name)!,
+      options,
+    );
+    options.onFamily?.(report);
+    reports.push(report);
+  });
+  return reports;
+}
+
+const FAMILIES = RUN_FAMILIES.map(({ name }) => name);
+
+/** The families, those first that had no turn for the longest time. */
+async function inTurn({ db }: Pick<Parts, 'db'>): Promise<string[]> {
+  const rows = await across(db, 'maintenance').table('reconciliations').orderBy('began_at').select('family');
+  const had = rows.map(({ family }) => family);
+  return [...FAMILIES].sort((a, b) => had.indexOf(a) - had.indexOf(b));
+}
+
+async function reconcileFamily(
+  { db, workflows }: Omit<Parts, 'log'>,
+  family: RunFamily,
+  { dryRun = false, resume = false, signal, ratePerSecond = RATE_PER_SECOND, onPage }: ReconcileOptions,
+): Promise<FamilyReport> {
+  const report: FamilyReport = { family: family.name, checked: 0, missing: 0, finished: false };
+  if (signal?.aborted) return report;
+  let after = FIRST_POSITION;
+  if (!dryRun) {
+    const begun = await beginLook({ db }, family.name, resume);
+    after = begun.position;
+    report.checked = begun.checked;
+    report.missing = begun.missing;
+  }
+  const open = new Set<string>();
+  for await (const ids of workflows.openRuns(family.contract)) {
+    if (signal?.aborted) return report;
+    for (const id of ids) open.add(id);
+  }
+  while (!signal?.aborted) {
+    const page = await family.page(db, after, PAGE);
+    const suspected = page.filter(({ intent }) => !open.has(intent.workflowId));
+    const lost = suspected.length > 0 ? await notOpen({ db, workflows }, suspected) : [];
+    const started = await startMissing({ db }, family, lost, { dryRun, ratePerSecond });
+    report.checked += page.length;
+    report.missing += started;
+    onPage?.(family.name, report.checked);
+    if (page.length < PAGE) {
+      if (!dryRun) await endLook({ db }, report);
+      return { ...report, finished: true };
+    }
+    after = page.at(-1)!.position;
+    if (!dryRun) await recordPage({ db }, report, after);
+    if (!dryRun && started > 0) await sleep((started / ratePerSecond) * 1_000, undefined, { signal }).catch(() => {});
+  }
+  return report;
+}
+
+/** The runs among these that Temporal does not have open, and that no waiting intent will open. */
+async function notOpen(
+  { db, workflows }: Omit<Parts, 'log'>,
+  suspected: readonly ExpectedRun[],
+): Promise<ExpectedRun[]> {
+  const ids = suspected.map(({ intent }) => intent.workflowId);
+  // Read before Temporal is asked: an intent that has left the outbox by then is known to Temporal.
+  const waiting = new Set<string>(
+    (
+      await across(db, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
+        'select distinct workflow_id from outbox where workflow_id = any(:ids::text[])',
+        { ids },
+      )
+    ).map((row) => row.workflow_id),
+  );
+  const limit = pLimit(DESCRIBE_AT_ONCE);
+  const answers = await Promise.all(
+    suspected.map((run) =>
+      limit(async () => !waiting.has(run.intent.workflowId) && !(await workflows.isOpen(run.intent.workflowId))),
+    ),
+  );
+  return suspected.filter((_run, index) => answers[index]);
+}
+
+/** Starts those of the runs whose rows still say that they must be open: some may have ended in the meantime. */
+async function startMissing(
+  { db }: Pick<Deps, 'db'>,
+  family: RunFamily,
+  lost: readonly ExpectedRun[],
+  { dryRun, ratePerSecond }: { dryRun: boolean; ratePerSecond: number },
+): Promise<number> {
+  if (lost.length === 0) return 0;
+  const positions = lost.map(({ position }) => position);
+  if (dryRun) return (await family.only(db, positions)).length;
+  return inTransaction(db, async (trx) => {
+    const still = await family.only(trx, positions);
+    await writeIntents(
+      trx,
+      still.map(({ intent }) => intent),
+      // Spread over the time until the next page, so that what happens meanwhile does not wait behind all of them.
+      (still.length / ratePerSecond) * 1_000,
+    );
+    return still.length;
+  });
+}
+
+/** Begins a turn of a family, or a further one of a search that was cut short. */
+async function beginLook(
+  { db }: Pick<Deps, 'db'>,
+  family: string,
+  resume: boolean,
+): Promise<{ position: string; checked: number; missing: number }> {
+  const [look] = await across(db, 'maintenance').sql<{ position: string; checked: number; missing: number }>(
+    `insert into reconciliations as r (family, position, began_at) values (:family, :first, now())
+     on conflict (family) do update set
+       began_at = excluded.began_at,
+       checked = case when :resume and r.position is not null then r.checked else 0 end,
+       missing = case when :resume and r.position is not null then r.missing else 0 end,
+       position = case when :resume then coalesce(r.position, :first) else :first end
+     returning position, checked::int, missing::int`,
+    { family, first: FIRST_POSITION, resume },
+  );
+  return look!;
+}
+
+async function recordPage(
+  { db }: Pick<Deps, 'db'>,
+  { family, checked, missing }: FamilyReport,
+  position: string,
+): Promise<void> {
+  await across(db, 'maintenance').table('reconciliations').where({ family }).update({ position, checked, missing });
+}
+
+async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: FamilyReport): Promise<void> {
+  await across(db, 'maintenance')
+    .table('reconciliations')
+    .where({ family })
+    .update({
+      position: null,
+      checked,
+      missing,
+      ended_at: across(db, 'maintenance').raw('now()'),
+      last_checked: checked,
+      last_missing: missing,
+    });
+}
+
+/** The result of the latest search in each family: of the last completed one, or of the running one where it has found more. */
+export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
+  const rows = await across(db, 'maintenance').table('reconciliations').orderBy('family');
+  return rows.flatMap((row) => {
+    const underWay = row.position === null ? 0 : Number(row.missing);
+    if (!row.ended_at && underWay === 0) return [];
+    const missing = Math.max(Number(row.last_missing ?? 0), underWay);
+    return [{ family: row.family, missing, at: row.ended_at ?? row.began_at }];
+  });
+}

@@ -1,9 +1,0 @@
-import type { Tx } from '../kernel/transact.ts';
-
-const PEOPLE_PER_EVENT = 500;
-
-/** Says whose identity or conversions changed; whoever counts by person reads them again. */
-export function announceChanged(tx: Tx, personIds: readonly string[]): void {
-  for (let from = 0; from < personIds.length; from += PEOPLE_PER_EVENT)
-    tx.emit('person.changed', { person_ids: personIds.slice(from, from + PEOPLE_PER_EVENT) });
-}

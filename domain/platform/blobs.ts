@@ -1,0 +1,66 @@
+import { createReadStream } from 'node:fs';
+import type { Columns } from '../../db/rows.ts';
+import type { BlobStores } from '../../lib/blobs/index.ts';
+import { newId } from '../../lib/ids.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { Tx } from './kernel/transact.ts';
+
+/** Bytes of one stored chunk: small enough to have many in memory, large enough that a gigabyte is a few thousand rows. */
+export const CHUNK_BYTES = 256 * 1024;
+
+/*
+ * Bytes are stored in PostgreSQL, in the transaction of what they belong to, so that neither is ever there without the other. Where
+ * BLOB_PROVIDER names another place, a worker moves them there afterwards.
+ */
+
+/** Copies a file from disk into the database, chunk by chunk, inside the transaction. Returns the blob's id. */
+export async function storeBlob(tx: Tx, path: string, size: number): Promise<string> {
+  return storeChunks(tx, createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>, size);
+}
+
+/** Copies bytes from memory into the database, inside the transaction. Returns the blob's id. */
+export async function storeBytes(tx: Tx, bytes: Buffer): Promise<string> {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) chunks.push(bytes.subarray(at, at + CHUNK_BYTES));
+  return storeChunks(tx, chunks, bytes.length);
+}
+
+async function storeChunks(tx: Tx, chunks: AsyncIterable<Buffer> | Iterable<Buffer>, size: number): Promise<string> {
+  const id = newId();
+  await tx.org.insert('blobs', { id, size, created_at: tx.now });
+  let seq = 0;
+  for await (const bytes of chunks) {
+    await tx.org.sql(
+      'insert into blob_chunks (blob_id, seq, bytes) select id, :seq, :bytes from blobs where organization_id = :org and id = :id',
+      { id, seq, bytes },
+    );
+    seq += 1;
+  }
+  return id;
+}
+
+/**
+ * The bytes of a blob, piece by piece, wherever they are; none when the blob is gone. A worker may move them meanwhile: then the rest comes
+ * from where they are now.
+ * @throws Error when bytes are missing, or their store does not answer
+ */
+export async function* readBlob(org: OrgScope, blobs: BlobStores, id: string): AsyncGenerator<Buffer> {
+  let read = 0;
+  for (let seq = 0; ; seq += 1) {
+    const [row] = await org.sql<Columns<'blobs', 'size' | 'store' | 'store_key'> & { bytes: Buffer | null }>(
+      `select b.size, b.store, b.store_key, c.bytes from blobs b left join blob_chunks c on c.blob_id = b.id and c.seq = :seq
+       where b.organization_id = :org and b.id = :id`,
+      { id, seq },
+    );
+    if (!row || read === Number(row.size)) return;
+    if (row.store !== 'postgres') return yield* blobs.outside(row.store).read(row.store_key!, read);
+    if (!row.bytes) throw new Error(`the file ${id} lacks bytes from ${read} on`);
+    read += row.bytes.length;
+    yield row.bytes;
+  }
+}
+
+/** Removes a blob with its chunks; bytes outside of PostgreSQL are deleted soon after (domain/operations/system/move-blobs.ts). */
+export async function deleteBlob(org: OrgScope, id: string): Promise<void> {
+  await org.table('blobs').where({ id }).delete();
+}

@@ -1,0 +1,282 @@
+import { isDatabaseAway } from '../../../db/errors.ts';
+import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
+import { OrgScope } from '../../../db/tenancy.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { errorSummary } from '../../../lib/error-report.ts';
+import { newId } from '../../../lib/ids.ts';
+import { within } from '../../../lib/within.ts';
+import { sortedTypes, type ReactionEvent, type Subscriber } from './subscriber.ts';
+
+/** Events one transaction applies at most. */
+const BATCH_SIZE = 500;
+/** A transaction that has taken this long (ms) commits what it has, to release its locks. */
+const ENOUGH_MS = 500;
+/** The limit (ms) of a statement, and of all work in a transaction; more counts as a failure. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+const APPLY_TIMEOUT_MS = 30_000;
+const MAX_ATTEMPTS = 10;
+/** First wait (ms) after a failure; it doubles up to the cap. Ten attempts take about nine minutes. */
+const RETRY_BASE_MS = 1_000;
+const RETRY_CAP_MS = 300_000;
+/** An event behind this many reactions in a row counts as a loop, and is parked. */
+export const MAX_HOPS = 16;
+
+/** The result of one turn on a stream. */
+export interface StreamTurn {
+  /** `busy`: nothing to do, or another process does it. */
+  outcome: 'applied' | 'failed' | 'parked' | 'busy';
+  applied: number;
+  /** There is more to apply at once. */
+  more: boolean;
+}
+
+const BUSY: StreamTurn = { outcome: 'busy', applied: 0, more: false };
+
+/** The events of one turn, read from the subscriber's position. */
+interface Claim {
+  position: number;
+  head: number;
+  attempts: number;
+  events: ReactionEvent[];
+  /** These are all events up to `head`. */
+  all: boolean;
+}
+
+/** Another process has moved the position meanwhile; the transaction is rolled back. */
+class StaleClaim extends Error {}
+
+class ReactionLoop extends Error {}
+
+/**
+ * Applies the next events of an organization to a subscriber: effects and position commit in one transaction. An advisory
+ * lock lets one process at a time do so, and the position is updated only if it is still the one that was read.
+ * An event that fails is skipped for now: those before it are committed, and it is retried later, up to
+ * its attempts; then it is parked.
+ */
+export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organizationId: string): Promise<StreamTurn> {
+  for (let limit = BATCH_SIZE; ;) {
+    let claim: Claim | undefined;
+    let begun = 0;
+    try {
+      const ctx = systemCtx(deps, organizationId, `reaction/${subscriber.name}`);
+      return await transact(ctx, async (tx) => {
+        claim = await claimEvents(tx, subscriber, limit);
+        if (!claim) return BUSY;
+        const applied = await applyEvents(tx, ctx, subscriber, claim.events, (index) => void (begun = index));
+        const done = applied === claim.events.length && claim.all;
+        const more = await moveOn(tx, subscriber, claim, done ? claim.head : claim.events[applied - 1]!.position);
+        return { outcome: 'applied', applied, more };
+      });
+    } catch (error) {
+      if (error instanceof StaleClaim) return BUSY;
+      if (!claim || isDatabaseAway(error)) throw error;
+      const { events } = claim;
+      const isFirst = subscriber.apply !== undefined && begun === 0;
+      if (events.length > 1 && !isFirst) {
+        // Those before the failed one are applied without it; where it is not known which one failed, half of them.
+        limit = subscriber.apply && begun < events.length ? begun : Math.ceil(events.length / 2);
+        continue;
+      }
+      return recordFailure(deps, subscriber, organizationId, claim, error as Error);
+    }
+  }
+}
+
+/** Locks the stream for this transaction and reads its next events; undefined when there are none, or another process has the lock. */
+async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promise<Claim | undefined> {
+  const types = sortedTypes(subscriber);
+  const rows = await tx.org.sql<{
+    stream_position: number;
+    head: number;
+    attempts: number;
+    id: string | null;
+    type: ReactionEvent['type'];
+    position: number;
+    created_at: Date;
+    data: ReactionEvent['data'];
+    hops: number | null;
+  }>(
+    `with stream as materialized (
+       select s.position, s.head, s.attempts from reaction_streams s
+       join reaction_subscribers r on r.name = s.subscriber and r.types = :types::text[]
+       where s.organization_id = :org and s.subscriber = :name and s.head > s.position
+         and s.waits_for is null and (s.next_attempt_at is null or s.next_attempt_at <= :now)
+     ), claimed as materialized (
+       select * from stream where pg_try_advisory_xact_lock(${STREAM_LOCK})
+         and set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true) is not null
+     )
+     select c.position as stream_position, c.head, c.attempts, e.id, e.type, e.position, e.created_at, e.data, e.hops
+     from claimed c left join lateral (
+       select id, type, position, created_at, data, hops from domain_events
+       where organization_id = :org and position > c.position and position <= c.head and type = any(:types::text[])
+       order by position limit :limit
+     ) e on true order by e.position`,
+    { name: subscriber.name, types, now: tx.now, limit },
+  );
+  const [first] = rows;
+  if (!first) return undefined;
+  const events = rows.flatMap((row) => (row.id === null ? [] : [toEvent({ ...row, id: row.id }, tx)]));
+  return {
+    position: first.stream_position,
+    head: first.head,
+    attempts: first.attempts,
+    events,
+    all: events.length < limit,
+  };
+}
+
+/** The advisory lock of one stream. Two streams with the same hash only wait for each other. */
+export const STREAM_LOCK = `hashtextextended('reaction/' || :name || '/' || :org, 0)`;
+
+/** A row of domain_events as an event of the transaction's organization. */
+export function toEvent(
+  row: Pick<ReactionEvent, 'id' | 'type' | 'position' | 'data'> & { created_at: Date; hops: number | null },
+  tx: Tx,
+): ReactionEvent {
+  const { id, type, position, data } = row;
+  return {
+    id,
+    type,
+    position,
+    data,
+    createdAt: row.created_at,
+    organizationId: tx.org.organizationId,
+    hops: row.hops ?? 0,
+  } as ReactionEvent;
+}
+
+/**
+ * Calls the subscriber's verb with the events, in their order.
+ * @param onBegin called with the index of the event that is applied next
+ * @returns how many were applied: fewer than given when the time is up
+ * @throws ReactionLoop, and every error of the verb
+ */
+async function applyEvents(
+  tx: Tx,
+  ctx: Ctx,
+  subscriber: Subscriber,
+  events: readonly ReactionEvent[],
+  onBegin: (index: number) => void,
+): Promise<number> {
+  const startedAt = performance.now();
+  onBegin(0);
+  if (events.length === 0) return 0;
+  const work = async (): Promise<number> => {
+    if (subscriber.applyBatch) {
+      for (const event of events) refuseLoop(event);
+      await applyWithin(tx, ctx, subscriber, events);
+      return events.length;
+    }
+    for (const [index, event] of events.entries()) {
+      onBegin(index);
+      refuseLoop(event);
+      await applyWithin(tx, ctx, subscriber, [event]);
+      if (performance.now() - startedAt > ENOUGH_MS) return index + 1;
+    }
+    onBegin(events.length);
+    return events.length;
+  };
+  // Work that continues without its transaction fails there.
+  return within(work(), APPLY_TIMEOUT_MS, () => {
+    throw new Error(`The reaction took longer than ${APPLY_TIMEOUT_MS} ms`);
+  });
+}
+
+/** Applies events with a subscriber's verb inside a transaction; what it emits counts one reaction more. */
+export async function applyWithin(
+  tx: Tx,
+  ctx: Ctx,
+  subscriber: Subscriber,
+  events: readonly ReactionEvent[],
+): Promise<void> {
+  tx.hops = Math.max(tx.hops, ...events.map(({ hops }) => hops + 1));
+  const joined = { ...ctx, trx: tx.trx, hops: tx.hops };
+  if (subscriber.applyBatch) await subscriber.applyBatch(tx, events, joined);
+  else for (const event of events) await subscriber.apply(tx, event, joined);
+}
+
+/** @throws ReactionLoop for an event behind {@link MAX_HOPS} reactions */
+function refuseLoop({ hops, type }: ReactionEvent): void {
+  if (hops >= MAX_HOPS)
+    throw new ReactionLoop(
+      `A loop: this ${type} came from ${hops} reactions in a row, each to an event of the one before`,
+    );
+}
+
+/**
+ * Writes the new position: everything up to it has been applied. Commits with the effects.
+ * @returns whether there are more events by now
+ * @throws StaleClaim
+ */
+async function moveOn(tx: Tx, subscriber: Subscriber, claim: Claim, to: number): Promise<boolean> {
+  const [moved] = await tx.org.sql<{ more: boolean }>(
+    `update reaction_streams set position = :to, attempts = 0, next_attempt_at = null, last_error = null
+     where organization_id = :org and subscriber = :name and position = :from and waits_for is null
+     returning head > position as more`,
+    { name: subscriber.name, from: claim.position, to },
+  );
+  if (!moved) throw new StaleClaim();
+  return moved.more;
+}
+
+/** Counts a failure of the next event, and parks the event after its last attempt. */
+async function recordFailure(
+  deps: Deps,
+  subscriber: Subscriber,
+  organizationId: string,
+  { position, attempts: before, events }: Claim,
+  error: Error,
+): Promise<StreamTurn> {
+  // Without events the fault is in the stream itself, such as a transaction that could not commit.
+  const event = events[0];
+  if (!event) throw error;
+  const attempts = before + 1;
+  const isParked = error instanceof ReactionLoop || attempts >= (subscriber.maxAttempts ?? MAX_ATTEMPTS);
+  const now = deps.clock.now();
+  const parkedId = newId();
+  const waits = isParked && subscriber.afterParking === 'wait';
+  const wrote = await inTransaction(deps.db, async (trx) => {
+    const org = new OrgScope(trx, organizationId);
+    const changed = await org
+      .table('reaction_streams')
+      .where({ subscriber: subscriber.name, position, attempts: before })
+      .whereNull('waits_for')
+      .update({
+        attempts: isParked ? 0 : attempts,
+        next_attempt_at: isParked ? null : new Date(now.getTime() + retryDelayMs(attempts)),
+        last_error: isParked ? null : errorSummary(error),
+        waits_for: waits ? parkedId : null,
+        ...(isParked && !waits ? { position: event.position } : {}),
+      });
+    if (changed === 0 || !isParked) return changed > 0;
+    await org.insert('reaction_parked_events', {
+      id: parkedId,
+      subscriber: subscriber.name,
+      event_id: event.id,
+      event_type: event.type,
+      position: event.position,
+      attempts,
+      last_error: errorSummary(error),
+      state: 'parked',
+      parked_at: now,
+    });
+    return true;
+  });
+  if (!wrote) return BUSY;
+  const facts = {
+    err: error,
+    subscriber: subscriber.name,
+    organizationId,
+    eventId: event.id,
+    type: event.type,
+    attempts,
+  };
+  if (isParked) deps.log.error({ ...facts, parkedId }, 'reaction: an event was parked');
+  else deps.log.warn(facts, 'reaction: an event failed, will try again');
+  return { outcome: isParked ? 'parked' : 'failed', applied: 0, more: isParked && !waits };
+}
+
+function retryDelayMs(attempts: number): number {
+  return Math.min(RETRY_BASE_MS * 2 ** (attempts - 1), RETRY_CAP_MS);
+}

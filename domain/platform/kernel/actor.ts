@@ -1,0 +1,72 @@
+import { AppError } from '../../../lib/errors.ts';
+import type { OrgPermission, Permission } from '../../../lib/permissions.ts';
+import { holds } from '../../../lib/permissions.ts';
+
+/** Characters of a user agent that are kept. */
+export const MAX_USER_AGENT = 512;
+
+/**
+ * Who acts. API keys and OAuth tokens carry a permission mask; sessions carry the permissions of a role. `anonymous` has
+ * no permission; `system` is the installation itself, never a request.
+ */
+export interface Actor {
+  kind: 'session' | 'api_key' | 'oauth' | 'anonymous' | 'system';
+  userId: string | null;
+  /** The organization in which it acts; null for a session that has none selected. */
+  organizationId: string | null;
+  sessionId?: string;
+  apiKeyId?: string;
+  oauthGrantId?: string;
+  /** Permission mask of a key or token. */
+  permissions: number;
+  orgPermissions: ReadonlySet<OrgPermission>;
+  isOwner: boolean;
+  isPlatformAdmin: boolean;
+  /** Mailboxes the key is restricted to; null means all. */
+  allowedMailboxes: readonly string[] | null;
+  ipAddress: string;
+  userAgent: string;
+}
+
+/** Whether a key or an application asks, and not a person or the installation itself. */
+export function isCredential({ kind }: Pick<Actor, 'kind'>): boolean {
+  return kind !== 'session' && kind !== 'system';
+}
+
+/** The installation itself: workflows, schedules, the operator's command line. */
+export function systemActor(organizationId: string): Actor {
+  return {
+    kind: 'system',
+    userId: null,
+    organizationId,
+    permissions: 0,
+    orgPermissions: new Set(),
+    isOwner: false,
+    isPlatformAdmin: false,
+    allowedMailboxes: null,
+    ipAddress: '',
+    userAgent: '',
+  };
+}
+
+/** A caller without a credential; a request adds its address and user agent. */
+export const ANONYMOUS: Actor = { ...systemActor(''), kind: 'anonymous', organizationId: null };
+
+/** Whether the actor holds the scope (key, token) or one of the permissions (session). The system may do anything. */
+export function may(actor: Actor, scopes: readonly Permission[], anyOf: readonly OrgPermission[]): boolean {
+  if (actor.kind === 'system') return true;
+  if (actor.kind === 'session') return anyOf.some((permission) => actor.orgPermissions.has(permission));
+  return actor.kind !== 'anonymous' && holds(actor.permissions, scopes);
+}
+
+/**
+ * Refuses a mailbox outside a key's `allowed_email_accounts`.
+ * @throws AppError forbidden
+ */
+export function assertMailboxAllowed(actor: Actor, mailboxId: string): void {
+  if (actor.allowedMailboxes && !actor.allowedMailboxes.includes(mailboxId)) {
+    throw new AppError('forbidden', 'This API key may not use that mailbox', {
+      fix: 'Use a key whose allowed_email_accounts contains the mailbox.',
+    });
+  }
+}

@@ -1,0 +1,27 @@
+import { isDatabaseAway } from '../../../db/errors.ts';
+import type { Deps } from './context.ts';
+
+/**
+ * Does work for each of many rows of all workspaces, one after the other. One that fails keeps none of the others from its turn.
+ * @param items ids and kinds, which the log shows of those that fail
+ * @throws AggregateError once all had their turn, when some failed; at once the error of a database that cannot be reached
+ */
+export async function eachByItself<Item>(
+  { log }: Pick<Deps, 'log'>,
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  let tried = 0;
+  for await (const item of items) {
+    tried += 1;
+    try {
+      await work(item);
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      log.warn({ err: error, item }, 'one of many rows failed; the others have their turn');
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${tried} failed`);
+}

@@ -1,0 +1,155 @@
+import { json, type Handle, type Trx } from '../../../db/connection.ts';
+import { isLockTimeout, translateDbError } from '../../../db/errors.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { OrgScope } from '../../../db/tenancy.ts';
+import { hmac, safeEqual, sha256 } from '../../../lib/crypto.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { organizationOf, type Ctx } from './context.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { SEAL_PLACES } from '../../../lib/seal-places.ts';
+
+const KEEP_MS = 24 * 3600_000;
+/** How long (ms) a concurrent duplicate waits for the first request before it gets 409. */
+const WAIT_MS = 10_000;
+
+export interface StoredAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** One write with a key: who, which operation, which key, and a hash of the request. */
+export interface IdempotentRequest {
+  actorId: string;
+  operation: string;
+  key: string;
+  /** Keyed with AUTH_SECRET: a body may hold a password, which could be guessed from a plain hash. */
+  requestHash: string;
+  /** As releases before this one made it, without a key; good for what they stored, which is a day at most. */
+  plainHash: string;
+}
+
+/** Describes a write for its key: the caller, the operation and a hash of the whole request. */
+export function idempotentRequest(ctx: Ctx, operation: string, key: string, asked: unknown): IdempotentRequest {
+  const actorId = ctx.actor.apiKeyId ?? ctx.actor.oauthGrantId ?? ctx.actor.userId ?? 'system';
+  const text = JSON.stringify(asked);
+  return {
+    actorId,
+    operation,
+    key,
+    requestHash: hmac(ctx.config.AUTH_SECRET, `heron/request/${text}`).toString('hex'),
+    plainHash: sha256(text),
+  };
+}
+
+/**
+ * Does a write once per Idempotency-Key: the effect and the stored answer commit together. A request
+ * that was answered before gets that answer; a concurrent duplicate waits for the first, then gets its answer.
+ * @param work.prepare runs before the transaction, such as dialing a server; not repeated for a known answer. Without it, that is only looked for inside
+ * @param work.run the write, with the open transaction in its context
+ * @throws AppError conflict (409) when the key was used with another request, or the first request takes too long
+ */
+export async function performOnce<Prepared>(
+  ctx: Ctx,
+  request: IdempotentRequest,
+  work: {
+    prepare?: (() => Promise<Prepared>) | undefined;
+    run(inner: Ctx, prepared: Prepared | undefined): Promise<StoredAnswer>;
+  },
+): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+  const earlier = work.prepare && (await storedAnswer(ctx, scopeOf(ctx, ctx.db), request));
+  if (earlier) return { answer: earlier, replayed: true };
+  const prepared = await work.prepare?.();
+  try {
+    return await inTransaction(ctx.db, async (trx) => {
+      const first = await claimKey(ctx, trx, request);
+      if (first) return { answer: first, replayed: true };
+      const answer = await work.run({ ...ctx, trx }, prepared);
+      await storeAnswer(ctx, trx, request, answer);
+      return { answer, replayed: false };
+    });
+  } catch (error) {
+    throw translateDbError(error);
+  }
+}
+
+async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
+  const [row] = await org.sql<
+    Columns<'idempotency_keys', 'request_hash' | 'status' | 'headers' | 'body' | 'expires_at'>
+  >(
+    `select request_hash, status, headers, body, expires_at from idempotency_keys
+     where organization_id = :org and actor_id = :actor and operation = :operation and key = :key`,
+    keyOf(request),
+  );
+  if (!row || row.expires_at <= ctx.clock.now()) return undefined;
+  if (!safeEqual(row.request_hash, request.requestHash) && !safeEqual(row.request_hash, request.plainHash)) {
+    throw new AppError('conflict', 'This Idempotency-Key was used with another request', {
+      fix: 'Use a new key for a new request.',
+    });
+  }
+  if (row.status === null || !row.body) return undefined;
+  return {
+    status: row.status,
+    headers: row.headers ?? {},
+    body: ctx.keyring.open(row.body, sealContext(ctx, request)),
+  };
+}
+
+/** Claims the key inside the write's transaction; a concurrent duplicate waits here until the first has committed. */
+async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
+  const now = ctx.clock.now();
+  const org = scopeOf(ctx, trx);
+  // Sent together.
+  const [, claimed] = await Promise.all([
+    org.limitLockWaits(WAIT_MS),
+    claimRow(org, request, now).catch((error: unknown) => {
+      if (!isLockTimeout(error)) throw error;
+      throw new AppError('conflict', 'The first request with this Idempotency-Key has not been answered yet', {
+        fix: 'Repeat the request in a moment.',
+        cause: error,
+      });
+    }),
+    org.limitLockWaits(null),
+  ]);
+  return claimed ? undefined : storedAnswer(ctx, org, request);
+}
+
+/** Stores the key, or takes over one whose day is over. False when it is in use. */
+async function claimRow(org: OrgScope, request: IdempotentRequest, now: Date): Promise<boolean> {
+  const claimed = await org.sql(
+    `insert into idempotency_keys as known (organization_id, actor_id, operation, key, request_hash, created_at, expires_at)
+     values (:org, :actor, :operation, :key, :hash, :now, :expires)
+     on conflict (organization_id, actor_id, operation, key) do update set request_hash = excluded.request_hash,
+       status = null, headers = null, body = null, created_at = excluded.created_at, expires_at = excluded.expires_at
+     where known.expires_at <= excluded.created_at
+     returning key`,
+    { ...keyOf(request), hash: request.requestHash, now, expires: new Date(now.getTime() + KEEP_MS) },
+  );
+  return claimed.length > 0;
+}
+
+/** Stores the answer, encrypted, in the transaction of the write. */
+async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answer: StoredAnswer): Promise<void> {
+  await scopeOf(ctx, trx).sql(
+    `update idempotency_keys set status = :status, headers = :headers::jsonb, body = :body
+     where organization_id = :org and actor_id = :actor and operation = :operation and key = :key`,
+    {
+      ...keyOf(request),
+      status: answer.status,
+      headers: json(answer.headers),
+      body: ctx.keyring.seal(answer.body, sealContext(ctx, request)),
+    },
+  );
+}
+
+function scopeOf(ctx: Ctx, handle: Handle): OrgScope {
+  return new OrgScope(handle, organizationOf(ctx));
+}
+
+function keyOf({ actorId, operation, key }: IdempotentRequest) {
+  return { actor: actorId, operation, key };
+}
+
+function sealContext(ctx: Ctx, request: IdempotentRequest): string {
+  return SEAL_PLACES.answer(organizationOf(ctx), request.actorId, request.operation, request.key);
+}

@@ -1,0 +1,130 @@
+import type { Row } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { readAcquisitionGoal } from './attribution.ts';
+
+export type CorrectionRow = Row<'attribution_corrections'>;
+
+/** What a person says a customer is credited to. */
+export interface Correction {
+  /** A confirmed send to the customer's contact; null: not acquired by an email. */
+  sendId: string | null;
+  reason: string;
+}
+
+/**
+ * Replaces the automatic credit of a customer (PUT /acquisition/attributions/:personId/correction). The same again changes nothing.
+ * @throws AppError not_found for somebody who is no customer; bad_request for a send that is not confirmed, not to the customer's contact, or after
+ *   the acquisition
+ */
+export async function correctAttribution(ctx: Ctx, personId: string, correction: Correction): Promise<CorrectionRow> {
+  return transact(ctx, async (tx) => {
+    const customer = await lockCustomer(tx, personId);
+    const { current } = customer;
+    if (current && current.send_id === correction.sendId && current.reason === correction.reason) return current;
+    const problems = correction.sendId === null ? [] : await creditProblems(tx.org, correction.sendId, customer);
+    if (problems.length > 0) throw badRequest('The email cannot be credited', problems);
+    if (current) await retire(tx, current);
+    const row = await store(tx, personId, { ...correction, action: 'set' });
+    tx.audit({
+      action: 'update',
+      entityType: 'attribution',
+      entityId: personId,
+      changes: { send_id: { old: current?.send_id ?? null, new: correction.sendId } },
+      metadata: { corrected: true },
+    });
+    return row;
+  });
+}
+
+/**
+ * Goes back to the automatic credit (DELETE /acquisition/attributions/:personId/correction). Without a correction nothing changes.
+ * @throws AppError not_found for somebody who is no customer
+ */
+export async function restoreAttribution(ctx: Ctx, personId: string, reason: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const { current } = await lockCustomer(tx, personId);
+    if (!current) return;
+    await retire(tx, current);
+    await store(tx, personId, { action: 'restored', sendId: null, reason });
+    tx.audit({
+      action: 'delete',
+      entityType: 'attribution',
+      entityId: personId,
+      changes: { send_id: { old: current.send_id, new: null } },
+      metadata: { corrected: false },
+    });
+  });
+}
+
+/** Why an email cannot be credited with a customer, for answers that name every fault. Nothing for somebody who is no customer. */
+export async function correctionProblems(
+  ctx: Ctx,
+  personId: string,
+  sendId: string | null | undefined,
+): Promise<Problem[]> {
+  if (!isUuid(personId) || !sendId) return [];
+  const org = reader(ctx);
+  const customer = await readCustomer(org, personId);
+  return customer ? creditProblems(org, sendId, customer) : [];
+}
+
+interface Customer {
+  contactId: string | null;
+  acquiredAt: Date | null;
+  current: CorrectionRow | undefined;
+}
+
+/**
+ * Locks the person, so that corrections come one after the other.
+ * @throws AppError not_found
+ */
+async function lockCustomer(tx: Tx, personId: string): Promise<Customer> {
+  if (!isUuid(personId)) throw notFound('Customer');
+  await tx.org.sql('select from people where organization_id = :org and id = :id for no key update', { id: personId });
+  const customer = await readCustomer(tx.org, personId);
+  if (!customer) throw notFound('Customer');
+  return customer;
+}
+
+/** A customer, or a person who is one no more but was corrected. */
+async function readCustomer(org: OrgScope, personId: string): Promise<Customer | undefined> {
+  const person = await org.table('people').where({ id: personId }).first('contact_id');
+  const goal = await readAcquisitionGoal(org);
+  const acquired = goal
+    ? await org.table('acquisition_facts').where({ person_id: personId, goal_id: goal.id }).first('acquired_at')
+    : undefined;
+  const current = await org.table('attribution_corrections').where({ person_id: personId, is_current: true }).first();
+  if (!person || (!acquired && !current)) return undefined;
+  return { acquiredAt: acquired?.acquired_at ?? null, contactId: person.contact_id, current };
+}
+
+async function creditProblems(org: OrgScope, sendId: string, { contactId, acquiredAt }: Customer): Promise<Problem[]> {
+  const send = isUuid(sendId)
+    ? await org.table('send_facts').where({ send_id: sendId }).first('contact_id', 'sent_at')
+    : undefined;
+  const refuse = (message: string): Problem[] => [{ path: 'body.send_id', message }];
+  if (!send?.sent_at) return refuse('Is no confirmed send of this workspace');
+  if (contactId === null || send.contact_id !== contactId) return refuse('Went to another contact');
+  return acquiredAt === null || send.sent_at > acquiredAt ? refuse('Was sent after the acquisition') : [];
+}
+
+async function retire(tx: Tx, { id }: CorrectionRow): Promise<void> {
+  await tx.org.table('attribution_corrections').where({ id }).update({ is_current: false });
+}
+
+async function store(
+  tx: Tx,
+  personId: string,
+  { action, sendId, reason }: Correction & { action: CorrectionRow['action'] },
+): Promise<CorrectionRow> {
+  const [row] = await tx.org.sql<CorrectionRow>(
+    `insert into attribution_corrections (id, organization_id, person_id, action, send_id, reason, is_current, corrected_by, created_at)
+     values (:id, :org, :person, :action, :send, :reason, :action = 'set', :user, :now) returning *`,
+    { id: newId(), person: personId, action, send: sendId, reason, user: tx.actor.userId, now: tx.now },
+  );
+  return row!;
+}

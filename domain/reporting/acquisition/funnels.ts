@@ -1,0 +1,202 @@
+import type { OrgScope } from '../../../db/tenancy.ts';
+import type { Bindings } from '../../../db/statement.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import type { Page, PageRequest } from '../../../lib/cursor.ts';
+import { badRequest, type Problem } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import type { Predicate } from '../../directory/predicates/predicate.ts';
+import { eventCondition } from './occurrences.ts';
+import { readPeople, type CountedPerson } from './counted-people.ts';
+
+/** A step of a funnel: what a person does, or an email to them. */
+export type FunnelStep =
+  | { kind: 'event'; eventName: string; predicates: readonly Predicate[] }
+  | { kind: 'goal'; goalId: string }
+  | { kind: 'confirmed_send' | 'positive_reply'; campaignId?: string | undefined };
+
+export interface Funnel {
+  steps: readonly FunnelStep[];
+  /** The first step is taken at or after `from` and before `to`. */
+  from: Date;
+  to: Date;
+  /** Days of 24 hours after the first step in which the others have to be taken; the end is not in them. */
+  windowDays: number;
+}
+
+/**
+ * How many people took the steps of a funnel in order (POST /acquisition/funnels). Somebody takes a step by the earliest occurrence at or after that of the
+ * step before, and within the window of the first, that was no step before. Whoever can begin at several occurrences of the first step takes the one
+ * that leads furthest.
+ * @returns the people of each step
+ * @throws AppError bad_request naming steps whose goal or campaign is unknown
+ */
+export async function readFunnel(ctx: Ctx, funnel: Funnel): Promise<number[]> {
+  const org = reader(ctx);
+  refuse(await stepProblems(org, funnel.steps));
+  const { ctes, bindings } = await chainsOf(org, funnel);
+  const counts = funnel.steps.map((_, index) => `(select count(distinct who) from ${chainName(index)})::int`);
+  const [row] = await org.sql<{ people: number[] }>(
+    `with ${ctes} select array[${counts.join(', ')}] as people where :org::uuid is not null`,
+    bindings,
+  );
+  return row!.people;
+}
+
+const LIST = 'acquisition.funnel-people';
+
+/**
+ * The people of one step of a funnel, each at the first time at which a way through the funnel takes them there, as many as the funnel says (POST
+ * /acquisition/funnels/people).
+ * @param of.step its number, from 1
+ * @param of.lost those who took the step before and not this one, at the time of that
+ * @throws AppError bad_request naming steps whose goal or campaign is unknown, a step that the funnel lacks, or a bad cursor
+ */
+export async function listFunnelPeople(
+  ctx: Ctx,
+  funnel: Funnel,
+  { step, lost }: { step: number; lost: boolean },
+  page: PageRequest,
+): Promise<Page<CountedPerson>> {
+  const org = reader(ctx);
+  refuse([...(await stepProblems(org, funnel.steps)), ...placeProblems(funnel.steps, step, lost)]);
+  const { ctes, bindings } = await chainsOf(org, { ...funnel, steps: funnel.steps.slice(0, step) });
+  const counted = lost
+    ? `${chainName(step - 2)} w where not exists (select from ${chainName(step - 1)} n where n.who = w.who)`
+    : `${chainName(step - 1)} w`;
+  return readPeople(
+    org,
+    `with ${ctes}, counted as (select w.who, min(w.at) as at from ${counted} group by 1)
+     select w.who as id, k.id as contact_id, w.at from counted w
+       left join contacts k on k.organization_id = :org and k.id = w.who`,
+    bindings,
+    { list: LIST, named: [funnel.steps, funnel.windowDays, step, lost], page },
+  );
+}
+
+/** The relation that has who took a step: of the first one all who began. */
+function chainName(index: number): string {
+  return index === 0 ? 'taken0' : `chain${index}`;
+}
+
+/** Of each step who took it, as named queries. */
+async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; bindings: Bindings }> {
+  const until = new Date(funnel.to.getTime() + funnel.windowDays * DAY_MS);
+  const bindings: Bindings = funnel.steps.length > 1 ? { window: funnel.windowDays * (DAY_MS / 1000) } : {};
+  const ctes: string[] = [];
+  for (const [index, step] of funnel.steps.entries()) {
+    const range = { from: funnel.from, to: index === 0 ? funnel.to : until };
+    const found = await occurrencesOf(org, step, `s${index}`, range);
+    ctes.push(`taken${index} as materialized (${found.sql})`);
+    Object.assign(bindings, found.bindings);
+  }
+  // Only those who take the second step have to be followed: of the others it is enough that they began.
+  if (funnel.steps.length > 1)
+    ctes.push(
+      `chain0 as (select who, id as entry, at as entered, at, array[id] as ids from taken0 where who in (select who from taken1))`,
+    );
+  for (let index = 1; index < funnel.steps.length; index += 1)
+    ctes.push(
+      `chain${index} as materialized (
+         select distinct on (c.who, c.entry) c.who, c.entry, c.entered, t.at, c.ids || t.id as ids
+         from chain${index - 1} c join taken${index} t on t.who = c.who and t.at >= c.at
+           and t.at < c.entered + make_interval(secs => :window) and t.id <> all(c.ids)
+         order by c.who, c.entry, t.at, t.id
+       )`,
+    );
+  return { ctes: ctes.join(', '), bindings };
+}
+
+/** The step with the greatest loss of people from the one before: its place, from 0; null where nobody was lost. The first of equals. */
+export function largestDropOff(people: readonly number[]): number | null {
+  const losses = people.map((count, index) => (index === 0 ? 0 : people[index - 1]! - count));
+  const largest = Math.max(...losses);
+  return largest > 0 ? losses.indexOf(largest) : null;
+}
+
+interface Occurrences {
+  /** Rows of who, id and moment. An email and the reply to it are two occurrences, an event and the conversion by it as well. */
+  sql: string;
+  bindings: Bindings;
+}
+
+/** A person is their contact where they have one, so that emails and events of one are of one. */
+const WHO = 'coalesce(p.contact_id, p.id)';
+
+async function occurrencesOf(
+  org: OrgScope,
+  step: FunnelStep,
+  prefix: string,
+  { from, to }: { from: Date; to: Date },
+): Promise<Occurrences> {
+  const [begin, end, id] = [`${prefix}begin`, `${prefix}end`, `${prefix}id`];
+  const range = { [begin]: from, [end]: to };
+  switch (step.kind) {
+    case 'event': {
+      const { sql, bindings } = await eventCondition(
+        org,
+        { name: step.eventName, predicates: step.predicates, from, to },
+        prefix,
+      );
+      return {
+        sql: `select coalesce(${WHO}, e.contact_id) as who, e.id::text as id, e.occurred_at as at
+           from product_events e left join people p on p.id = e.person_id where ${sql}`,
+        bindings,
+      };
+    }
+    case 'goal':
+      return {
+        sql: `select ${WHO} as who, c.id::text as id, c.occurred_at as at from conversions c join people p on p.id = c.person_id
+           where c.organization_id = :org and c.goal_id = :${id} and c.occurred_at >= :${begin} and c.occurred_at < :${end}`,
+        bindings: { ...range, [id]: step.goalId },
+      };
+    default: {
+      const at = step.kind === 'confirmed_send' ? 'f.sent_at' : 'f.positive_at';
+      return {
+        sql: `select f.contact_id as who, '${step.kind}/' || f.send_id as id, ${at} as at from send_facts f
+           where f.organization_id = :org and f.contact_id is not null and f.sent_at is not null and ${at} >= :${begin} and ${at} < :${end}
+             ${step.campaignId ? `and f.campaign_id = :${id}` : ''}`,
+        bindings: { ...range, ...(step.campaignId ? { [id]: step.campaignId } : {}) },
+      };
+    }
+  }
+}
+
+/** What is wrong with a funnel, and with the step whose people are asked for, in answers that name every fault. */
+export async function funnelProblems(
+  ctx: Ctx,
+  { steps, step, lost }: { steps: readonly FunnelStep[]; step?: number | undefined; lost?: boolean | undefined },
+): Promise<Problem[]> {
+  return [...(await stepProblems(reader(ctx), steps)), ...placeProblems(steps, step, lost)];
+}
+
+function placeProblems(steps: readonly FunnelStep[], step = steps.length, lost = false): Problem[] {
+  if (step > steps.length) return [{ path: 'body.step', message: 'is not one of the steps' }];
+  return lost && step === 1 ? [{ path: 'body.step', message: 'has no step before it' }] : [];
+}
+
+function refuse(problems: Problem[]): void {
+  if (problems.length > 0) throw badRequest('There is no such funnel', problems);
+}
+
+async function stepProblems(org: OrgScope, steps: readonly FunnelStep[]): Promise<Problem[]> {
+  const of = async (table: 'goals' | 'campaigns', ids: (string | undefined)[]): Promise<string[]> => {
+    const asked = ids.filter((id) => id !== undefined).filter(isUuid);
+    return asked.length === 0 ? [] : org.table(table).whereIn('id', asked).pluck('id');
+  };
+  const goalIdOf = (step: FunnelStep) => (step.kind === 'goal' ? step.goalId : undefined);
+  const campaignIdOf = (step: FunnelStep) => ('campaignId' in step ? step.campaignId : undefined);
+  const [goals, campaigns] = await Promise.all([
+    of('goals', steps.map(goalIdOf)),
+    of('campaigns', steps.map(campaignIdOf)),
+  ]);
+  return steps.flatMap((step, index): Problem[] => {
+    const [goal, campaign] = [goalIdOf(step)?.toLowerCase(), campaignIdOf(step)?.toLowerCase()];
+    if (goal !== undefined && !goals.includes(goal))
+      return [{ path: `body.steps.${index}.goal_id`, message: 'is not a goal of this workspace' }];
+    if (campaign !== undefined && !campaigns.includes(campaign))
+      return [{ path: `body.steps.${index}.campaign_id`, message: 'is not a campaign of this workspace' }];
+    return [];
+  });
+}

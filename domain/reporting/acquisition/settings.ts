@@ -1,0 +1,69 @@
+import type { OrgScope } from '../../../db/tenancy.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact } from '../../platform/kernel/transact.ts';
+
+/** How customers are credited to emails. */
+export interface AttributionSettings {
+  /** Days of 24 hours that the credited email may lie back. */
+  windowDays: number;
+  companyEstimates: boolean;
+  /** Null while nobody has changed them. */
+  updatedBy: string | null;
+  updatedAt: Date | null;
+}
+
+const DEFAULTS: AttributionSettings = { windowDays: 30, companyEstimates: true, updatedBy: null, updatedAt: null };
+
+/** The settings in force (GET /acquisition/attribution/settings). */
+export function readAttributionSettings(ctx: Ctx): Promise<AttributionSettings> {
+  return attributionSettings(reader(ctx));
+}
+
+/** The settings in force. */
+export async function attributionSettings(org: OrgScope): Promise<AttributionSettings> {
+  const row = await org.table('attribution_settings').first();
+  if (!row) return DEFAULTS;
+  return {
+    windowDays: row.window_days,
+    companyEstimates: row.company_estimates,
+    updatedBy: row.updated_by,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** Changes what is given (PUT /acquisition/attribution/settings). Reports follow at once. The same again changes nothing. */
+export async function changeAttributionSettings(
+  ctx: Ctx,
+  change: { windowDays?: number | undefined; companyEstimates?: boolean | undefined },
+): Promise<AttributionSettings> {
+  return transact(ctx, async (tx) => {
+    await tx.org.lock(`attribution-settings/${tx.org.organizationId}`);
+    const before = await attributionSettings(tx.org);
+    const after = {
+      windowDays: change.windowDays ?? before.windowDays,
+      companyEstimates: change.companyEstimates ?? before.companyEstimates,
+    };
+    const changes = {
+      ...(after.windowDays === before.windowDays
+        ? {}
+        : { window_days: { old: before.windowDays, new: after.windowDays } }),
+      ...(after.companyEstimates === before.companyEstimates
+        ? {}
+        : { company_estimates: { old: before.companyEstimates, new: after.companyEstimates } }),
+    };
+    if (Object.keys(changes).length === 0) return before;
+    const settings = { ...after, updatedBy: tx.actor.userId, updatedAt: tx.now };
+    await tx.org
+      .insert('attribution_settings', {
+        window_days: settings.windowDays,
+        company_estimates: settings.companyEstimates,
+        updated_by: settings.updatedBy,
+        updated_at: settings.updatedAt,
+      })
+      .onConflict('organization_id')
+      .merge();
+    tx.audit({ action: 'update', entityType: 'attribution_settings', entityId: tx.org.organizationId, changes });
+    tx.emit('settings.updated', { section: 'attribution', changed: Object.keys(changes) });
+    return settings;
+  });
+}

@@ -1,0 +1,34 @@
+import { ZERO_UUID } from '../../../lib/ids.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+
+/**
+ * What is counted of the leads of campaigns: how many have a step as their last one, by their state; and, with an empty `state`, how often a step was entered,
+ * by the step before it. The zero id is no step: of leads that have not begun, and before the first one.
+ */
+export const FLOW_KEY = ['campaign_id', 'step_id', 'state', 'from_step_id'] as const;
+
+const KEY = `campaign_id, coalesce(step_id, '${ZERO_UUID}') as step_id, coalesce(state, '') as state, coalesce(from_step_id, '${ZERO_UUID}') as from_step_id`;
+
+/** The counts that triggers keep. */
+export const KEPT_FLOW = `select ${KEY}, sum(leads)::int as leads from campaign_flow_counts where organization_id = :org
+     group by 1, 2, 3, 4 having sum(leads) <> 0`;
+
+/** The same, counted anew from leads and the steps they met. */
+export const COUNTED_FLOW = `select ${KEY}, count(*)::int as leads from (
+       select campaign_id, current_step_id as step_id, state, null::uuid as from_step_id from enrollments where organization_id = :org
+       union all
+       select r.campaign_id, r.step_id, null, b.step_id
+       from step_runs r left join step_runs b on b.enrollment_id = r.enrollment_id and b.seq = r.seq - 1
+       where r.organization_id = :org
+     ) counted group by 1, 2, 3, 4`;
+
+/** Counts the leads of every campaign anew, in one statement: what changes meanwhile adds its difference. */
+export async function recountCampaignFlow(tx: Tx): Promise<void> {
+  // The lock of the fold, which takes rows away as this does.
+  await tx.org.lock(`campaign-flow/${tx.org.organizationId}`);
+  await tx.org.sql(
+    `with gone as (delete from campaign_flow_counts where organization_id = :org)
+     insert into campaign_flow_counts (organization_id, campaign_id, step_id, state, from_step_id, leads, is_folded)
+     select :org, campaign_id, nullif(step_id, '${ZERO_UUID}'), nullif(state, ''), nullif(from_step_id, '${ZERO_UUID}'), leads, true from (${COUNTED_FLOW}) counted`,
+  );
+}

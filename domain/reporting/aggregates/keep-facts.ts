@@ -1,0 +1,65 @@
+import { foldGroups } from './groups.ts';
+import { recordPeople } from './record-people.ts';
+import { recordFacts } from './record.ts';
+import { recordVisits } from './visits.ts';
+import { declareSubscriber } from '../../platform/events/subscriber.ts';
+
+/**
+ * Keeps the facts that reports read. An event only names the email, the person or the contact that something happened to; it is read as it
+ * is, so many events of one are one look, and their order does not matter.
+ */
+export const keepFacts = declareSubscriber({
+  name: 'keep_facts',
+  types: [
+    'campaign.email_sent',
+    'campaign.email_opened',
+    'campaign.email_clicked',
+    'campaign.email_bounced',
+    'campaign.reply_received',
+    'campaign.unsubscribed',
+    'deliverability.bounce',
+    'deliverability.complaint',
+    'engagement.automated',
+    'person.changed',
+    'contact.updated',
+    'contact.deleted',
+  ],
+  startsFrom: 'beginning',
+  async applyBatch(tx, events) {
+    const emails = events.flatMap(({ data }) =>
+      'task_id' in data && data.task_id
+        ? [
+            {
+              sendId: data.task_id,
+              campaignId: data.campaign_id,
+              stepId: 'step_id' in data ? data.step_id : null,
+              mailboxId: 'email_account_id' in data ? data.email_account_id : null,
+            },
+          ]
+        : [],
+    );
+    const { prospectIds } = await recordFacts(tx, emails);
+    await recordVisits(
+      tx,
+      events.flatMap(({ type, data }) => (VISITS.has(type) && 'task_id' in data && data.task_id ? [data.task_id] : [])),
+    );
+    const isContactGone = events.some(({ type }) => type === 'contact.deleted');
+    await recordPeople(tx, {
+      prospectIds,
+      sendIds: events.flatMap(({ type, data }) =>
+        MEETS_PEOPLE.has(type) && 'task_id' in data && data.task_id ? [data.task_id] : [],
+      ),
+      personIds: events.flatMap(({ data }) => ('person_ids' in data ? data.person_ids : [])),
+      contactIds: events.flatMap(({ type, data }) =>
+        type === 'contact.updated' && 'entity_id' in data ? [data.entity_id] : [],
+      ),
+      isContactGone,
+    });
+    if (isContactGone) await foldGroups(tx);
+  },
+});
+
+const VISITS: ReadonlySet<string> = new Set(['campaign.email_opened', 'campaign.email_clicked']);
+
+/** Events of emails after which people are looked at anew, and their colleagues; others only change the milestones of a prospect. */
+const MEETS_PEOPLE: ReadonlySet<string> = new Set(['campaign.email_sent', 'campaign.reply_received']);

@@ -1,0 +1,61 @@
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { replacingDifferent } from './replacing.ts';
+
+/** The campaign of the rows that are of all campaigns together. */
+export const ALL_CAMPAIGNS = '00000000-0000-0000-0000-000000000000';
+
+/** The moments of emails of which prospect_facts keeps the first: of opens and clicks those of people, of bounces those for good. */
+export const MILESTONES = [
+  'opened_at',
+  'clicked_at',
+  'replied_at',
+  'positive_at',
+  'bounced_at',
+  'complained_at',
+  'unsubscribed_at',
+] as const;
+
+/** What prospect_facts says beside its key. */
+export const PROSPECT_MEASURES = [
+  'sends',
+  'first_sent_at',
+  'last_sent_at',
+  ...MILESTONES,
+  'activity_at',
+  'goal_ids',
+] as const;
+
+/**
+ * The rows of prospect_facts of the contacts in `wanted (id)`, from the facts of their emails and the conversions of their people. Only confirmed
+ * sends make a prospect.
+ */
+export const PROSPECTS = `select f.contact_id, coalesce(f.campaign_id, '${ALL_CAMPAIGNS}'::uuid) as campaign_id, count(*)::int as sends,
+       min(f.sent_at) as first_sent_at, max(f.sent_at) as last_sent_at, ${MILESTONES.map((column) => `min(f.${column}) as ${column}`).join(', ')},
+       greatest(max(f.sent_at), max(f.replied_at), max(f.positive_at), min(c.converted_at)) as activity_at,
+       coalesce(min(c.goal_ids), '{}') as goal_ids
+     from wanted w join send_facts f on f.contact_id = w.id and f.organization_id = :org and f.sent_at is not null
+     left join lateral (
+       select max(v.occurred_at) as converted_at, array_agg(distinct v.goal_id order by v.goal_id) as goal_ids
+       from people p join conversions v on v.person_id = p.id where p.contact_id = w.id
+     ) c on true
+     group by grouping sets ((f.contact_id, f.campaign_id), (f.contact_id))`;
+
+/** Brings the facts of prospects up to date, of contacts that may have become others. Doing it again changes nothing. */
+export async function recordProspects(tx: Tx, contactIds: readonly string[]): Promise<void> {
+  if (contactIds.length === 0) return;
+  const measures = PROSPECT_MEASURES.join(', ');
+  await tx.org.sql(
+    `with wanted as materialized (
+       -- Held until the end, so that a contact that is being deleted gets no row.
+       select id from contacts where organization_id = :org and id = any(:ids::uuid[]) order by id for key share
+     ), now as materialized (${PROSPECTS}), gone as (
+       delete from prospect_facts f using wanted w
+       where f.organization_id = :org and f.contact_id = w.id
+         and not exists (select 1 from now n where n.contact_id = f.contact_id and n.campaign_id = f.campaign_id)
+     )
+     insert into prospect_facts (organization_id, contact_id, campaign_id, ${measures})
+     select :org, contact_id, campaign_id, ${measures} from now
+     ${replacingDifferent('prospect_facts', 'contact_id, campaign_id', PROSPECT_MEASURES)}`,
+    { ids: contactIds },
+  );
+}

@@ -1,0 +1,79 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+
+/** What the health of a mailbox is judged by. */
+export interface HealthRow extends Columns<
+  'mailboxes',
+  'id' | 'status' | 'hold_reason' | 'hold_until' | 'imap_hold_reason' | 'imap_hold_until'
+> {
+  is_held: boolean;
+  is_imap_held: boolean;
+  /** Open ones. */
+  problems: number;
+  /** Of the warmup; null for a mailbox that is not being warmed. */
+  warmup_state: 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'blocked' | null;
+  warmup_score: number | null;
+}
+
+export interface AccountHealth {
+  /** `error`: it works again only when a person acts. `warning`: it tries again by itself, or something needs a look. */
+  status: 'healthy' | 'warning' | 'error';
+  /** 0 to 100. */
+  score: number;
+  issues: string[];
+}
+
+/** What a fault takes from the 100 points of a mailbox. */
+const PENALTY = { error: 60, rest: 30, problem: 10, off: 30 };
+
+/**
+ * The health of a mailbox. A revoked one, or one that rests until a person acts, is in error; one that rests for a time, is switched off, has an open
+ * problem or stands badly in its warmup has a warning. The score is not above that of the warmup.
+ */
+export function accountHealth(row: HealthRow): AccountHealth {
+  const holds = [
+    { held: row.is_held, reason: row.hold_reason, until: row.hold_until },
+    { held: row.is_imap_held, reason: row.imap_hold_reason, until: row.imap_hold_until },
+  ].filter(({ held }) => held);
+  const stuck = holds.filter(({ until }) => until === null);
+  const issues = [
+    ...(row.status === 'revoked'
+      ? ['Its sign-in was revoked']
+      : row.status === 'inactive'
+        ? ['It is switched off']
+        : []),
+    ...new Set(holds.map(({ reason }) => reason || 'It rests')),
+    ...(row.problems > 0 ? [`${row.problems} open ${row.problems === 1 ? 'problem' : 'problems'}`] : []),
+    ...(row.warmup_state && row.warmup_state !== 'healthy' ? [`Its warmup is ${row.warmup_state}`] : []),
+  ];
+  const inError = row.status === 'revoked' || stuck.length > 0;
+  const lost =
+    (inError ? PENALTY.error : 0) +
+    (holds.length > stuck.length ? PENALTY.rest : 0) +
+    (row.status === 'inactive' ? PENALTY.off : 0) +
+    Math.min(row.problems * PENALTY.problem, PENALTY.rest);
+  return {
+    status: inError ? 'error' : issues.length > 0 ? 'warning' : 'healthy',
+    score: Math.max(0, Math.min(100 - lost, row.warmup_score ?? 100)),
+    issues,
+  };
+}
+
+/** What mailboxes are judged by. @param ids only these; without them, all */
+export function readHealthRows(org: OrgScope, now: Date, ids?: readonly string[]): Promise<HealthRow[]> {
+  return org.sql<HealthRow>(
+    `select m.id, m.status, m.hold_reason, m.hold_until, m.imap_hold_reason, m.imap_hold_until,
+       m.hold_code is not null and coalesce(m.hold_until > :now, true) as is_held,
+       m.imap_hold_code is not null and coalesce(m.imap_hold_until > :now, true) as is_imap_held,
+       coalesce(e.problems, 0) as problems, w.health_state as warmup_state, w.score as warmup_score
+     from mailboxes m
+     left join (
+       select mailbox_id, count(*)::int as problems
+       from mailbox_errors where organization_id = :org and resolved_at is null group by mailbox_id
+     ) e on e.mailbox_id = m.id
+     -- Of one that was stopped nothing is learnt any more.
+     left join warmup_standings w on w.mailbox_id = m.id and m.warmup is not null
+     where m.organization_id = :org ${ids ? 'and m.id = any(:ids::uuid[])' : ''} order by m.id desc`,
+    { now, ...(ids ? { ids } : {}) },
+  );
+}

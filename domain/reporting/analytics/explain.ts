@@ -1,0 +1,304 @@
+import {
+  decodeCursor,
+  decodeIdCursor,
+  encodeCursor,
+  isTimestampText,
+  type Page,
+  type PageRequest,
+} from '../../../lib/cursor.ts';
+import { badRequest, type Problem } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { readCountedRows } from '../aggregates/counted-rows.ts';
+import { MOMENT_OF } from '../aggregates/metrics.ts';
+import { wholeHours } from '../aggregates/read.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import type { VisitPart } from '../aggregates/visits.ts';
+import type { FigurePart } from './figure-part.ts';
+import { keptTotal, keptVisitors } from './kept-totals.ts';
+
+/** The parts that emails, events, … can be narrowed to. */
+const PARTS = ['from', 'to', 'campaignId', 'stepId', 'mailboxId', 'provider', 'key'] as const;
+type Part = (typeof PARTS)[number];
+/** The parameters of the parts, as callers know them. */
+const NAMED: Record<Part, string> = {
+  from: 'from',
+  to: 'to',
+  campaignId: 'campaign_id',
+  stepId: 'step_id',
+  mailboxId: 'email_account_id',
+  provider: 'provider',
+  key: 'key',
+};
+
+/** What a figure counts. */
+export const COUNTED_KINDS = [
+  'email',
+  'event',
+  'reported_event',
+  'message',
+  'contact',
+  'visitor',
+  'warmup_email',
+  'suppression',
+  'dead_letter',
+] as const;
+export type CountedKind = (typeof COUNTED_KINDS)[number];
+
+/** Something that a figure counts. */
+export interface CountedThing {
+  /** Of the email, the event, the received message, …, as `kind` says. */
+  id: string;
+  kind: CountedKind;
+  contact_id: string | null;
+  contact_email: string | null;
+  campaign_id: string | null;
+  mailbox_id: string | null;
+  at: Date;
+}
+
+interface Source {
+  /** By which a figure may be narrowed. */
+  parts: readonly Part[];
+  needs?: Part;
+  /** Selects kind, id, contact, address where the contact may not say it, campaign, mailbox and moment; several selects are parts of one list. */
+  sql: (of: FigurePart) => string | readonly string[];
+  /** How many there are, where a count of it is kept; without, or where the count is not kept for the part, they are counted. */
+  total?: (org: OrgScope, of: FigurePart) => Promise<number | undefined>;
+  /** Listed by id and not the newest first: there is no index by time. */
+  byId?: true;
+}
+
+const RANGE = ['from', 'to'] as const;
+const EMAIL_PARTS = [...RANGE, 'campaignId', 'stepId', 'mailboxId', 'provider'] as const;
+
+/** Emails of campaigns, each at the moment at which it counts for a metric. */
+const emails = (metric: keyof typeof MOMENT_OF): Source => ({
+  parts: EMAIL_PARTS,
+  total: (org, of) => keptTotal(org, metric, of),
+  sql: (of) => {
+    const provider =
+      of.provider === 'removed'
+        ? 'and not exists (select 1 from mailboxes m where m.id = f.mailbox_id)'
+        : of.provider !== undefined
+          ? 'and f.mailbox_id in (select id from mailboxes where organization_id = :org and provider = :provider)'
+          : '';
+    const counted = (at: string, condition = '') =>
+      `select 'email' as kind, f.send_id as id, f.contact_id, null as address, f.campaign_id, f.mailbox_id, ${at} as at from send_facts f
+       where f.organization_id = :org ${condition} and ${at} is not null ${inRange(at, of)} ${of.campaignId ? 'and f.campaign_id = :campaign' : ''}
+         ${of.stepId ? 'and f.step_id = :step' : ''} ${of.mailboxId ? 'and f.mailbox_id = :mailbox' : ''} ${provider}`;
+    // Those without a moment of sending were refused at once; each half has an index by its moment.
+    return metric === 'sent'
+      ? [counted('f.sent_at'), counted('f.bounced_at', 'and f.sent_at is null')]
+      : counted(MOMENT_OF[metric]);
+  },
+});
+
+/** Emails of campaigns, and what was reported without one: how deliverability counts. */
+const emailsAndReports = (metric: 'bounced' | 'complained' | 'unsubscribed', type: string): Source => ({
+  parts: RANGE,
+  sql: (of) => [
+    ...[emails(metric).sql(of)].flat(),
+    `select 'event' as kind, e.id, e.contact_id, null as address, e.campaign_id, e.mailbox_id, e.at from engagement_events e
+       where e.organization_id = :org and e.send_id is null and e.type = '${type}' ${inRange('e.at', of)}`,
+  ],
+});
+
+/** Received answers by what they say; away notices and automatic ones have their kind. */
+const messages = (intent: string): Source => ({
+  parts: RANGE,
+  sql: (
+    of,
+  ) => `select 'message' as kind, m.id, m.contact_id, null as address, m.campaign_id, m.mailbox_id, m.created_at as at from inbound_messages m
+       where m.organization_id = :org and m.kind in ('reply', 'out_of_office', 'automated') and coalesce(m.intent, m.kind) = '${intent}' ${inRange('m.created_at', of)}`,
+});
+
+const warmupEmails = (at: string, condition: string): Source => ({
+  parts: [...RANGE, 'mailboxId'],
+  sql: (
+    of,
+  ) => `select 'warmup_email' as kind, w.id, null::uuid as contact_id, null as address, null::uuid as campaign_id, w.mailbox_id, ${at} as at from warmup_mails w
+       where w.organization_id = :org and ${at} is not null and ${condition} ${inRange(at, of)} ${of.mailboxId ? 'and w.mailbox_id = :mailbox' : ''}`,
+});
+
+/** Who opened or clicked, by what is known of where, each at the first time. A visitor is a contact of the campaign, also one that was deleted since. */
+const visitors = (part: VisitPart): Source => ({
+  parts: ['campaignId', 'key'],
+  needs: 'campaignId',
+  total: async (org, { campaignId, key }) =>
+    key === undefined ? undefined : keptVisitors(org, campaignId!, part, key),
+  sql: ({
+    key,
+  }) => `select 'visitor' as kind, v.id, f.contact_id, null as address, :campaign::uuid as campaign_id, null::uuid as mailbox_id, v.at
+       from (
+         ${
+           key === undefined
+             ? `select visitor as id, min(first_at) as at from visit_facts where organization_id = :org and campaign_id = :campaign and part = '${part}' group by 1`
+             : `select visitor as id, first_at as at from visit_facts where organization_id = :org and campaign_id = :campaign and part = '${part}' and key = :key`
+         }
+       ) v left join lateral (select s.contact_id from send_facts s where s.organization_id = :org and s.visitor = v.id order by s.contact_id limit 1) f on true`,
+});
+
+/** The figures of the reports, by the name of what they count. */
+const SOURCES = {
+  sent: emails('sent'),
+  bounces: emails('bounced'),
+  soft_bounces: emails('bounced_softly'),
+  opens: emails('opened'),
+  human_opens: emails('opened_by_person'),
+  machine_opens: emails('opened_by_machine'),
+  clicks: emails('clicked'),
+  machine_clicks: emails('clicked_by_machine'),
+  replies: emails('replied'),
+  positive_replies: emails('replied_positively'),
+  negative_replies: emails('replied_negatively'),
+  question_replies: emails('replied_with_question'),
+  neutral_replies: emails('replied_neutrally'),
+  complaints: emails('complained'),
+  unsubscribes: emails('unsubscribed'),
+  bounce_count: emailsAndReports('bounced', 'bounce'),
+  complaint_count: emailsAndReports('complained', 'complaint'),
+  unsubscribe_count: emailsAndReports('unsubscribed', 'unsubscribe'),
+  reply_count: {
+    parts: RANGE,
+    sql: (
+      of,
+    ) => `select 'reported_event' as kind, d.id, d.contact_id, d.recipient_email as address, d.campaign_id, null::uuid as mailbox_id, d.created_at as at
+       from deliverability_events d where d.organization_id = :org and d.event_type = 'reply' ${inRange('d.created_at', of)}`,
+  },
+  intent_positive: messages('positive'),
+  intent_negative: messages('negative'),
+  intent_out_of_office: messages('out_of_office'),
+  intent_question: messages('question'),
+  intent_neutral: messages('neutral'),
+  intent_automated: messages('automated'),
+  inbox_placements: warmupEmails('w.landed_at', `w.landed = 'inbox'`),
+  spam_placements: warmupEmails('w.landed_at', `w.landed = 'spam'`),
+  warmup_sent: warmupEmails('w.sent_at', 'true'),
+  warmup_replied: {
+    parts: [...RANGE, 'mailboxId'],
+    sql: (
+      of,
+    ) => `select 'warmup_email' as kind, w.id, null::uuid as contact_id, null as address, null::uuid as campaign_id, w.mailbox_id, w.sent_at as at
+       from warmup_mails w join warmup_mails a on a.id = w.answers
+       where w.organization_id = :org and w.sent_at is not null ${inRange('w.sent_at', of)} ${of.mailboxId ? 'and a.mailbox_id = :mailbox' : ''}`,
+  },
+  suppressed_recipients: {
+    byId: true,
+    parts: [],
+    sql: () => `select 'suppression' as kind, x.id, null::uuid as contact_id, x.email as address, null::uuid as campaign_id, null::uuid as mailbox_id, x.created_at as at
+       from suppressions x where x.organization_id = :org and x.kind = 'email' and (x.expires_at is null or x.expires_at > :now)`,
+  },
+  dlq_pending: {
+    byId: true,
+    parts: [],
+    // An email that was given up, or may have left, is about its recipient; the run of a lead about that lead.
+    sql: () => `select 'dead_letter' as kind, d.id, coalesce(s.contact_id, e.contact_id) as contact_id, s.recipient as address,
+         coalesce(s.campaign_id, e.campaign_id) as campaign_id, s.mailbox_id, d.created_at as at
+       from dead_letters d
+         left join sends s on s.organization_id = :org and s.id = d.task_id and d.task_type in ('uncertain_email', 'campaign_email', 'direct_email')
+         left join enrollments e on e.organization_id = :org and e.id = d.task_id and d.task_type = 'enrollment_run'
+       where d.organization_id = :org and d.status = 'pending'`,
+  },
+  total_contacts: {
+    byId: true,
+    parts: ['campaignId'],
+    needs: 'campaignId',
+    sql: () => `select 'contact' as kind, e.contact_id as id, e.contact_id, null as address, e.campaign_id, null::uuid as mailbox_id, e.entered_at as at
+       from enrollments e where e.organization_id = :org and e.campaign_id = :campaign`,
+  },
+  emails_pending: {
+    byId: true,
+    parts: ['campaignId'],
+    needs: 'campaignId',
+    sql: () => `select 'email' as kind, s.id, s.contact_id, null as address, s.campaign_id, s.mailbox_id, s.created_at as at
+       from sends s where s.organization_id = :org and s.campaign_id = :campaign and s.state in ('reserved', 'sending')`,
+  },
+  countries: visitors('countries'),
+  clients: visitors('clients'),
+  devices: visitors('devices'),
+} as const satisfies Record<string, Source>;
+
+export type AnalyticsFigure = keyof typeof SOURCES;
+export const ANALYTICS_FIGURES = Object.keys(SOURCES) as [AnalyticsFigure, ...AnalyticsFigure[]];
+
+const LIST = 'analytics.explain';
+
+/** What a figure is narrowed by that it is not counted by, and what it lacks: parameters, as callers know them, with what is wrong. */
+export function figureProblems(
+  asked: { figure?: unknown } & Record<string, unknown>,
+): [name: string, message: string][] {
+  const figure = ANALYTICS_FIGURES.find((each) => each === asked.figure);
+  if (!figure) return [];
+  const { parts, needs }: Source = SOURCES[figure];
+  return [
+    ...PARTS.filter((part) => asked[NAMED[part]] !== undefined && !parts.includes(part)).map(
+      (part): [string, string] => [NAMED[part], `${figure} is not counted by this`],
+    ),
+    ...(needs && asked[NAMED[needs]] === undefined
+      ? ([[NAMED[needs], `${figure} is of one campaign`]] as [string, string][])
+      : []),
+  ];
+}
+
+/**
+ * What a figure of the reports counts, as many as it says (GET /analytics/explain). As in the reports time is counted in whole hours. Campaigns, steps and
+ * mailboxes that are gone keep their figures; an id of nothing has none.
+ * @throws AppError bad_request naming what the figure is not counted by, or a bad cursor; forbidden for a mailbox that the caller's key may not use
+ */
+export async function explainAnalytics(
+  ctx: Ctx,
+  figure: AnalyticsFigure,
+  asked: FigurePart,
+  page: PageRequest,
+): Promise<Page<CountedThing>> {
+  const org = reader(ctx);
+  const problems = figureProblems({
+    figure,
+    ...Object.fromEntries(PARTS.map((part) => [NAMED[part], asked[part]])),
+  }).map(([name, message]): Problem => ({ path: `query.${name}`, message }));
+  if (problems.length > 0) throw badRequest('The figure is not counted so', problems);
+  if (asked.mailboxId !== undefined) assertMailboxAllowed(ctx.actor, asked.mailboxId.toLowerCase());
+  const named = [figure, ...PARTS.map((part) => asked[part] ?? null)];
+  const source: Source = SOURCES[figure];
+  const after = source.byId
+    ? decodeIdCursor(LIST, named, page.cursor)
+    : decodeCursor<[string, string]>(LIST, named, page.cursor, [isTimestampText, isUuid]);
+  const ids = [asked.campaignId, asked.stepId, asked.mailboxId].filter((id) => id !== undefined);
+  if (!ids.every(isUuid)) return { rows: [], nextCursor: null, total: 0 };
+  const now = ctx.clock.now();
+  const hours = wholeHours({ from: asked.from ?? now, to: asked.to ?? now });
+  // What the figure is not narrowed by is not in its SQL, and so not bound.
+  const bindings = {
+    ...hours,
+    now,
+    campaign: asked.campaignId ?? null,
+    step: asked.stepId ?? null,
+    mailbox: asked.mailboxId ?? null,
+    provider: asked.provider ?? null,
+    key: asked.key ?? null,
+  };
+  return readCountedRows<CountedThing>(
+    org,
+    source.sql(asked),
+    'b.kind, b.id, b.contact_id, coalesce(k.email, b.address) as contact_email, b.campaign_id, b.mailbox_id, b.at',
+    bindings,
+    {
+      after: typeof after === 'string' ? { id: after } : after && { at: after[0], id: after[1] },
+      limit: page.limit,
+      newestFirst: !source.byId,
+      total: await source.total?.(org, {
+        ...asked,
+        ...(asked.from ? { from: hours.from } : {}),
+        ...(asked.to ? { to: hours.to } : {}),
+      }),
+      cursorFor: ({ place, id }) => encodeCursor(LIST, named, source.byId ? [id] : [place, id]),
+    },
+  );
+}
+
+function inRange(at: string, { from, to }: FigurePart): string {
+  return `${from ? `and ${at} >= :from` : ''} ${to ? `and ${at} < :to` : ''}`;
+}

@@ -1,0 +1,110 @@
+import { utcDay } from '../../../lib/clock.ts';
+import { Mailboxes } from '../../../db/models/mailbox.ts';
+import { notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { dailyTarget, type Ramp } from '../../mailboxes/warmup/ramp.ts';
+import { daysOf, hoursOf, percent, type DayRange } from './period.ts';
+
+/** What a mailbox, or all of them together, exchanged to warm up. */
+export interface WarmupReport {
+  mailbox: { id: string; email: string } | null;
+  days: WarmupDay[];
+  totalSent: number;
+  totalReplied: number;
+  /** Sent per day on which something was sent. */
+  averageDaily: number;
+  /** Percent of what was sent. */
+  replyRate: number;
+  /** Percent of what the ramps ask for; may exceed 100. */
+  targetProgress: number;
+  daysActive: number;
+}
+
+/** A UTC day. `emails_replied` counts the replies that came on it. */
+export interface WarmupDay {
+  date: string;
+  emails_sent: number;
+  emails_replied: number;
+  target_volume: number;
+}
+
+/**
+ * What was exchanged to warm up mailboxes, every day of the range (GET /analytics/warmup). The target of a day is what the ramp, as it is set now, asks for on
+ * it: nothing before it began and after it was paused. A key restricted to mailboxes sees what those exchanged.
+ * @param mailboxId one mailbox; an id that is none is all of them
+ * @throws AppError not_found for a mailbox that is not the organization's; forbidden for one that the key may not use
+ */
+export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | undefined): Promise<WarmupReport> {
+  const org = reader(ctx);
+  const one = mailboxId !== undefined && isUuid(mailboxId) ? mailboxId : null;
+  if (one) assertMailboxAllowed(ctx.actor, one.toLowerCase());
+  const only = one ? [one] : ctx.actor.allowedMailboxes;
+  const query = org.query(Mailboxes);
+  if (only) void query.whereIn('id', [...only]);
+  const mailboxes = await (one ? query : query.whereNotNull('warmup'));
+  if (one && mailboxes.length === 0) throw notFound('Mailbox');
+  const rows = await org.sql<{ day: string; sent: number; replied: number }>(
+    `select to_char(w.sent_at at time zone 'UTC', 'YYYY-MM-DD') as day,
+       (count(*) filter (where cast(:only as uuid[]) is null or w.mailbox_id = any(:only)))::int as sent,
+       (count(*) filter (where a.id is not null and (cast(:only as uuid[]) is null or a.mailbox_id = any(:only))))::int as replied
+     from warmup_mails w left join warmup_mails a on a.id = w.answers
+     where w.organization_id = :org and w.sent_at >= :from and w.sent_at < :to
+       and (cast(:only as uuid[]) is null or w.mailbox_id = any(:only) or w.partner_id = any(:only))
+     group by 1`,
+    { only, ...hoursOf(range) },
+  );
+  const byDay = new Map(rows.map((row) => [row.day, row]));
+  const ramps = mailboxes.flatMap((mailbox): RampDays[] =>
+    mailbox.warmup
+      ? [
+          {
+            ramp: { ...mailbox, warmup_paused_at: null },
+            first: utcDay(mailbox.warmup),
+            last: mailbox.warmup_paused_at ? utcDay(mailbox.warmup_paused_at) : undefined,
+          },
+        ]
+      : [],
+  );
+  const days = daysOf(range).map((date) => ({
+    date,
+    emails_sent: byDay.get(date)?.sent ?? 0,
+    emails_replied: byDay.get(date)?.replied ?? 0,
+    target_volume: targetOn(ramps, date),
+  }));
+  const sum = (of: (day: WarmupDay) => number) => days.reduce((total, day) => total + of(day), 0);
+  const totalSent = sum((day) => day.emails_sent);
+  const totalReplied = sum((day) => day.emails_replied);
+  const daysActive = days.filter((day) => day.emails_sent > 0).length;
+  return {
+    mailbox: one ? { id: mailboxes[0]!.id, email: mailboxes[0]!.email } : null,
+    days,
+    totalSent,
+    totalReplied,
+    averageDaily: daysActive === 0 ? 0 : Math.round((totalSent / daysActive) * 100) / 100,
+    replyRate: percent(totalReplied, totalSent),
+    targetProgress: percent(
+      totalSent,
+      sum((day) => day.target_volume),
+    ),
+    daysActive,
+  };
+}
+
+/** The ramp of a mailbox with the UTC days on which it runs: from its begin until it was paused. */
+interface RampDays {
+  ramp: Ramp;
+  first: string;
+  last: string | undefined;
+}
+
+/** What the ramps ask for on a UTC day. */
+function targetOn(ramps: readonly RampDays[], date: string): number {
+  const noon = new Date(`${date}T12:00:00Z`);
+  let target = 0;
+  for (const { ramp, first, last } of ramps)
+    if (first <= date && (last === undefined || date <= last)) target += dailyTarget(ramp, 'healthy', noon);
+  return target;
+}

@@ -1,0 +1,219 @@
+import { json } from '../../../db/connection.ts';
+import type { Columns, Row } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError, badRequest, notFound } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { assertAsSeen } from '../../platform/as-seen.ts';
+import { isSameDefinition, type GoalDefinition, type GoalKind } from './definition.ts';
+
+/** Goals of a workspace that are not archived: every product event is held against all of them. */
+const MAX_ACTIVE_GOALS = 200;
+/** Goals that a list shows, archived ones included. */
+const MAX_LISTED = 1000;
+
+/** A goal with its latest definition. */
+export type Goal = Omit<Row<'goals'>, 'organization_id'> & Columns<'goal_revisions', 'definition'>;
+/** One version of a goal's definition. */
+export type GoalRevision = Columns<'goal_revisions', 'revision' | 'definition' | 'created_at' | 'created_by'>;
+
+const GOALS = `select g.id, g.name, g.kind, g.is_primary, g.revision, g.archived_at, g.created_at, g.updated_at, r.definition
+  from goals g join goal_revisions r on r.goal_id = g.id and r.revision = g.revision where g.organization_id = :org`;
+
+/** The goals of the workspace, newest first. */
+export async function listGoals(ctx: Ctx, filter: { includeArchived: boolean }): Promise<Goal[]> {
+  return reader(ctx).sql<Goal>(`${GOALS} and (:archived or g.archived_at is null) order by g.id desc limit :limit`, {
+    archived: filter.includeArchived,
+    limit: MAX_LISTED,
+  });
+}
+
+/**
+ * A goal with every version of its definition, the latest first.
+ * @throws AppError not_found
+ */
+export async function getGoal(ctx: Ctx, id: string): Promise<{ goal: Goal; revisions: GoalRevision[] }> {
+  const org = reader(ctx);
+  const goal = await findGoal(org, id);
+  const revisions = await org.sql<GoalRevision>(
+    `select revision, definition, created_at, created_by from goal_revisions
+     where organization_id = :org and goal_id = :id order by revision desc`,
+    { id },
+  );
+  return { goal, revisions };
+}
+
+/**
+ * Defines a goal. A primary goal takes the place of the primary goal of its stage, which stays as one that is not primary; a custom goal
+ * takes nobody's place. It counts events that are received from now on; a replay counts earlier ones.
+ * @throws AppError bad_request when the workspace has as many goals as it may
+ */
+export async function createGoal(
+  ctx: Ctx,
+  input: { name: string; kind: GoalKind; isPrimary: boolean; definition: GoalDefinition },
+): Promise<Goal> {
+  return transact(ctx, async (tx) => {
+    const now = await lockGoals(ctx, tx);
+    await assertRoom(tx);
+    const id = newId();
+    const demoted = input.isPrimary ? await demotePrimary(tx, input.kind, id) : null;
+    await tx.org.insert('goals', {
+      id,
+      name: input.name,
+      kind: input.kind,
+      is_primary: input.isPrimary,
+      revision: 1,
+      created_at: now,
+      updated_at: now,
+    });
+    await addRevision(tx, now, id, 1, input.definition);
+    tx.audit({
+      action: 'create',
+      entityType: 'goal',
+      entityId: id,
+      changes: {
+        name: input.name,
+        kind: input.kind,
+        is_primary: input.isPrimary,
+        event_name: input.definition.event_name,
+      },
+      ...(demoted ? { metadata: { demoted_goal_id: demoted } } : {}),
+    });
+    return findGoal(tx.org, id);
+  });
+}
+
+/**
+ * Changes a goal; its stage cannot change. Another definition is a new revision, which counts for events that are received from now on; a new
+ * name or primacy is none. A replay that is under way ends with `goal_changed` when the definition changes.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, conflict when it is archived, or has another `updated_at` by now
+ */
+export async function updateGoal(
+  ctx: Ctx,
+  id: string,
+  edit: { name?: string | undefined; isPrimary?: boolean | undefined; definition?: GoalDefinition | undefined },
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+): Promise<Goal> {
+  return transact(ctx, async (tx) => {
+    const now = await lockGoals(ctx, tx);
+    const goal = await lockGoal(tx, id);
+    assertAsSeen('The goal', goal.updated_at, expectedUpdatedAt);
+    const { name = goal.name, isPrimary = goal.is_primary } = edit;
+    const definition =
+      edit.definition && !isSameDefinition(edit.definition, goal.definition) ? edit.definition : undefined;
+    const demoted = isPrimary && !goal.is_primary ? await demotePrimary(tx, goal.kind, id) : null;
+    const revision = goal.revision + (definition ? 1 : 0);
+    if (definition) await addRevision(tx, now, id, revision, definition);
+    await tx.org.table('goals').where({ id }).update({ name, is_primary: isPrimary, revision, updated_at: now });
+    tx.audit({
+      action: 'update',
+      entityType: 'goal',
+      entityId: id,
+      changes: {
+        fields: Object.keys(edit).filter((field) => edit[field as keyof typeof edit] !== undefined),
+        revision,
+      },
+      ...(demoted ? { metadata: { demoted_goal_id: demoted } } : {}),
+    });
+    return findGoal(tx.org, id);
+  });
+}
+
+/**
+ * Archives a goal: it matches no further events and is primary no more; its conversions stay. Archiving it again changes nothing.
+ * @throws AppError not_found
+ */
+export async function archiveGoal(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const archived = isUuid(id)
+      ? await tx.org
+          .table('goals')
+          .where({ id })
+          .whereNull('archived_at')
+          .update({ archived_at: tx.now, is_primary: false, updated_at: tx.now })
+      : 0;
+    if (archived > 0) tx.audit({ action: 'archive', entityType: 'goal', entityId: id });
+    else await findGoal(tx.org, id);
+  });
+}
+
+/**
+ * A goal of the organization, archived or not.
+ * @throws AppError not_found
+ */
+export async function findGoal(org: OrgScope, id: string): Promise<Goal> {
+  const [goal] = isUuid(id) ? await org.sql<Goal>(`${GOALS} and g.id = :id`, { id }) : [];
+  if (!goal) throw notFound('Goal');
+  return goal;
+}
+
+/**
+ * A goal that is not archived, locked until the transaction ends.
+ * @throws AppError not_found, conflict when it is archived
+ */
+export async function lockGoal(tx: Tx, id: string): Promise<Goal> {
+  const [goal] = isUuid(id) ? await tx.org.sql<Goal>(`${GOALS} and g.id = :id for update of g`, { id }) : [];
+  if (!goal) throw notFound('Goal');
+  if (goal.archived_at)
+    throw new AppError('conflict', 'The goal is archived', { fix: 'Define a new goal with POST /v1/goals.' });
+  return goal;
+}
+
+/** The lock of the goals of a workspace: who changes them holds it, who holds events against them shares it. */
+export function goalsOf(tx: Tx): string {
+  return `goals/${tx.org.organizationId}`;
+}
+
+/**
+ * Serializes changes of the goals of a workspace: of two that become primary at once, the second demotes the first. Goals are locked in the order of
+ * their ids, as the reaction to events locks them, so that the two cannot deadlock.
+ * @returns the moment from which a definition counts: later than every event that was held against the one before, however long this has waited
+ */
+async function lockGoals(ctx: Ctx, tx: Tx): Promise<Date> {
+  await Promise.all([
+    tx.org.lock(goalsOf(tx)),
+    tx.org.sql(
+      'select id from goals where organization_id = :org and archived_at is null order by id for no key update',
+    ),
+  ]);
+  return ctx.clock.now();
+}
+
+async function assertRoom(tx: Tx): Promise<void> {
+  const [row] = await tx.org.sql<{ count: number }>(
+    'select count(*) from goals where organization_id = :org and archived_at is null',
+  );
+  if (row!.count >= MAX_ACTIVE_GOALS)
+    throw badRequest(`A workspace has at most ${MAX_ACTIVE_GOALS} goals that are not archived`, [
+      { path: 'body', message: `Already ${MAX_ACTIVE_GOALS}; archive one with DELETE /v1/goals/:id` },
+    ]);
+}
+
+/** Makes the primary goal of a stage, if there is another, one that is not primary. Returns its id. */
+async function demotePrimary(tx: Tx, kind: GoalKind, exceptId: string): Promise<string | null> {
+  if (kind === 'custom') return null;
+  const [demoted] = await tx.org.sql<{ id: string }>(
+    `update goals set is_primary = false, updated_at = :now
+     where organization_id = :org and kind = :kind and is_primary and archived_at is null and id <> :id returning id`,
+    { kind, id: exceptId, now: tx.now },
+  );
+  return demoted?.id ?? null;
+}
+
+async function addRevision(
+  tx: Tx,
+  now: Date,
+  goalId: string,
+  revision: number,
+  definition: GoalDefinition,
+): Promise<void> {
+  await tx.org.insert('goal_revisions', {
+    goal_id: goalId,
+    revision,
+    definition: json(definition),
+    created_at: now,
+    created_by: tx.actor.userId,
+  });
+}

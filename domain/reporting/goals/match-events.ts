@@ -1,0 +1,147 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { announcePeople, recordConversions, type NewConversion } from './convert.ts';
+import type { GoalDefinition } from './definition.ts';
+import { goalsOf } from './goals.ts';
+import { meetsDefinition, valueOf } from './match.ts';
+import { withPeople } from './people.ts';
+
+/** A stored product event. */
+interface StoredEvent extends Columns<
+  'product_events',
+  'id' | 'name' | 'data' | 'received_at' | 'person_id' | 'contact_id'
+> {
+  /** As PostgreSQL writes it. */
+  occurred_at: string;
+}
+
+/** A version of a goal's definition. */
+type Revision = Columns<'goal_revisions', 'goal_id' | 'revision' | 'created_at'> & { definition: GoalDefinition };
+
+/**
+ * Makes conversions of stored product events: of each event and each goal that is not archived, by the definition that was in force when the event was
+ * received. An event counts once for a goal, also when this is called again for it, or late. Events that are gone are passed over.
+ */
+export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<void> {
+  const [, events] = await Promise.all([
+    // Sent ahead: a goal that is being made waits for this, or is seen by it.
+    tx.org.lock(goalsOf(tx), { isShared: true }),
+    readEvents(tx, eventIds),
+  ]);
+  if (events.length === 0) return;
+  const revisions = await lockRevisions(tx, events);
+  if (revisions.size === 0) return;
+  const replays = await readReplays(tx, [...revisions.keys()], events);
+  const matches = events.flatMap((event) =>
+    [...revisions].flatMap(([goalId, all]) => {
+      const revision = inForce(all, event, replays.get(goalId) ?? []);
+      return revision && meetsDefinition(revision.definition, event) ? [toMatch(event, revision)] : [];
+    }),
+  );
+  const recorded = await recordConversions(tx, await withPeople(tx, matches));
+  announcePeople(
+    tx,
+    recorded.map(({ personId }) => personId),
+  );
+}
+
+/** The events of which a goal might be reached. */
+function readEvents(tx: Tx, eventIds: readonly string[]): Promise<StoredEvent[]> {
+  return tx.org.sql<StoredEvent>(
+    `select e.id, e.name, e.data, e.received_at, e.person_id, e.contact_id, cast(e.occurred_at as text) as occurred_at
+     from product_events e
+     where e.organization_id = :org and e.id = any(cast(:ids as uuid[])) and exists (
+       select from goals g join goal_revisions r on r.goal_id = g.id
+       where g.organization_id = :org and g.archived_at is null and r.definition ->> 'event_name' = e.name)
+     order by e.id`,
+    { ids: eventIds },
+  );
+}
+
+/**
+ * By goal, the definitions that can be in force for the events, the latest first. Until the transaction ends the goals stay as they are, and no page
+ * of their replays is done: a later one sees what this one stored, and this one how far the replays are.
+ */
+async function lockRevisions(tx: Tx, events: readonly StoredEvent[]): Promise<Map<string, Revision[]>> {
+  const received = events.map((event) => event.received_at.getTime());
+  const bindings = { names: [...new Set(events.map(({ name }) => name))], earliest: new Date(Math.min(...received)) };
+  const [, revisions] = await Promise.all([
+    tx.org.sql(
+      `select g.id from goals g where g.organization_id = :org and g.archived_at is null and exists (
+         select from goal_revisions r where r.goal_id = g.id and r.definition ->> 'event_name' = any(cast(:names as text[])))
+       order by g.id for share`,
+      bindings,
+    ),
+    tx.org.sql<Revision>(
+      `select r.goal_id, r.revision, r.created_at, r.definition from goals g join goal_revisions r on r.goal_id = g.id
+       where g.organization_id = :org and g.archived_at is null
+         and exists (select from goal_revisions n where n.goal_id = g.id and n.definition ->> 'event_name' = any(cast(:names as text[])))
+         and not exists (select from goal_revisions n where n.goal_id = r.goal_id and n.revision > r.revision and n.created_at <= :earliest)
+       order by r.goal_id, r.revision desc`,
+      bindings,
+    ),
+  ]);
+  return byGoal(revisions);
+}
+
+type Replayed = Columns<'goal_replays', 'goal_id' | 'goal_revision'> & { event_id: string };
+
+/**
+ * Replays that have passed some of the events, by goal: what such a replay decided is not decided again by an earlier definition. One that was cancelled, or
+ * ended because the goal was changed, says nothing about the events after its place.
+ */
+async function readReplays(
+  tx: Tx,
+  goalIds: string[],
+  events: readonly StoredEvent[],
+): Promise<Map<string, Replayed[]>> {
+  const rows = await tx.org.sql<Replayed>(
+    `select r.goal_id, r.goal_revision, e.id as event_id
+     from goal_replays r join product_events e on e.organization_id = r.organization_id and e.id = any(cast(:events as uuid[]))
+       and e.occurred_at >= r.from_at and e.occurred_at < r.to_at
+       and (r.state = 'completed' or (e.occurred_at, e.id) <= (r.cursor_at, r.cursor_id))
+     where r.organization_id = :org and r.goal_id = any(cast(:goals as uuid[])) and r.started_at is not null`,
+    { goals: goalIds, events: events.map(({ id }) => id) },
+  );
+  return byGoal(rows);
+}
+
+/** The definition by which an event counts: that of a replay that has passed it, or the one of when it was received. */
+function inForce(
+  revisions: readonly Revision[],
+  event: StoredEvent,
+  replays: readonly Replayed[],
+): Revision | undefined {
+  const replayed = Math.max(
+    0,
+    ...replays.filter((each) => each.event_id === event.id).map((each) => each.goal_revision),
+  );
+  return revisions.find(
+    ({ revision, created_at: createdAt }) => revision <= replayed || createdAt.getTime() <= event.received_at.getTime(),
+  );
+}
+
+function toMatch(
+  event: StoredEvent,
+  { goal_id: goalId, revision, definition }: Revision,
+): Omit<NewConversion, 'personId'> & { personId: string | null } {
+  return {
+    goalId,
+    revision,
+    eventId: event.id,
+    occurredAt: event.occurred_at,
+    personId: event.person_id,
+    contactId: event.contact_id,
+    ...valueOf(definition, event.data),
+  };
+}
+
+function byGoal<R extends { goal_id: string }>(rows: readonly R[]): Map<string, R[]> {
+  const groups = new Map<string, R[]>();
+  for (const row of rows) {
+    const group = groups.get(row.goal_id);
+    if (group) group.push(row);
+    else groups.set(row.goal_id, [row]);
+  }
+  return groups;
+}

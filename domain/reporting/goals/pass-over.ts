@@ -1,0 +1,107 @@
+import { isDatabaseAway } from '../../../db/errors.ts';
+import { errorKind } from '../../../lib/error-report.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { ReplayTurn } from '../../../workflows/goal-replay/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { addDeadLetter, REPLAY_EVENT } from '../../platform/dead-letters.ts';
+import type { Place } from './compare.ts';
+import { advance, beginPage, doPage, PAGE_EVENTS, replayPage, type OpenReplay } from './replay-page.ts';
+import { readPassedOver } from './passed-over.ts';
+
+/** Events that a replay passes over at most: where more fail it is not they that are at fault. */
+const MAX_PASSED_OVER = 20;
+/** How often an event has to fail by itself: a deadlock, or a time limit on a busy machine, fails once. */
+const TRIES = 3;
+
+/**
+ * Takes a replay whose next page keeps failing on: does what comes before the event that fails, and passes over that one, which is listed with the replay and
+ * as a dead letter. It is passed over only together with a next event that does not fail: where none can be done the fault is not in the events, and nothing changes.
+ * @param limit events of the page that fails
+ * @returns what the replay does next; undefined when it cannot go on
+ * @throws the error of a database that cannot be reached
+ */
+export async function passOverEvents(ctx: Ctx, replayId: string, limit = PAGE_EVENTS): Promise<ReplayTurn | undefined> {
+  const ended = await reachFailing(ctx, replayId, limit);
+  if (ended) return ended;
+  let error: unknown;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const done = await attempt(() => replayPage(ctx, replayId, 1));
+    if ('turn' in done) return done.turn;
+    ({ error } = done);
+  }
+  for (let count = 1; count <= MAX_PASSED_OVER; count += 1) {
+    const done = await attempt(() => transact(ctx, (tx) => passOver(tx, replayId, count, error)));
+    if ('turn' in done) return done.turn;
+  }
+  return undefined;
+}
+
+/** Does the events of the next page that come before the first one that fails, by halves of those among which it is. Says so when the replay is over. */
+async function reachFailing(ctx: Ctx, replayId: string, limit: number): Promise<ReplayTurn | undefined> {
+  for (let among = limit; among > 1;) {
+    const half = Math.floor(among / 2);
+    const done = await attempt(() => replayPage(ctx, replayId, half));
+    if ('turn' in done && done.turn.kind === 'done') return done.turn;
+    among = 'turn' in done ? among - half : half;
+  }
+  return undefined;
+}
+
+async function attempt<T>(work: () => Promise<T>): Promise<{ turn: T } | { error: unknown }> {
+  try {
+    return { turn: await work() };
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    return { error };
+  }
+}
+
+/** Passes over the next events and does the one after them, in one transaction. Undefined when there are not so many, or it would be too many. */
+async function passOver(tx: Tx, replayId: string, count: number, error: unknown): Promise<ReplayTurn | undefined> {
+  const begun = await beginPage(tx, replayId);
+  if ('ended' in begun) return begun.ended;
+  const { replay } = begun;
+  const before = (await readPassedOver(tx.org, [replayId])).get(replayId) ?? [];
+  const places = await nextPlaces(tx, replay, count);
+  const last = places.at(-1);
+  if (!last || places.length < count || before.length + count > MAX_PASSED_OVER) return undefined;
+  for (const { id } of places)
+    await addDeadLetter(tx, {
+      taskId: newId(),
+      taskType: REPLAY_EVENT,
+      payload: { replay_id: replayId, goal_id: replay.goal_id, event_id: id },
+      error: `passed over: it kept failing (${errorKind(error)})`,
+      attempts: TRIES,
+      maxAttempts: TRIES,
+      nextRetryAt: null,
+    });
+  await advance(tx, replayId, last, { scanned: count, added: 0, removed: 0, kept: 0, retained: 0 });
+  const { at: cursor_at, id: cursor_id } = last;
+  return doPage(tx, { ...replay, cursor_at, cursor_id, scanned: replay.scanned + count }, 1);
+}
+
+/** The next events and conversions of a replay, which are not looked into. */
+function nextPlaces(tx: Tx, replay: OpenReplay, count: number): Promise<Place[]> {
+  const after = (at: string, id: string) =>
+    replay.cursor_at === null ? '' : `and (${at}, ${id}) > (cast(:afterAt as timestamptz), cast(:afterId as uuid))`;
+  return tx.org.sql<Place>(
+    `select cast(occurred_at as text) as at, id from (
+       (select occurred_at, id from product_events
+        where organization_id = :org and name = :name and occurred_at >= :from and occurred_at < :to ${after('occurred_at', 'id')}
+        order by occurred_at, id limit :count)
+       union
+       (select occurred_at, event_id from conversions
+        where organization_id = :org and goal_id = :goal and occurred_at >= :from and occurred_at < :to ${after('occurred_at', 'event_id')}
+        order by occurred_at, event_id limit :count)
+     ) next order by occurred_at, id limit :count`,
+    {
+      name: replay.definition.event_name,
+      goal: replay.goal_id,
+      from: replay.from_at,
+      to: replay.to_at,
+      count,
+      ...(replay.cursor_at === null ? {} : { afterAt: replay.cursor_at, afterId: replay.cursor_id! }),
+    },
+  );
+}

@@ -1,0 +1,125 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { ReplayTurn } from '../../../workflows/goal-replay/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { dropDeadLetter, REPLAY } from '../../platform/dead-letters.ts';
+import { compareEvents, type ComparedPage, type Place } from './compare.ts';
+import { announcePeople, deleteConversions, recordConversions, type NewConversion } from './convert.ts';
+import type { GoalDefinition } from './definition.ts';
+import { withPeople } from './people.ts';
+
+/** Events and conversions that one transaction of a replay looks at. */
+export const PAGE_EVENTS = 5000;
+
+/** A replay that is under way, with its goal as it is now. */
+export interface OpenReplay extends Columns<
+  'goal_replays',
+  'id' | 'goal_id' | 'goal_revision' | 'from_at' | 'to_at' | 'cursor_id' | 'scanned' | 'blocked_reason'
+> {
+  /** As PostgreSQL writes it. */
+  cursor_at: string | null;
+  is_current: boolean;
+  definition: GoalDefinition;
+}
+
+/**
+ * Does the next page of a replay: conversions, counts and the place it has reached commit together, so a page that is repeated repeats
+ * nothing. A goal that was edited or archived since ends it as failed with `goal_changed`; a replay that was cancelled, or has ended, is left as it is.
+ */
+export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS): Promise<ReplayTurn> {
+  return transact(ctx, async (tx) => {
+    const begun = await beginPage(tx, replayId);
+    return 'ended' in begun ? begun.ended : doPage(tx, begun.replay, limit);
+  });
+}
+
+/** Locks a replay for a page, and its goal; ends one whose goal was changed. */
+export async function beginPage(tx: Tx, replayId: string): Promise<{ replay: OpenReplay } | { ended: ReplayTurn }> {
+  const replay = await lockReplay(tx, replayId);
+  if (!replay) return { ended: { kind: 'done', why: 'it has ended' } };
+  if (replay.blocked_reason !== null) await dropDeadLetter(tx, REPLAY, replayId);
+  if (replay.is_current) return { replay };
+  await endReplay(tx, replayId, 'failed', 'goal_changed');
+  return { ended: { kind: 'done', why: 'goal_changed' } };
+}
+
+/** Does the next page of a replay that {@link beginPage} has locked. */
+export async function doPage(tx: Tx, replay: OpenReplay, limit: number): Promise<ReplayTurn> {
+  const page = await compareEvents(
+    tx.org,
+    {
+      goalId: replay.goal_id,
+      revision: replay.goal_revision,
+      definition: replay.definition,
+      from: replay.from_at,
+      to: replay.to_at,
+    },
+    replay.cursor_at === null ? null : { at: replay.cursor_at, id: replay.cursor_id! },
+    limit,
+  );
+  await applyPage(tx, replay, page);
+  if (!page.next) {
+    await endReplay(tx, replay.id, 'completed', null);
+    return { kind: 'done', why: 'completed' };
+  }
+  return { kind: 'more', why: `${replay.scanned + page.scanned} events so far, up to ${page.next.at}` };
+}
+
+/**
+ * The replay if it has not ended, locked, and its goal: until the page is done it cannot be changed, and the reaction to events waits, which has to know
+ * whether the page has passed them.
+ */
+async function lockReplay(tx: Tx, id: string): Promise<OpenReplay | undefined> {
+  const [replay] = await tx.org.sql<OpenReplay>(
+    `select p.id, p.goal_id, p.goal_revision, p.from_at, p.to_at, cast(p.cursor_at as text) as cursor_at, p.cursor_id, p.scanned, p.blocked_reason,
+       g.revision = p.goal_revision and g.archived_at is null as is_current, r.definition
+     from goal_replays p join goals g on g.id = p.goal_id
+       join goal_revisions r on r.goal_id = p.goal_id and r.revision = p.goal_revision
+     where p.organization_id = :org and p.id = :id and p.state in ('queued', 'running')
+     for no key update of p, g`,
+    { id },
+  );
+  return replay;
+}
+
+async function applyPage(tx: Tx, replay: OpenReplay, page: ComparedPage): Promise<void> {
+  const wanted = await withPeople(tx, [...page.added, ...page.changed]);
+  const conversions = wanted.map((match): NewConversion => ({
+    ...match,
+    goalId: replay.goal_id,
+    revision: replay.goal_revision,
+  }));
+  const recorded = await recordConversions(tx, conversions);
+  const removed = await deleteConversions(tx, replay.goal_id, page.removed);
+  announcePeople(tx, [...recorded.map(({ personId }) => personId), ...removed]);
+  const added = recorded.filter(({ isNew }) => isNew).length;
+  await advance(tx, replay.id, page.next, {
+    scanned: page.scanned,
+    added,
+    removed: removed.length,
+    // One that the reaction to an event made meanwhile was kept.
+    kept: page.kept + Math.max(0, page.added.length - added),
+    retained: page.retainedWithoutEvent,
+  });
+}
+
+/** Adds to the counts of a replay, and says how far it is where it is not at its end. */
+export async function advance(
+  tx: Tx,
+  id: string,
+  next: Place | null,
+  counts: { scanned: number; added: number; removed: number; kept: number; retained: number },
+): Promise<void> {
+  await tx.org.sql(
+    `update goal_replays set state = 'running', started_at = coalesce(started_at, :now), blocked_reason = null,
+       cursor_at = coalesce(cast(:at as timestamptz), cursor_at), cursor_id = coalesce(cast(:after as uuid), cursor_id),
+       scanned = scanned + :scanned, added = added + :added, removed = removed + :removed, kept = kept + :kept,
+       retained_without_event = retained_without_event + :retained
+     where organization_id = :org and id = :id`,
+    { id, now: tx.now, at: next?.at ?? null, after: next?.id ?? null, ...counts },
+  );
+}
+
+async function endReplay(tx: Tx, id: string, state: 'completed' | 'failed', error: string | null): Promise<void> {
+  await tx.org.table('goal_replays').where({ id }).update({ state, error, blocked_reason: null, finished_at: tx.now });
+}

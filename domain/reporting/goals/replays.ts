@@ -1,0 +1,245 @@
+import type { Row } from '../../../db/rows.ts';
+import { across } from '../../../db/across.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { signalOpen, start } from '../../../temporal/dispatch.ts';
+import { goalReplayWorkflow } from '../../../workflows/goal-replay/contract.ts';
+import { organizationOf, systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { dropDeadLetter, REPLAY } from '../../platform/dead-letters.ts';
+import { compareEvents, type Comparison, type Place } from './compare.ts';
+import { findGoal, lockGoal, type Goal } from './goals.ts';
+import { findPassedOver, readPassedOver } from './passed-over.ts';
+
+/** Longest range of a replay. */
+const MAX_RANGE_DAYS = 366;
+const LISTED = 20;
+/** Events and conversions that one statement of a preview looks at, and that a preview looks at in all. */
+const PREVIEW_PAGE = 20_000;
+const MAX_PREVIEWED = 2_000_000;
+
+export interface GoalReplay extends Omit<Row<'goal_replays'>, 'organization_id'> {
+  /** Events that kept failing, and were passed over. */
+  passed_over: string[];
+}
+
+/** Times at which events occurred; the end is excluded. */
+export interface ReplayRange {
+  from: Date;
+  to: Date;
+}
+
+/** What a replay would do. */
+export interface ReplayPreview {
+  /** Events that were held against the definition. */
+  scanned: number;
+  wouldAdd: number;
+  wouldRemove: number;
+  wouldKeep: number;
+  /** Conversions whose event was pruned: they stay. */
+  retainedWithoutEvent: number;
+}
+
+/** What is wrong with a range; empty when a replay can have it. */
+export function rangeProblems({ from, to }: Partial<ReplayRange>): Problem[] {
+  if (!from || !to) return [];
+  if (from >= to) return [{ path: 'body.to', message: 'must be after from' }];
+  if (to.getTime() - from.getTime() > MAX_RANGE_DAYS * DAY_MS)
+    return [{ path: 'body.to', message: `is more than ${MAX_RANGE_DAYS} days after from` }];
+  return [];
+}
+
+/**
+ * What a replay of the range would do now. Writes nothing.
+ * @throws AppError not_found; conflict when the goal is archived; bad_request for a range that a replay cannot have, or with more than two million events
+ */
+export async function previewReplay(ctx: Ctx, goalId: string, range: ReplayRange): Promise<ReplayPreview> {
+  refuseFaulty(range);
+  const org = reader(ctx);
+  const goal = await findGoal(org, goalId);
+  if (goal.archived_at) throw archived();
+  const counts: ReplayPreview = { scanned: 0, wouldAdd: 0, wouldRemove: 0, wouldKeep: 0, retainedWithoutEvent: 0 };
+  for await (const page of comparePages(org, comparisonOf(goal, range))) {
+    counts.scanned += page.scanned;
+    counts.wouldAdd += page.added.length;
+    counts.wouldRemove += page.removed.length;
+    counts.wouldKeep += page.kept;
+    counts.retainedWithoutEvent += page.retainedWithoutEvent;
+  }
+  return counts;
+}
+
+/**
+ * Every page of a comparison in its order, for previews.
+ * @throws AppError bad_request after two million events
+ */
+export async function* comparePages(org: OrgScope, comparison: Comparison) {
+  let after: Place | null = null;
+  let seen = 0;
+  do {
+    const page = await compareEvents(org, comparison, after, PREVIEW_PAGE);
+    yield page;
+    after = page.next;
+    seen += PREVIEW_PAGE;
+    if (after && seen >= MAX_PREVIEWED)
+      throw badRequest('There are too many events to preview', [
+        { path: 'body', message: `covers more than ${MAX_PREVIEWED} events; a preview takes a shorter range` },
+      ]);
+  } while (after);
+}
+
+/**
+ * Starts a replay: past events of the range are held against the definition as it is now. `goal-replay/{replayId}` does it, page by page.
+ * @throws AppError not_found; bad_request for the range; conflict when the goal is archived or has a replay that has not ended
+ */
+export async function startReplay(ctx: Ctx, goalId: string, range: ReplayRange): Promise<GoalReplay> {
+  refuseFaulty(range);
+  return transact(ctx, async (tx) => findReplay(tx.org, goalId, await beginReplay(tx, goalId, range)));
+}
+
+/**
+ * Replays a goal at the moment of an event that a replay has passed over, within the caller's transaction.
+ * @param taskId of the dead letter of the event
+ * @returns false when the event or the goal is no more
+ * @throws AppError conflict while the goal has a replay that has not ended
+ */
+export async function replayPassedOver(tx: Tx, taskId: string): Promise<boolean> {
+  const found = await findPassedOver(tx, taskId);
+  if (!found) return false;
+  const { goal_id: goalId, occurred_at: from } = found;
+  await beginReplay(tx, goalId, { from, to: new Date(from.getTime() + 1) });
+  return true;
+}
+
+/** Stores a replay and starts its run. Returns its id. */
+async function beginReplay(tx: Tx, goalId: string, { from, to }: ReplayRange): Promise<string> {
+  const { revision } = await lockGoal(tx, goalId);
+  const id = newId();
+  await tx.org.insert('goal_replays', {
+    id,
+    goal_id: goalId,
+    goal_revision: revision,
+    from_at: from,
+    to_at: to,
+    state: 'queued',
+    created_at: tx.now,
+  });
+  tx.intend(start(goalReplayWorkflow, { organizationId: tx.org.organizationId, replayId: id }));
+  tx.audit({
+    action: 'replay',
+    entityType: 'goal',
+    entityId: goalId,
+    metadata: { replay_id: id, from: from.toISOString(), to: to.toISOString(), revision },
+  });
+  return id;
+}
+
+/**
+ * The 20 most recent replays of a goal.
+ * @throws AppError not_found
+ */
+export async function listReplays(ctx: Ctx, goalId: string): Promise<GoalReplay[]> {
+  const org = reader(ctx);
+  await findGoal(org, goalId);
+  const rows = await org.table('goal_replays').where({ goal_id: goalId }).orderBy('id', 'desc').limit(LISTED);
+  return withPassedOver(org, rows);
+}
+
+/** @throws AppError not_found */
+export async function getReplay(ctx: Ctx, goalId: string, replayId: string): Promise<GoalReplay> {
+  const org = reader(ctx);
+  await findGoal(org, goalId);
+  return findReplay(org, goalId, replayId);
+}
+
+/**
+ * Cancels a replay of a goal for a person, and gives it as it is then. One that was cancelled before stays as it is.
+ * @throws AppError not_found; conflict when it has ended otherwise
+ */
+export async function cancelReplayOf(ctx: Ctx, goalId: string, replayId: string): Promise<GoalReplay> {
+  await getReplay(ctx, goalId, replayId);
+  await cancelReplay(ctx, replayId);
+  const replay = await getReplay(ctx, goalId, replayId);
+  if (replay.state !== 'cancelled')
+    throw new AppError('conflict', 'The replay has ended', {
+      fix: 'What it counted is in its answer. To count otherwise, change the goal and replay again.',
+    });
+  return replay;
+}
+
+/**
+ * Cancels a replay that has not ended: it does no further page; what it has done stays.
+ * @returns false when it has ended
+ * @throws AppError not_found
+ */
+export async function cancelReplay(ctx: Ctx, replayId: string): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    const cancelled = isUuid(replayId)
+      ? await tx.org
+          .table('goal_replays')
+          .where({ id: replayId })
+          .whereIn('state', ['queued', 'running'])
+          .update({ state: 'cancelled', blocked_reason: null, finished_at: tx.now })
+          .returning(['goal_id'])
+      : [];
+    const [replay] = cancelled;
+    if (!replay) return false;
+    await dropDeadLetter(tx, REPLAY, replayId);
+    // A run that waits, as it was blocked, ends now.
+    tx.intend(
+      signalOpen(goalReplayWorkflow, { organizationId: organizationOf(ctx), replayId }, 'retry', { cause: 'operator' }),
+    );
+    tx.audit({
+      action: 'cancel_replay',
+      entityType: 'goal',
+      entityId: replay.goal_id,
+      metadata: { replay_id: replayId },
+    });
+    return true;
+  });
+}
+
+/**
+ * Cancels a replay for the operator, in whichever organization it is.
+ * @returns false when it has ended or is unknown
+ */
+export async function cancelReplayById(deps: Deps, replayId: string): Promise<boolean> {
+  const [row] = isUuid(replayId)
+    ? await across(deps.db, 'operator').sql<{ organization_id: string }>(
+        'select organization_id from goal_replays where id = :replayId',
+        { replayId },
+      )
+    : [];
+  return row !== undefined && cancelReplay(systemCtx(deps, row.organization_id, 'heron goal-replay'), replayId);
+}
+
+/** What a replay of a goal compares. */
+function comparisonOf(goal: Goal, range: ReplayRange): Comparison {
+  return { goalId: goal.id, revision: goal.revision, definition: goal.definition, ...range };
+}
+
+async function findReplay(org: OrgScope, goalId: string, id: string): Promise<GoalReplay> {
+  const row = isUuid(id) ? await org.table('goal_replays').where({ id, goal_id: goalId }).first() : undefined;
+  if (!row) throw notFound('Replay');
+  const [replay] = await withPassedOver(org, [row]);
+  return replay!;
+}
+
+async function withPassedOver(org: OrgScope, rows: readonly Omit<GoalReplay, 'passed_over'>[]): Promise<GoalReplay[]> {
+  const passedOver = await readPassedOver(
+    org,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => ({ ...row, passed_over: passedOver.get(row.id) ?? [] }));
+}
+
+function refuseFaulty(range: ReplayRange): void {
+  const problems = rangeProblems(range);
+  if (problems.length > 0) throw badRequest('The range cannot be replayed', problems);
+}
+
+function archived(): AppError {
+  return new AppError('conflict', 'The goal is archived', { fix: 'Define a new goal with POST /v1/goals.' });
+}

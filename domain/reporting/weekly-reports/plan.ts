@@ -1,0 +1,66 @@
+import { DateTime } from 'luxon';
+import { across } from '../../../db/across.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { newId } from '../../../lib/ids.ts';
+import { start } from '../../../temporal/dispatch.ts';
+import { weeklyReportWorkflow } from '../../../workflows/weekly-report/contract.ts';
+import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
+import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+
+/** When a report leaves, by the clock of the workspace, on Monday; and how long an installation that was down still sends it. */
+const LEAVES_AT_HOUR = 8;
+const LATE_HOURS = 48;
+
+/** A week that has ended: from Monday 00:00 to the next by the clock of a time zone. */
+export interface Week {
+  /** Its Monday, YYYY-MM-DD. */
+  week: string;
+  from: Date;
+  to: Date;
+}
+
+/** The week to report now, or undefined where it is not Monday morning, or no more than two days later. */
+export function weekDue(now: Date, timezone: string): Week | undefined {
+  const local = DateTime.fromJSDate(now, { zone: timezone });
+  const monday = local.startOf('week');
+  const leaves = monday.set({ hour: LEAVES_AT_HOUR });
+  if (local < leaves || local >= leaves.plus({ hours: LATE_HOURS })) return undefined;
+  const from = monday.minus({ weeks: 1 });
+  return { week: from.toISODate()!, from: from.toJSDate(), to: monday.toJSDate() };
+}
+
+/** The week before the one that begins at a moment, as its own report counts it: where the clocks change it is an hour longer or shorter. */
+export function weekBefore(from: Date, timezone: string): { from: Date; to: Date } {
+  return { from: DateTime.fromJSDate(from, { zone: timezone }).minus({ weeks: 1 }).toJSDate(), to: from };
+}
+
+/**
+ * Makes the report of every workspace that wants one and whose Monday morning it is, and starts its run in the same transaction. A week is
+ * reported once, however often and by however many processes this is called.
+ * @returns how many reports were made
+ * @throws AggregateError when those of some workspaces could not be made, once the others were
+ */
+export async function planWeeklyReports(deps: Deps): Promise<number> {
+  const now = deps.clock.now();
+  const wanting = await across(deps.db, 'maintenance').sql<{ id: string; timezone: string }>(
+    `select o.id, o.timezone from organizations o
+     where o.weekly_report and not exists (select from weekly_reports r where r.organization_id = o.id and r.created_at > :since) order by o.id`,
+    { since: new Date(now.getTime() - 4 * DAY_MS) },
+  );
+  let made = 0;
+  await eachByItself(deps, wanting, async ({ id, timezone }) => {
+    const due = weekDue(now, timezone);
+    if (!due) return;
+    made += await transact(systemCtx(deps, id, 'weekly-reports/plan'), async (tx) => {
+      const rows = await tx.org.sql<{ id: string }>(
+        `insert into weekly_reports (id, organization_id, week, from_at, to_at, created_at)
+         values (:id, :org, :week, :from, :to, :now) on conflict (organization_id, week) do nothing returning id`,
+        { id: newId(), ...due, now },
+      );
+      for (const { id: reportId } of rows) tx.intend(start(weeklyReportWorkflow, { organizationId: id, reportId }));
+      return rows.length;
+    });
+  });
+  return made;
+}

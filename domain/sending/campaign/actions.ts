@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { dealFields, rowId, taskFields, taskTypeName } from './crm-actions.ts';
+
+const OUTPUT_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+const EVENT_NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
+/** Minutes that a step may wait at most: a year. */
+export const MAX_WAIT_MINUTES = 366 * 24 * 60;
+/** Minutes after which a wait for an event times out at the earliest. Fractions are for trying a campaign out. */
+const MIN_TIMEOUT_MINUTES = 0.1;
+
+/** Name under which later steps find the answer of an app, or the data of an event. */
+export const outputKey = z
+  .string()
+  .regex(OUTPUT_KEY, 'must be a name of letters, digits and underscores, at most 64 characters');
+
+/** Path below the base URL of an app connection. */
+export const appPath = z
+  .string()
+  .max(2048)
+  .regex(/^\/[^\s]*$/, 'must be a path that starts with /');
+
+/** Name of a product event. */
+export const eventName = z.string().max(120).regex(EVENT_NAME, 'must be dot-separated segments of a-z, 0-9, _ and -');
+
+const MERGE_FIELDS = 'May use the merge fields of emails';
+
+/**
+ * What a step that is not an email does. `app_action` asks the customer's app, the waits take time, the rest act at
+ * once.
+ */
+export const stepActionSchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('app_action'),
+    app_connection_id: z.uuid(),
+    path: appPath,
+    /** The answer is stored as .App.<output_key>. */
+    output_key: outputKey,
+    /** Sent to the app; strings in it may use merge fields. */
+    inputs: z.record(z.string(), z.unknown()).default({}),
+  }),
+  z.strictObject({
+    type: z.literal('wait_for_event'),
+    wait_event_name: eventName,
+    /** Null waits without an end. */
+    timeout_minutes: z.number().min(MIN_TIMEOUT_MINUTES).max(MAX_WAIT_MINUTES).nullable().default(null),
+    on_timeout: z.enum(['continue', 'stop']).default('continue'),
+    /** The event's data is stored as .App.<output_key>. */
+    output_key: outputKey.optional(),
+  }),
+  z.strictObject({ type: z.literal('wait'), wait_minutes: z.int().min(1).max(MAX_WAIT_MINUTES) }),
+  z.strictObject({ type: z.literal('add_tag'), category_id: z.uuid() }),
+  z.strictObject({ type: z.literal('remove_tag'), category_id: z.uuid() }),
+  z.strictObject({ type: z.literal('unsubscribe') }),
+  z.strictObject({ type: z.literal('notify'), message: z.string().max(2000).default('') }),
+  z.strictObject({
+    type: z.literal('create_task'),
+    ...taskFields(MERGE_FIELDS),
+    task_type: taskTypeName
+      .optional()
+      .meta({ description: 'Name of a task type of the workspace; the first one without it' }),
+  }),
+  z.strictObject({ type: z.literal('create_deal'), ...dealFields(MERGE_FIELDS) }),
+  /** Of the newest open deal of the contact. */
+  z.strictObject({ type: z.literal('move_deal_stage'), stage_id: rowId }),
+  z.strictObject({ type: z.literal('run_automation'), automation_id: z.uuid() }),
+  z.strictObject({ type: z.literal('end') }),
+]);
+
+export type StepAction = z.output<typeof stepActionSchema>;

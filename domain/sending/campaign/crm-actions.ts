@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import type { Problem } from '../../../lib/errors.ts';
+import { exactMinorUnits, isCurrency } from '../../../lib/money.ts';
+
+export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
+
+/** What a deal without a currency is in. */
+export const DEFAULT_CURRENCY = 'USD';
+
+/** An id of a row, in the form in which rows have it: others are compared with it. */
+export const rowId = z.uuid().toLowerCase();
+/** Name of a task type of the workspace. */
+export const taskTypeName = z.string().min(1).max(60);
+
+/**
+ * What an automation or a step of a campaign says of a task, but for its type: that has a name of its own in a step.
+ * @param values what the texts may use
+ */
+export function taskFields(values: string) {
+  return {
+    title: template(255, values),
+    description: template(5000, values).optional(),
+    priority: z.enum(TASK_PRIORITIES).default('medium'),
+    due_in_days: z.int().min(0).max(365).optional(),
+    assigned_to: rowId.optional(),
+  };
+}
+
+/**
+ * What an automation or a step of a campaign says of a deal.
+ * @param values what its name may use
+ */
+export function dealFields(values: string) {
+  return {
+    name: template(255, values),
+    pipeline_id: rowId,
+    stage_id: rowId,
+    value: z.number().min(0).max(1e12).optional(),
+    currency: z.string().refine(isCurrency, 'must be an ISO 4217 code').optional(),
+    assigned_to: rowId.optional(),
+  };
+}
+
+function template(max: number, values: string) {
+  return z.string().min(1).max(max).meta({ description: values });
+}
+
+/** What every workspace starts with; the first is the type of a task that names none. */
+export const FIRST_TASK_TYPES = [
+  { name: 'To-do', color: '#64748b' },
+  { name: 'Call', color: '#0ea5e9' },
+  { name: 'Email', color: '#8b5cf6' },
+  { name: 'Meeting', color: '#16a34a' },
+  { name: 'Follow-up', color: '#f59e0b' },
+] as const;
+
+/** The task types of a workspace in their order; before anybody has listed them, those that they will be. */
+export async function readTaskTypes(org: OrgScope): Promise<readonly { name: string }[]> {
+  const types = await org.sql<{ name: string | null }>(
+    `select t.name from crm_seeds s left join crm_task_types t on t.organization_id = s.organization_id
+     where s.organization_id = :org order by t.position, t.id`,
+  );
+  return types.length === 0 ? FIRST_TASK_TYPES : types.flatMap(({ name }) => (name === null ? [] : [{ name }]));
+}
+
+/** Whether a name is that of a task type: in any case. */
+export function isTaskTypeNamed(type: { name: string }, name: string): boolean {
+  return type.name.toLowerCase() === name.toLowerCase();
+}
+
+/** Problems of names that no task type of the workspace has. */
+export async function taskTypeProblems(
+  org: OrgScope,
+  named: readonly { path: string; name: string }[],
+): Promise<Problem[]> {
+  return named.length === 0 ? [] : unknownTaskTypes(await readTaskTypes(org), named);
+}
+
+/** As {@link taskTypeProblems}, of types that have been read. */
+export function unknownTaskTypes(
+  types: readonly { name: string }[],
+  named: readonly { path: string; name: string }[],
+): Problem[] {
+  const known = types.map((type) => type.name).join(', ');
+  const message = known === '' ? 'There are no task types' : `is none of ${known}`;
+  return named
+    .filter(({ name }) => !types.some((type) => isTaskTypeNamed(type, name)))
+    .map(({ path }) => ({ path, message }));
+}
+
+/** A deal that is to be made, with the path under which its problems are named. */
+export interface DealToMake {
+  path: string;
+  pipeline_id: string;
+  stage_id: string;
+  value?: number | undefined;
+  currency?: string | undefined;
+}
+
+/** Deals that could never be made: their stage is of another pipeline, or their currency has no such amount. Ids of nothing are not looked for. */
+export async function dealProblems(org: OrgScope, deals: readonly DealToMake[]): Promise<Problem[]> {
+  if (deals.length === 0) return [];
+  const stages = await org.sql<{ id: string; pipeline_id: string }>(
+    'select id, pipeline_id from crm_stages where organization_id = :org and id = any(cast(:ids as uuid[]))',
+    { ids: deals.map((deal) => deal.stage_id) },
+  );
+  return deals.flatMap(({ path, pipeline_id: pipeline, stage_id: stage, value, currency = DEFAULT_CURRENCY }) => {
+    const place = stages.find(({ id }) => id === stage.toLowerCase());
+    const isElsewhere = place !== undefined && place.pipeline_id !== pipeline.toLowerCase();
+    const isNoAmount = value !== undefined && exactMinorUnits(value, currency) === null;
+    return [
+      ...(isElsewhere ? [{ path: `${path}.stage_id`, message: 'is a stage of another pipeline' }] : []),
+      ...(isNoAmount ? [{ path: `${path}.value`, message: `is no amount of ${currency}` }] : []),
+    ];
+  });
+}

@@ -1,0 +1,176 @@
+import type { CampaignRow } from '../../../db/models/campaign.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { effectiveSettings } from '../outreach-settings.ts';
+import { hasSender } from './sender-pool.ts';
+import { stepErrors } from './step-findings.ts';
+import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
+import { readWritten, type Written } from './written.ts';
+
+export interface LaunchOptions {
+  now: Date;
+  /** The caller accepts the projected bounce rate. */
+  acknowledgeListRisk?: boolean;
+  /** A restart by the platform finds nothing to send where a person's start would wait for leads. */
+  byPlatform?: boolean;
+}
+
+/** How a campaign's unfinished leads stand with address verification. */
+interface LeadCounts {
+  open: number;
+  invalid: number;
+  risky: number;
+  unknown: number;
+  valid: number;
+}
+
+/** Below this many leads a bounce rate says nothing. */
+const RISK_MIN_LEADS = 50;
+/** Assumed bounce rates of unverified and of risky addresses, when the list itself gives no better estimate. */
+const UNVERIFIED_BOUNCE_RATE = 0.02;
+const RISKY_BOUNCE_RATE = 0.2;
+/** Verified addresses needed before their invalid share is believed for the rest of the list. */
+const VERIFIED_SAMPLE = 20;
+
+/**
+ * Whether address verification keeps a contact from being mailed: invalid addresses always, risky ones unless the
+ * campaign allows them (`risky_emails`). An address not verified yet is not refused.
+ */
+export function refusedByVerification(status: string, { riskyAllowed }: { riskyAllowed: boolean }): boolean {
+  return status === 'invalid' || (status === 'risky' && !riskyAllowed);
+}
+
+/**
+ * Why a campaign may not start now, or null: campaign_invalid, empty_step_body, campaign_no_mailbox, no_leads,
+ * no_remaining_leads, leads_undeliverable, list_bounce_risk.
+ */
+export async function launchRefusal(
+  org: OrgScope,
+  campaign: CampaignRow,
+  options: LaunchOptions,
+): Promise<AppError | null> {
+  const written = await readWritten(org, campaign.id);
+  return (
+    copyRefusal(campaign, options.now, written) ??
+    (await stepsRefusal(org, campaign, written)) ??
+    (await poolRefusal(org, campaign)) ??
+    (await leadsRefusal(org, campaign, options))
+  );
+}
+
+/** Every reason at once why a person's start would be refused now, but errors of steps, which {@link stepErrors} lists; see {@link launchRefusal}. */
+export async function launchRefusals(
+  org: OrgScope,
+  campaign: CampaignRow,
+  now: Date,
+  written: Written,
+): Promise<AppError[]> {
+  const [pool, leads] = await Promise.all([poolRefusal(org, campaign), leadsRefusal(org, campaign, { now })]);
+  return [copyRefusal(campaign, now, written), pool, leads].filter((refusal) => refusal !== null);
+}
+
+function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppError | null {
+  if (campaign.end_date !== null && campaign.end_date <= now) {
+    return new AppError('campaign_invalid', 'The end date of the campaign has passed', {
+      problems: [{ path: 'end_date', message: 'must be in the future' }],
+      fix: 'Move or clear end_date with PATCH /v1/campaigns/:id.',
+    });
+  }
+  if (written.steps.length === 0) {
+    return new AppError('campaign_invalid', 'The campaign has no steps', {
+      fix: 'Add one with POST /v1/campaigns/:id/steps.',
+    });
+  }
+  const empty = stepsWithoutText(written);
+  if (empty.length > 0) {
+    return new AppError('empty_step_body', 'An email step has no text', {
+      problems: empty.map((id) => ({ path: `steps.${id}.body_plain`, message: 'both bodies are empty' })),
+      fix: 'Write body_plain or body_html with PATCH /v1/campaigns/:id/steps/:sid.',
+    });
+  }
+  const nameless = stepsWithoutSubject(written);
+  if (nameless.length > 0) {
+    return new AppError('campaign_invalid', 'An email that begins a conversation has no subject', {
+      problems: nameless.map((id) => ({ path: `steps.${id}.subject`, message: 'needed, also in each active variant' })),
+      fix: 'Write subject with PATCH /v1/campaigns/:id/steps/:sid.',
+    });
+  }
+  return null;
+}
+
+/** What validation calls an error of a step: broken copy, links, connections. */
+async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
+  const errors = await stepErrors(org, campaign, written);
+  if (errors.length === 0) return null;
+  return new AppError('campaign_invalid', 'A step of the campaign has an error', {
+    problems: errors.map(({ stepId, message }) => ({ path: `steps.${stepId}`, message })),
+    fix: 'Mend the steps; POST /v1/campaigns/:id/validate lists what is wrong with them.',
+  });
+}
+
+async function poolRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppError | null> {
+  if (await hasSender(org, campaign)) return null;
+  return new AppError('campaign_no_mailbox', 'The campaign has no active mailbox to send from', {
+    fix: 'Connect a mailbox, choose senders with PUT /v1/campaigns/:id/senders, or change the mailbox tags.',
+  });
+}
+
+async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: LaunchOptions): Promise<AppError | null> {
+  const leads = await countLeads(org, campaign.id);
+  if (leads.open === 0) {
+    if (campaign.continuous) return null;
+    if (options.byPlatform) {
+      return new AppError('no_remaining_leads', 'The campaign has no lead left to write to', {
+        fix: 'Add leads, or turn continuous on.',
+      });
+    }
+    if (campaign.had_leads) return null;
+    return new AppError('no_leads', 'The campaign has never had a lead', {
+      fix: 'Add leads with POST /v1/campaigns/:id/leads, or turn continuous on.',
+    });
+  }
+  const refused = leads.invalid + (campaign.risky_emails ? 0 : leads.risky);
+  if (refused === leads.open) {
+    return new AppError('leads_undeliverable', 'Address verification refuses every remaining lead', {
+      fix: 'Verify the contacts again, mark them deliverable, or allow risky_emails.',
+    });
+  }
+  if (options.acknowledgeListRisk || leads.open - refused < RISK_MIN_LEADS) return null;
+  const rate = projectedBounceRate(leads, campaign.risky_emails);
+  const { bounce_pipeline: pipeline } = await effectiveSettings(org, campaign.id);
+  if (rate * 100 <= pipeline.pause_bounce_rate_threshold) return null;
+  return new AppError(
+    'list_bounce_risk',
+    `About ${(rate * 100).toFixed(1)}% of the remaining leads are expected to bounce`,
+    {
+      fix: 'Clean the list, or start again with acknowledge_list_risk = true.',
+    },
+  );
+}
+
+/**
+ * Share (0 to 1) of the sendable leads expected to bounce. Addresses not verified yet are taken to be as bad as the
+ * verified part of the same list, once that part is large enough to tell.
+ */
+function projectedBounceRate(leads: Omit<LeadCounts, 'open'>, riskyEmails: boolean): number {
+  const verified = leads.invalid + leads.risky + leads.valid;
+  const unknownRate =
+    verified >= VERIFIED_SAMPLE ? Math.max(UNVERIFIED_BOUNCE_RATE, leads.invalid / verified) : UNVERIFIED_BOUNCE_RATE;
+  const risky = riskyEmails ? leads.risky : 0;
+  const sendable = leads.valid + leads.unknown + risky;
+  return sendable === 0 ? 0 : (leads.unknown * unknownRate + risky * RISKY_BOUNCE_RATE) / sendable;
+}
+
+async function countLeads(org: OrgScope, campaignId: string): Promise<LeadCounts> {
+  const [row] = await org.sql<LeadCounts>(
+    `select count(*)::int as open,
+       count(*) filter (where c.verification_status = 'invalid')::int as invalid,
+       count(*) filter (where c.verification_status = 'risky')::int as risky,
+       count(*) filter (where c.verification_status = 'unknown')::int as unknown,
+       count(*) filter (where c.verification_status = 'valid')::int as valid
+     from enrollments e join contacts c on c.id = e.contact_id
+     where e.organization_id = :org and e.campaign_id = :id and e.state in ('pending', 'active')`,
+    { id: campaignId },
+  );
+  return row!;
+}

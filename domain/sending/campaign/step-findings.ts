@@ -1,0 +1,334 @@
+import type { CampaignStepRow } from '../../../db/models/campaign-step.ts';
+import type { CampaignRow } from '../../../db/models/campaign.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import type { Problem } from '../../../lib/errors.ts';
+import { formatMessageError } from '../../mail/messages/preview.ts';
+import { inspectSource } from '../../mail/messages/render-source.ts';
+import { parseTemplate } from '../../mail/messages/template.ts';
+import { mergeValues, SAMPLE_CONTACT } from '../../mail/messages/values.ts';
+import { dealProblems, taskTypeProblems } from './crm-actions.ts';
+import { existingIds } from '../../platform/references.ts';
+import type { StepAction } from './actions.ts';
+import {
+  firstStep,
+  graphProblems,
+  factsAfter,
+  matchingBranch,
+  type GraphStep,
+  type Outcome,
+  type StepConditions,
+} from './graph.ts';
+import type { Written, WrittenStep } from './written.ts';
+
+/** One finding; an error prevents a start or makes a step fail, a warning does not. */
+export interface CampaignProblem {
+  code: string;
+  severity: 'error' | 'warning';
+  message: string;
+  fix: string;
+  stepId: string | null;
+}
+
+const STEP_FIX = 'Change the step with PATCH /v1/campaigns/:id/steps/:sid.';
+const COPY = ['subject', 'body_plain', 'body_html'] as const;
+
+/**
+ * What is wrong with the steps of a campaign, all at once: links, actions, copy. An error keeps the campaign from starting.
+ */
+export async function stepFindings(
+  org: OrgScope,
+  campaign: Pick<CampaignRow, 'id'>,
+  written: Written,
+  { warnings = true } = {},
+): Promise<CampaignProblem[]> {
+  return [
+    ...(await shapeProblems(org, written.steps)),
+    ...(await copyProblems(org, campaign, written.steps, warnings)),
+    ...variantProblems(written),
+  ];
+}
+
+/** Those of {@link stepFindings} that keep the campaign from starting. */
+export async function stepErrors(
+  org: OrgScope,
+  campaign: Pick<CampaignRow, 'id'>,
+  written: Written,
+): Promise<CampaignProblem[]> {
+  const found = await stepFindings(org, campaign, written, { warnings: false });
+  return found.filter(({ severity }) => severity === 'error');
+}
+
+async function shapeProblems(org: OrgScope, rows: readonly WrittenStep[]): Promise<CampaignProblem[]> {
+  const steps = rows.map(toGraphStep);
+  const problems: CampaignProblem[] = [];
+  const find = (stepId: string, code: string, severity: CampaignProblem['severity'], message: string, fix: string) =>
+    problems.push({ code, severity, message, fix, stepId });
+  const references = await stepProblems(
+    org,
+    steps.map(({ kind, action, id }) => ({ kind, action, path: id })),
+  );
+  for (const { path, message } of references) {
+    const noConnection = path.endsWith('.app_connection_id');
+    find(
+      path.split('.')[0]!,
+      noConnection ? 'step_no_connection' : 'campaign_invalid',
+      'error',
+      `The step's ${path.slice(path.indexOf('.') + 1)} ${message}`,
+      STEP_FIX,
+    );
+  }
+  for (const { path, message } of graphProblems(steps, ({ id }) => id)) {
+    find(path.split('.')[0]!, 'campaign_invalid', 'error', `A branch of the step ${message}`, STEP_FIX);
+  }
+  const first = firstStep(steps);
+  const reached = first ? new Set([first.id, ...behind(first, steps)]) : new Set<string>();
+  for (const step of steps) {
+    if (!reached.has(step.id))
+      find(step.id, 'step_unreachable', 'warning', 'No branch leads to the step', 'Link a step to it, or delete it.');
+    if (step.action?.type !== 'wait_for_event') continue;
+    if (step.action.timeout_minutes === null) {
+      find(
+        step.id,
+        'wait_unbounded',
+        'warning',
+        'The step waits for its event without an end',
+        'Set timeout_minutes in its action.',
+      );
+    } else if (step.action.on_timeout === 'continue' && !taken(step, 'timeout')) {
+      find(
+        step.id,
+        'wait_timeout_unrouted',
+        'warning',
+        "No branch of the step takes a timeout: the contact's flow ends there",
+        'Add a branch for node_outcome timeout, or set on_timeout to stop.',
+      );
+    }
+  }
+  return problems;
+}
+
+/** Whether some branch may hold after an outcome; conditions on anything else are taken to hold. */
+function taken(step: GraphStep, outcome: Outcome): boolean {
+  const open = step.conditions.branches.map((branch) => ({
+    ...branch,
+    when: (branch.when ?? []).filter(({ field }) => field === 'node_outcome'),
+  }));
+  return matchingBranch({ ...step, conditions: { branches: open } }, factsAfter(outcome)) !== null;
+}
+
+/** Ids of the steps that can follow a step, near or far. */
+function behind(step: GraphStep, steps: readonly GraphStep[], found = new Set<string>()): Set<string> {
+  for (const { to } of step.conditions.branches) {
+    const next = to === null || found.has(to) ? undefined : steps.find(({ id }) => id === to);
+    if (!next) continue;
+    found.add(next.id);
+    behind(next, steps, found);
+  }
+  return found;
+}
+
+async function copyProblems(
+  org: OrgScope,
+  campaign: Pick<CampaignRow, 'id'>,
+  rows: readonly WrittenStep[],
+  warnings: boolean,
+): Promise<CampaignProblem[]> {
+  const problems: CampaignProblem[] = [];
+  const steps = rows.map(toGraphStep);
+  const builtIn = new Set(Object.keys(mergeValues({ ...SAMPLE_CONTACT, custom_fields: {} }, {})));
+  // What is behind a step is looked for once, not once for each email: a graph has up to two thousand branches.
+  const answers = steps.flatMap((step) =>
+    step.action && 'output_key' in step.action ? [{ key: step.action.output_key, reach: behind(step, steps) }] : [],
+  );
+  const wanted: { key: string; stepId: string }[] = [];
+  const miss = (stepId: string, severity: CampaignProblem['severity'], message: string, fix: string) =>
+    problems.push({ code: 'campaign_variable_missing', severity, message, fix, stepId });
+  for (const row of rows.filter(({ kind }) => kind === 'email')) {
+    const produced = new Set(answers.flatMap(({ key, reach }) => (reach.has(row.id) ? [key] : [])));
+    const reported = new Set<string>();
+    for (const field of COPY) {
+      const { errors, references } = inspectSource(field, row[field]);
+      for (const error of errors) miss(row.id, 'error', formatMessageError({ field, ...error }), STEP_FIX);
+      for (const {
+        path: [root, key],
+        hasDefault,
+      } of references) {
+        const name = root === 'App' ? `App.${key}` : root!;
+        if (hasDefault || reported.has(name) || (root !== 'App' && builtIn.has(root!))) continue;
+        reported.add(name);
+        if (root !== 'App') wanted.push({ key: root!, stepId: row.id });
+        else if (key === undefined || !produced.has(key))
+          miss(
+            row.id,
+            'error',
+            `{{.${name}}} is not produced by any step before this one`,
+            'Add the step that produces it, or give a default.',
+          );
+      }
+    }
+  }
+  if (!warnings) return problems;
+  const absent = await keysNoLeadHas(org, campaign.id, [...new Set(wanted.map(({ key }) => key))]);
+  for (const { key, stepId } of wanted) {
+    if (absent.has(key))
+      miss(
+        stepId,
+        'warning',
+        `No lead of the campaign has the field ${key}`,
+        "Correct the field's name, fill it in, or give a default.",
+      );
+  }
+  return problems;
+}
+
+/** The custom fields that no lead of a campaign has; none when it has no leads, as nothing is known then. */
+async function keysNoLeadHas(org: OrgScope, campaignId: string, keys: readonly string[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set();
+  const rows = await org.sql<{ key: string }>(
+    `select k.key from unnest(cast(:keys as text[])) as k(key)
+     where exists (select 1 from enrollments where organization_id = :org and campaign_id = :id)
+       and not exists (select 1 from enrollments e join contacts c on c.id = e.contact_id
+         where e.organization_id = :org and e.campaign_id = :id and jsonb_exists(c.custom_fields, k.key))`,
+    { id: campaignId, keys },
+  );
+  return new Set(rows.map(({ key }) => key));
+}
+
+/** Faults in the copy of variants that are in use; they are shown with the step whose email they are. */
+function variantProblems({ steps, variants }: Written): CampaignProblem[] {
+  const first = steps.find(({ kind }) => kind === 'email');
+  return variants.flatMap((variant) =>
+    COPY.flatMap((field) =>
+      inspectSource(field, variant[field]).errors.map((error) => ({
+        code: 'campaign_variable_missing',
+        severity: 'error' as const,
+        message: `Variant "${variant.name}": ${formatMessageError({ field, ...error })}`,
+        fix: 'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.',
+        stepId: variant.step_id ?? first?.id ?? null,
+      })),
+    ),
+  );
+}
+
+/** A step as the checks take it, with its path in the request. */
+export interface CheckedStep {
+  kind: 'email' | 'action' | 'wait';
+  action: StepAction | null;
+  path: string;
+}
+
+/**
+ * Faults of step kinds and actions: kind and action must agree, what an action names must be the organization's own.
+ */
+export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const { kind, action, path } of steps) {
+    const waits = action?.type === 'wait' || action?.type === 'wait_for_event';
+    if (kind === 'email' && action) problems.push({ path: `${path}.action`, message: 'an email step has no action' });
+    else if (kind !== 'email' && !action)
+      problems.push({ path: `${path}.action`, message: `a step of kind ${kind} needs an action` });
+    else if (kind === 'wait' && !waits)
+      problems.push({ path: `${path}.action.type`, message: 'a step of kind wait waits: wait or wait_for_event' });
+  }
+  const using = <T>(read: (action: StepAction) => T | undefined) =>
+    steps.flatMap(({ action, path }) => {
+      const id = action ? read(action) : undefined;
+      // Null in a row whose action was not written by the verbs: no connection either.
+      return id === undefined ? [] : [{ id: id ?? '', path }];
+    });
+  const connections = using((action) => (action.type === 'app_action' ? action.app_connection_id : undefined));
+  const known = await existingIds(
+    org,
+    'app_connections',
+    connections.map((use) => use.id),
+  );
+  for (const { id, path } of connections) {
+    if (!known.has(id.toLowerCase()))
+      problems.push({
+        path: `${path}.action.app_connection_id`,
+        message: 'is not an app connection of this workspace',
+      });
+  }
+  const automations = using((action) => (action.type === 'run_automation' ? action.automation_id : undefined));
+  const runnable = await existingIds(
+    org,
+    'automations',
+    automations.map((use) => use.id),
+  );
+  for (const { id, path } of automations) {
+    if (!runnable.has(id.toLowerCase()))
+      problems.push({ path: `${path}.action.automation_id`, message: 'is not an automation of this workspace' });
+  }
+  const categories = using((action) =>
+    action.type === 'add_tag' || action.type === 'remove_tag' ? action.category_id : undefined,
+  );
+  const labels = await existingIds(
+    org,
+    'labels',
+    categories.map((use) => use.id),
+    { registry: 'category' },
+  );
+  for (const { id, path } of categories) {
+    if (!labels.has(id.toLowerCase()))
+      problems.push({ path: `${path}.action.category_id`, message: 'is not a category of this workspace' });
+  }
+  problems.push(...(await crmProblems(org, steps)));
+  return problems;
+}
+
+/** Where steps name rows of the CRM: the field, and what is said of an id of nothing. */
+const CRM_NAMES = [
+  { field: 'pipeline_id', table: 'crm_pipelines', message: 'is not a pipeline of this workspace' },
+  { field: 'stage_id', table: 'crm_stages', message: 'is not a stage of this workspace' },
+  { field: 'assigned_to', table: 'memberships', message: 'is not a member of this workspace' },
+] as const;
+
+/** Faults of steps that make tasks and deals: ids and kinds of tasks that there are not, deals that could never be made, templates that cannot be read. */
+async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
+  const actions = steps.flatMap(({ action, path }) =>
+    action?.type === 'create_task' || action?.type === 'create_deal' || action?.type === 'move_deal_stage'
+      ? [{ action, fields: action as Readonly<Record<string, unknown>>, path: `${path}.action` }]
+      : [],
+  );
+  const problems: Problem[] = [];
+  for (const { field, table, message } of CRM_NAMES) {
+    const named = actions.flatMap(({ fields, path }) =>
+      typeof fields[field] === 'string' ? [{ id: fields[field], path: `${path}.${field}` }] : [],
+    );
+    const known = await existingIds(
+      org,
+      table,
+      named.map(({ id }) => id),
+    );
+    for (const { id, path } of named) if (!known.has(id.toLowerCase())) problems.push({ path, message });
+  }
+  const deals = actions.flatMap(({ action, path }) => (action.type === 'create_deal' ? [{ ...action, path }] : []));
+  problems.push(...(await dealProblems(org, deals)));
+  const kinds = actions.flatMap(({ action, path }) =>
+    action.type === 'create_task' && action.task_type !== undefined
+      ? [{ name: action.task_type, path: `${path}.task_type` }]
+      : [],
+  );
+  problems.push(...(await taskTypeProblems(org, kinds)));
+  for (const { fields, path } of actions)
+    for (const field of ['title', 'description', 'name'])
+      if (typeof fields[field] === 'string')
+        problems.push(
+          ...parseTemplate(fields[field]).errors.map(({ message }) => ({ path: `${path}.${field}`, message })),
+        );
+  return problems;
+}
+
+/** A step row in the form that the routing code takes. */
+export function toGraphStep(
+  row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>,
+): GraphStep {
+  const conditions = row.conditions as Partial<StepConditions> | null;
+  return {
+    id: row.id,
+    position: row.position,
+    kind: row.kind,
+    conditions: { ...conditions, branches: conditions?.branches ?? [] },
+    action: row.action as unknown as GraphStep['action'],
+  };
+}

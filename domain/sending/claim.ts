@@ -1,0 +1,411 @@
+import { json } from '../../db/connection.ts';
+import { hmac } from '../../lib/crypto.ts';
+import { newId } from '../../lib/ids.ts';
+import { buildMessage, type BuiltMessage, type MessageInput } from '../mail/messages/build.ts';
+import { messageIdFor, type Conversation } from '../mail/messages/threading.ts';
+import { openPixelUrl, unsubscribeUrl } from '../mail/messages/tracking-urls.ts';
+import { settingsColumns, settingsInForce, type OutreachSettings } from './outreach-settings.ts';
+import { suppressedNow } from '../directory/suppression-check.ts';
+import { trackingToken } from '../mail/messages/tracking-token.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { atOnce, transact, type Tx } from '../platform/kernel/transact.ts';
+import { scheduleOf, type CampaignView } from './campaign/campaign-view.ts';
+import { refusedByVerification } from './campaign/launch-checks.ts';
+import { releaseReservedSends } from './control/release.ts';
+import { isOpen } from '../platform/scheduling/windows.ts';
+import { settleTestEmail } from './test-runs.ts';
+import { blockComposition } from './composition.ts';
+import { allowedCopies } from './copies.ts';
+import {
+  claimedAs,
+  compose,
+  mailboxRefusal,
+  sealed,
+  STALE_SLOT_MS,
+  takeServer,
+  type Claim,
+  type ClaimRow,
+  type Json,
+} from './claimed.ts';
+import { dimensionsOf } from './dimensions.ts';
+import { claimDirect, fetchFiles, FilesElsewhere, type FetchedFiles } from './direct-claim.ts';
+import { sentFacts } from './settle.ts';
+import { readTestEmail } from './test-email.ts';
+
+export type { Claim, ClaimedSend } from './claimed.ts';
+
+/** A slot this much (ms) ahead is not due: only an attempt repeated after a deferral comes that early. Clocks may differ. */
+const EARLY_MS = 5_000;
+
+/**
+ * Takes a reserved email for sending (`reserved -> sending`), the only code that does so. Everything is checked
+ * again: campaign, hold, reply state, suppression, mailbox, window. It goes to the contact's address of this moment, which
+ * the row and its events record from here on, whatever the address was when the slot was reserved. The row is committed
+ * with its Message-ID before any byte leaves, so no crash can lead to a second send.
+ * @param acquire takes a permit for a mail host (host:port); false when there is none, and the email is not claimed. May be
+ *   called again when the transaction is.
+ */
+export async function claimSend(
+  ctx: Ctx,
+  sendId: string,
+  acquire: (host: string) => boolean = () => true,
+): Promise<Claim> {
+  try {
+    return await claimLocked(ctx, sendId, acquire, new Map());
+  } catch (error) {
+    if (!(error instanceof FilesElsewhere)) throw error;
+    return claimLocked(ctx, sendId, acquire, await fetchFiles(ctx, error.blobIds));
+  }
+}
+
+/** @param fetched files of the email that are not in PostgreSQL */
+async function claimLocked(
+  ctx: Ctx,
+  sendId: string,
+  acquire: (host: string) => boolean,
+  fetched: FetchedFiles,
+): Promise<Claim> {
+  return transact(ctx, async (tx) => {
+    const stored = await lockAndRead(tx, sendId);
+    if (!stored) return { kind: 'gone', outcome: 'released' };
+    const test = stored.enrollment ? undefined : await readTestEmail(tx, sendId);
+    const row = test ? { ...stored, ...test } : stored;
+    const { send } = row;
+    if (send.state === 'sending') {
+      const left = await leftByOther(ctx, tx, row);
+      if (left) return left;
+    }
+    if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
+    const due = new Date(send.slot_at).getTime();
+    if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, isUnderWay: false };
+    if (row.direct) return claimDirect(ctx, tx, { ...row, direct: row.direct }, acquire, fetched);
+    return claimOfCampaign(ctx, tx, row, { isTest: test !== undefined, acquire });
+  });
+}
+
+/** Claims the email of a lead or of a test run, whose row is locked and due. */
+async function claimOfCampaign(
+  ctx: Ctx,
+  tx: Tx,
+  row: ClaimRow,
+  { isTest, acquire }: { isTest: boolean; acquire: (host: string) => boolean },
+): Promise<Claim> {
+  const { send, enrollment, campaign, step, contact, mailbox } = row;
+  const settings = settingsInForce({
+    workspace: row.workspace,
+    overrides: row.overrides,
+    mode: campaign?.unsubscribe_mode ?? null,
+  });
+  const refusal = refusalOf(tx, row, settings);
+  if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
+    if (isTest && refusal === 'suppressed') return failTest(tx, send.id, 'the address is suppressed');
+    await releaseReservedSends(tx, { sendId: send.id });
+    return { kind: 'gone', outcome: refusal ?? 'record_missing' };
+  }
+  const whole = { ...row, mailbox };
+  const server = await takeServer(ctx, tx, whole, acquire);
+  if ('answer' in server) return server.answer;
+  const copies = await allowedCopies(tx, campaign.id, campaign as { cc: string[]; bcc: string[] });
+  const built = buildMessage(messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe));
+  if (built.errors.length > 0) {
+    const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+    if (isTest) return failTest(tx, send.id, faults);
+    await blockComposition(
+      tx,
+      {
+        sendId: send.id,
+        stepRunId: send.step_run_id,
+        enrollmentId: enrollment.id,
+        contactId: contact.id,
+        campaignId: campaign.id,
+        step: { id: step.id, name: step.name },
+        again: send.again,
+      },
+      faults,
+    );
+    return { kind: 'gone', outcome: 'blocked' };
+  }
+  const composed = await compose(built.options, mailbox);
+  const token = await markSending(tx, row, built);
+  return claimedAs(whole, {
+    ...composed,
+    token,
+    target: server.target,
+    messageId: built.options.messageId,
+    recipient: composed.envelope.to[0]!,
+    isDirect: false,
+    enrollmentId: isTest ? null : enrollment.id,
+    facts: sentFacts({
+      id: send.id,
+      campaign_id: send.campaign_id,
+      step_id: step.id,
+      contact_id: contact.id,
+      recipient: contact.email,
+      mailbox_id: mailbox.id,
+      message_id: built.options.messageId,
+    }),
+  });
+}
+
+/**
+ * Makes a reserved or claimed email one that may have left already, as when its worker died after the end was handed over: it is looked for in
+ * the Sent folder under its Message-ID, and is uncertain otherwise. For a database that was restored from a backup, whose workers went on.
+ * @param claimedAt when it may have been claimed; past by more than SEND_CLAIM_MS it is looked for at once
+ * @returns false when it is neither reserved nor claimed
+ */
+export async function doubtSend(ctx: Ctx, sendId: string, claimedAt: Date): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    const row = await lockAndRead(tx, sendId);
+    if (!row || !['reserved', 'sending'].includes(row.send.state)) return false;
+    const { send, enrollment, campaign, step, contact, mailbox, direct } = row;
+    if (send.state === 'reserved' && enrollment && campaign && step && contact && mailbox) {
+      const settings = settingsInForce({
+        workspace: row.workspace,
+        overrides: row.overrides,
+        mode: campaign.unsubscribe_mode ?? null,
+      });
+      // What follows in its conversation needs its subject and Message-ID, as it would have been sent.
+      const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
+      if (built.errors.length === 0) await markSending(tx, row, built);
+    }
+    const sender = mailbox?.send_as_email || mailbox?.email || 'unknown@invalid';
+    await tx.org.sql(
+      `update sends set state = 'sending', handover = 'begun', claim_token = :token, claimed_at = :claimedAt, updated_at = :now,
+         message_id = coalesce(message_id, :message), subject = coalesce(nullif(subject, ''), :subject)
+       where organization_id = :org and id = :id`,
+      {
+        id: sendId,
+        token: newId(),
+        claimedAt,
+        now: tx.now,
+        message: direct?.message_id ?? messageIdFor(sendId, sender),
+        subject: direct?.subject ?? '',
+      },
+    );
+    return true;
+  });
+}
+
+/** The email of a test run that cannot leave, and never will: its step has failed. */
+async function failTest(tx: Tx, sendId: string, detail: string): Promise<Claim> {
+  await releaseReservedSends(tx, { sendId });
+  await settleTestEmail(tx, sendId, { state: 'failed', outcome: 'failed', detail });
+  return { kind: 'gone', outcome: 'failed' };
+}
+
+/** Locks the enrollment, the direct send or the test run before the send, in the order every other writer takes them. */
+async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined> {
+  // An email has one of the three; asked for in one statement, because most emails are of campaigns.
+  const lock = tx.org.sql(
+    `select (select e.id from enrollments e where e.organization_id = :org
+         and e.id = (select enrollment_id from sends where id = :send and organization_id = :org) for update) as enrollment,
+       (select d.id from direct_sends d where d.organization_id = :org and d.id = :send for update) as direct,
+       (select r.id from test_runs r where r.organization_id = :org
+         and r.id = (select test_run_id from test_run_steps where organization_id = :org and id = :send) for no key update) as test`,
+    { send: sendId },
+  );
+  const read = tx.org.sql<ClaimRow>(
+    `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
+       to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
+       to_jsonb(d) as direct,
+       ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed
+     from sends s
+     left join enrollments e on e.id = s.enrollment_id
+     left join campaigns c on c.id = s.campaign_id
+     left join campaign_steps st on st.id = s.step_id
+     left join campaign_variants v on v.id = s.variant_id
+     left join contacts ct on ct.id = s.contact_id
+     left join mailboxes m on m.id = s.mailbox_id
+     left join direct_sends d on d.id = s.id
+     left join mailbox_tokens t on t.mailbox_id = s.mailbox_id
+     where s.organization_id = :org and s.id = :send
+     for update of s`,
+    { send: sendId, now: tx.now },
+  );
+  // Sent together; the second begins when the first has its lock.
+  const [, [row]] = await Promise.all([lock, read]);
+  return row;
+}
+
+/**
+ * An email another attempt has claimed. One whose worker died before the message could end goes back to its slot, and the
+ * attempt does not count: undefined, and the claim continues. For one that may have ended, its result must be found out.
+ */
+async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | undefined> {
+  const { send } = row;
+  const until = new Date(send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
+  if (until > tx.now.getTime()) return { kind: 'busy', until, isUnderWay: true };
+  if (send.handover === 'pending') {
+    // Without the token, an attempt that was only thought dead cannot mark the end of its message, and so not end it.
+    const back = { state: 'reserved', attempts: Math.max(0, send.attempts - 1) } as const;
+    await tx.org
+      .table('sends')
+      .where({ id: send.id })
+      .update({ ...back, claim_token: null, claimed_at: null, handover: null, updated_at: tx.now });
+    Object.assign(send, back);
+    return undefined;
+  }
+  // A fresh token makes the settle of an attempt that was only thought dead come to nothing.
+  const token = newId();
+  await tx.org
+    .table('sends')
+    .where({ id: row.send.id })
+    .update({ claim_token: token, claimed_at: tx.now, updated_at: tx.now });
+  return { kind: 'abandoned', sendId: row.send.id, mailbox: sealed(row), messageId: row.send.message_id, token };
+}
+
+/**
+ * Writes down that the end of a message is about to be handed over: from here on a repetition could reach the recipient
+ * twice. One committed statement.
+ * @returns false when the claim is not this worker's any more; the message must not end then
+ */
+export async function markHandover(ctx: Ctx, claim: { sendId: string; token: string }): Promise<boolean> {
+  const rows = await atOnce(ctx).sql(
+    `update sends set handover = 'begun' where organization_id = :org and id = :id and state = 'sending' and claim_token = :token returning id`,
+    { id: claim.sendId, token: claim.token },
+  );
+  return rows.length > 0;
+}
+
+/** Why this email must not leave now; undefined when it may. */
+function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: OutreachSettings): string | undefined {
+  const { send, enrollment, campaign, step, contact, mailbox, suppressed } = row;
+  const window = reliability.enabled
+    ? Math.min(reliability.execution_window_seconds * 1000, STALE_SLOT_MS)
+    : STALE_SLOT_MS;
+  if (!enrollment) return 'deleted';
+  if (!campaign || campaign.status !== 'active') return 'campaign_not_active';
+  if (enrollment.state !== 'active') return enrollment.state;
+  if (step?.kind !== 'email') return 'step_changed';
+  if (enrollment.hold_since && (!enrollment.hold_until || new Date(enrollment.hold_until) > tx.now)) return 'held';
+  if (!contact) return 'contact_deleted';
+  if (!contact.subscribed) return 'unsubscribed';
+  if (refusedByVerification(contact.verification_status, { riskyAllowed: campaign.risky_emails }))
+    return 'undeliverable';
+  const atRest = mailboxRefusal(tx, mailbox);
+  if (atRest) return atRest;
+  if (new Date(send.slot_at).getTime() < tx.now.getTime() - window) return 'slot_missed';
+  if (!isOpen(scheduleOf(withDates(campaign)), tx.now)) return 'window_closed';
+  return suppressed ? 'suppressed' : undefined;
+}
+
+function withDates(campaign: Json): CampaignView {
+  return {
+    ...campaign,
+    start_date: campaign.start_date ? new Date(campaign.start_date) : null,
+    end_date: campaign.end_date ? new Date(campaign.end_date) : null,
+  } as CampaignView;
+}
+
+function messageInput(ctx: Ctx, row: ClaimRow, unsubscribe: MessageInput['unsubscribe']): MessageInput {
+  const { send, variant } = row;
+  const enrollment = row.enrollment!;
+  const campaign = row.campaign!;
+  const mailbox = row.mailbox!;
+  const contact = row.contact!;
+  const copy = variant ?? row.step!;
+  const base = trackingBase(ctx, campaign, mailbox);
+  const secret = ctx.keyring.tracking.current;
+  const optOut = unsubscribeUrl(base, trackingToken(secret, 'unsubscribe', send.id));
+  return {
+    sendId: send.id,
+    sender: {
+      email: mailbox.email,
+      name: mailbox.name,
+      replyTo: mailbox.reply_to,
+      sendAs: mailbox.send_as_email,
+      signatureHtml: mailbox.signature_html,
+      signaturePlain: mailbox.signature_plain,
+    },
+    contact: {
+      email: contact.email,
+      first_name: contact.first_name,
+      last_name: contact.last_name,
+      company: contact.company,
+      phone: contact.phone,
+      custom_fields: contact.custom_fields,
+    },
+    app: enrollment.app_values,
+    step: {
+      subject: copy.subject || row.step!.subject,
+      body_plain: copy.body_plain,
+      body_html: copy.body_html,
+      threadReply: row.step!.thread_reply,
+    },
+    campaign: {
+      name: campaign.name,
+      textOnly: campaign.text_only,
+      openTracking: campaign.open_tracking,
+      linkTracking: campaign.link_tracking,
+      unsubscribeHeader: campaign.unsubscribe_header,
+      cc: campaign.cc,
+      bcc: campaign.bcc,
+      ...(campaign.utm_tracking
+        ? { utm: { source: campaign.utm_source, medium: campaign.utm_medium, campaign: campaign.utm_campaign } }
+        : {}),
+    },
+    unsubscribe,
+    conversation: enrollment.conversation as Conversation,
+    urls: {
+      trackingBase: base,
+      pixelUrl: openPixelUrl(base, trackingToken(secret, 'open', send.id)),
+      unsubscribeUrl: optOut,
+      oneClickUrl: optOut,
+    },
+    ticketId: (index) => ticketId(secret, send.id, index),
+  };
+}
+
+/**
+ * The tracking origin: the campaign's own domain, the mailbox's, else the installation's. Unverified ones are not
+ * honored.
+ */
+function trackingBase(ctx: Ctx, campaign: Json, mailbox: Json): string {
+  if (campaign.tracking_domain && campaign.tracking_domain_verified) return `https://${campaign.tracking_domain}`;
+  if (mailbox.tracking_domain && mailbox.tracking_domain_verified) return `https://${mailbox.tracking_domain}`;
+  return ctx.config.TRACKING_DOMAIN;
+}
+
+/** The id of a message's nth link ticket: the same on every build, and not guessable. */
+function ticketId(secret: Buffer | string, sendId: string, index: number): string {
+  const hex = hmac(secret, `heron/ticket/${sendId}/${index}`).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * Writes that this attempt has the email: its token, Message-ID, subject, threading and link tickets.
+ * @returns the token, which the settle has to name
+ */
+async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage): Promise<string> {
+  const { send, campaign, step, contact } = row;
+  const token = newId();
+  await tx.org.sql(
+    `with links as (
+       insert into tracked_links (id, organization_id, send_id, campaign_id, step_id, contact_id, url, label, position, created_at)
+       select t.id, :org, :send, :campaign, :step, :contact, t.url, t.label, t.position, :now
+       from jsonb_to_recordset(:links) as t(id uuid, url text, label text, position int)
+       on conflict (id) do update set url = excluded.url, label = excluded.label, position = excluded.position
+     )
+     update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
+       handover = 'pending',
+       dimensions = :dimensions::jsonb || jsonb_build_object('category_ids',
+         (select coalesce(jsonb_agg(label_id order by label_id), '[]') from contact_categories where organization_id = :org and contact_id = :contact)),
+       message_id = :message, subject = :subject, conversation = :conversation, recipient = :recipient
+     where organization_id = :org and id = :send`,
+    {
+      send: send.id,
+      campaign: campaign!.id,
+      step: step!.id,
+      contact: contact!.id,
+      token,
+      now: tx.now,
+      recipient: contact!.email,
+      message: built.options.messageId,
+      subject: built.options.subject,
+      conversation: json(built.conversation),
+      dimensions: json(dimensionsOf(row)),
+      links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
+    },
+  );
+  return token;
+}

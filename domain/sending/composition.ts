@@ -1,0 +1,77 @@
+import { json } from '../../db/connection.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { logCampaign } from './campaign/log.ts';
+import { releaseReservedSends } from './control/release.ts';
+import { signalRetry } from './control/signals.ts';
+
+/** An email that could not be written, with the ids it belongs to. */
+export interface Unwritten {
+  sendId: string;
+  stepRunId: string | null;
+  enrollmentId: string;
+  contactId: string;
+  campaignId: string;
+  step: { id: string; name: string };
+  /** It was to be sent again at a person's word. */
+  again: boolean;
+}
+
+const CODE = 'composition_failed';
+
+/**
+ * A message that cannot be written blocks its contact: sending it with holes would embarrass the sender, giving the contact up
+ * would lose a lead to a slip of the pen. Its slot goes back. It is retried when a step or variant of the campaign changes,
+ * or when a person says so.
+ * @param detail what is wrong, for the author
+ */
+export async function blockComposition(tx: Tx, email: Unwritten, detail: string): Promise<void> {
+  const { sendId, stepRunId, enrollmentId, contactId, campaignId, step } = email;
+  const message = `The email "${step.name || 'step'}" cannot be written: ${detail.slice(0, 300)}`;
+  const ids = { step_id: step.id, contact_id: contactId, step_run_id: stepRunId, code: CODE };
+  if (email.again) {
+    await tx.org.table('sends').where({ id: sendId }).update({ again: false, updated_at: tx.now });
+    await tx.org.table('sends').where({ id: sendId, state: 'reserved' }).update({ state: 'uncertain' });
+    await logCampaign(tx, campaignId, 'step_failed', message, ids);
+    return;
+  }
+  await releaseReservedSends(tx, { sendId });
+  if (stepRunId)
+    await tx.org
+      .table('step_runs')
+      .where({ id: stepRunId })
+      .update({
+        state: 'blocked',
+        detail: detail.slice(0, 500),
+        error: json({
+          code: CODE,
+          message: detail.slice(0, 500),
+          fix: 'Mend the step or its variant with PATCH; contacts who wait for it go on by themselves.',
+        }),
+      });
+  await tx.org
+    .table('enrollments')
+    .where({ id: enrollmentId })
+    .update({ blocked: true, waiting_for: 'blocked: the email cannot be written', waiting_until: null });
+  await logCampaign(tx, campaignId, 'step_blocked', message, ids);
+}
+
+/** Has the contacts of a campaign go on whose email could not be written: its steps or variants have changed. Returns how many. */
+export async function retryCompositions(tx: Tx, campaignId: string): Promise<number> {
+  const leads = await tx.org.sql<{ campaign_id: string; contact_id: string }>(
+    `with held as (
+       select r.id, r.enrollment_id from step_runs r
+       where r.organization_id = :org and r.campaign_id = :campaign and r.state = 'blocked' and r.error ->> 'code' = '${CODE}'
+     ), leads as (
+       select e.id, e.contact_id from enrollments e where e.organization_id = :org and e.id in (select enrollment_id from held) and e.state = 'active'
+       order by e.id for update
+     ), freed as (
+       update step_runs r set state = 'running', error = null, detail = null
+       from held h join leads l on l.id = h.enrollment_id where r.id = h.id
+     )
+     update enrollments e set blocked = false, last_activity_at = :now from leads l where e.id = l.id
+     returning e.campaign_id, e.contact_id`,
+    { campaign: campaignId, now: tx.now },
+  );
+  for (const lead of leads) signalRetry(tx, lead, { cause: 'operator', stepRunId: null });
+  return leads.length;
+}

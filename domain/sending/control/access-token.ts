@@ -1,0 +1,200 @@
+import { across } from '../../../db/across.ts';
+import type { Db } from '../../../db/connection.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { EgressError } from '../../../lib/egress/index.ts';
+import { newId } from '../../../lib/ids.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
+import { configuredProvider, type ConsentProvider } from '../mail-providers.ts';
+import { openTokens, sealTokens, type MailboxTokens } from '../mailbox-credentials.ts';
+import { requestTokens, TokenRefusal, type TokenAnswer } from '../token-request.ts';
+import { holdMailbox } from './mailbox-hold.ts';
+
+/** An access token is not used any more when it runs out this soon (ms): a conversation must be able to begin with it. */
+export const ACCESS_MARGIN_MS = MINUTE_MS;
+/** The worker asks for new access tokens this long (ms) before they run out. */
+const AHEAD_MS = 10 * MINUTE_MS;
+/** How long (ms) one process alone may ask for a new token; longer than the request may take. */
+const LEASE_MS = 30_000;
+const REQUEST_MS = 15_000;
+/** How long (ms) others wait for the process that is asking. */
+const PATIENCE_MS = 20_000;
+const LOOK_MS = 200;
+const RETRY_MS = 15_000;
+const RETRY_CAP_MS = HOUR_MS / 4;
+
+/**
+ * Whether a mailbox that was connected by consent can sign in now. `refused`: its consent has ended, and it is held for that.
+ * `unavailable`: the provider does not answer now; ask again later.
+ */
+export type Access =
+  | { kind: 'valid' }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'unavailable'; retryInMs: number };
+
+type TokenRow = Columns<'mailbox_tokens', 'sealed' | 'access_expires_at' | 'failures' | 'retry_at'> &
+  Columns<'mailboxes', 'provider'> & { lease_held: boolean };
+
+/**
+ * Makes sure that the stored access token of a mailbox is good for a while, and asks for a new one when it runs out. Of all
+ * processes one asks at a time, under a lease and outside of any transaction; the others wait for what it stores.
+ */
+export async function ensureAccess(ctx: Ctx, mailboxId: string, marginMs = ACCESS_MARGIN_MS): Promise<Access> {
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const row = await readToken(ctx, mailboxId);
+    if (!row) return { kind: 'refused', reason: 'The mailbox has no consent' };
+    const now = ctx.clock.now().getTime();
+    if (row.access_expires_at.getTime() > now + marginMs) return { kind: 'valid' };
+    const retryInMs = row.retry_at ? row.retry_at.getTime() - now : 0;
+    if (retryInMs > 0) return stillGood(row, now) ? { kind: 'valid' } : { kind: 'unavailable', retryInMs };
+    const lease = row.lease_held ? undefined : await takeLease(ctx, mailboxId, row);
+    if (lease) return refresh(ctx, mailboxId, row, lease);
+    if (performance.now() > until) return { kind: 'unavailable', retryInMs: LOOK_MS };
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/**
+ * Asks for new access tokens for mailboxes of all organizations whose token runs out soon, a few at a time. Mailboxes that are off or
+ * whose consent has ended are left alone.
+ * @returns mailboxes that were due, with their organization
+ */
+export async function findExpiringAccess(
+  db: Db,
+  now: Date,
+  limit: number,
+): Promise<Columns<'mailbox_tokens', 'mailbox_id' | 'organization_id'>[]> {
+  return across(db, 'engine').sql(
+    `select t.mailbox_id, t.organization_id from mailbox_tokens t join mailboxes m on m.id = t.mailbox_id
+     where t.access_expires_at < :soon and (t.retry_at is null or t.retry_at <= :now) and (t.lease_until is null or t.lease_until < now())
+       and m.status = 'active' and m.hold_code is distinct from 'consent_ended'
+     order by t.access_expires_at limit :limit`,
+    { now, soon: new Date(now.getTime() + AHEAD_MS), limit },
+  );
+}
+
+/** Asks for a new access token ahead of its time. */
+export async function refreshAhead(ctx: Ctx, mailboxId: string): Promise<Access> {
+  return ensureAccess(ctx, mailboxId, AHEAD_MS);
+}
+
+/**
+ * A server refused the access token before its time. Has a new one asked for at the next use, unless this one was new: then the
+ * refusal means something else.
+ * @returns whether a new one will be asked for
+ */
+export async function expireAccess(ctx: Ctx, mailboxId: string): Promise<boolean> {
+  const now = ctx.clock.now();
+  const rows = await atOnce(ctx).sql(
+    `update mailbox_tokens set access_expires_at = :now, retry_at = null
+     where organization_id = :org and mailbox_id = :mailbox and refreshed_at < :old returning mailbox_id`,
+    { mailbox: mailboxId, now, old: new Date(now.getTime() - 2 * MINUTE_MS) },
+  );
+  return rows.length > 0;
+}
+
+async function readToken(ctx: Ctx, mailboxId: string): Promise<TokenRow | undefined> {
+  const [row] = await reader(ctx).sql<TokenRow>(
+    `select t.sealed, t.access_expires_at, t.failures, t.retry_at, coalesce(t.lease_until > now(), false) as lease_held, m.provider
+     from mailbox_tokens t join mailboxes m on m.id = t.mailbox_id where t.organization_id = :org and t.mailbox_id = :mailbox`,
+    { mailbox: mailboxId },
+  );
+  return row;
+}
+
+function stillGood(row: TokenRow, now: number): boolean {
+  return row.access_expires_at.getTime() > now + ACCESS_MARGIN_MS;
+}
+
+/** Takes the lease if the token is still the one that was read; undefined when another process has it. */
+async function takeLease(ctx: Ctx, mailboxId: string, { sealed }: TokenRow): Promise<string | undefined> {
+  const lease = newId();
+  const rows = await atOnce(ctx).sql(
+    `update mailbox_tokens set lease_token = :lease, lease_until = now() + :ms * interval '1 millisecond'
+     where organization_id = :org and mailbox_id = :mailbox and sealed = :sealed and (lease_until is null or lease_until < now())
+     returning mailbox_id`,
+    { mailbox: mailboxId, lease, ms: LEASE_MS, sealed },
+  );
+  return rows.length > 0 ? lease : undefined;
+}
+
+async function refresh(ctx: Ctx, mailboxId: string, row: TokenRow, lease: string): Promise<Access> {
+  const provider = configuredProvider(ctx.config, row.provider as ConsentProvider);
+  try {
+    if (!provider) throw new TokenRefusal('not_configured', 'This installation has no OAuth client at the provider');
+    const stored = openTokens(ctx.keyring, mailboxId, row.sealed);
+    const answer = await requestTokens(
+      ctx.egress,
+      provider,
+      { grant_type: 'refresh_token', refresh_token: stored.refresh_token },
+      REQUEST_MS,
+    );
+    await storeTokens(ctx, mailboxId, lease, stored, answer);
+    return { kind: 'valid' };
+  } catch (error) {
+    if (error instanceof TokenRefusal && error.code === 'invalid_grant')
+      return end(ctx, mailboxId, lease, error.message);
+    ctx.log.warn(
+      {
+        mailboxId,
+        kind: error instanceof TokenRefusal ? error.code : error instanceof EgressError ? error.kind : 'other',
+      },
+      'an access token could not be renewed now',
+    );
+    const retryInMs = Math.min(RETRY_MS * 2 ** Math.min(row.failures, 10), RETRY_CAP_MS);
+    const now = ctx.clock.now();
+    await atOnce(ctx).sql(
+      `update mailbox_tokens set lease_token = null, lease_until = null, failures = failures + 1, retry_at = :retry
+       where organization_id = :org and mailbox_id = :mailbox and lease_token = :lease`,
+      { mailbox: mailboxId, lease, retry: new Date(now.getTime() + retryInMs) },
+    );
+    return stillGood(row, now.getTime()) ? { kind: 'valid' } : { kind: 'unavailable', retryInMs };
+  }
+}
+
+/** Stores what the provider gave. A refresh token that it replaced is kept; without a new one the old stays. */
+async function storeTokens(
+  ctx: Ctx,
+  mailboxId: string,
+  lease: string,
+  stored: MailboxTokens,
+  answer: TokenAnswer,
+): Promise<void> {
+  const now = ctx.clock.now();
+  const tokens = { access_token: answer.accessToken, refresh_token: answer.refreshToken ?? stored.refresh_token };
+  await atOnce(ctx).sql(
+    `update mailbox_tokens set sealed = :sealed, access_expires_at = :expires, refreshed_at = :now,
+       lease_token = null, lease_until = null, failures = 0, retry_at = null
+     where organization_id = :org and mailbox_id = :mailbox and lease_token = :lease`,
+    {
+      mailbox: mailboxId,
+      lease,
+      now,
+      sealed: sealTokens(ctx.keyring, mailboxId, tokens),
+      expires: new Date(now.getTime() + answer.expiresInMs),
+    },
+  );
+}
+
+/** The consent has ended (invalid_grant): the mailbox is held until it is given anew. */
+async function end(ctx: Ctx, mailboxId: string, lease: string, said: string): Promise<Access> {
+  const reason = `The provider has ended the consent: ${said}`;
+  const ended = await transact(ctx, async (tx) => {
+    // One that was given anew meanwhile has other tokens and no lease.
+    const rows = await tx.org.sql(
+      `update mailbox_tokens set lease_token = null, lease_until = null
+       where organization_id = :org and mailbox_id = :mailbox and lease_token = :lease returning mailbox_id`,
+      { mailbox: mailboxId, lease },
+    );
+    if (rows.length > 0) await holdMailbox(tx, mailboxId, { code: 'consent_ended', reason, until: null });
+    return rows.length > 0;
+  });
+  if (ended) return { kind: 'refused', reason };
+  ctx.log.info(
+    { mailboxId, organizationId: organizationOf(ctx) },
+    'a consent was renewed while its old token was refused',
+  );
+  return { kind: 'unavailable', retryInMs: LOOK_MS };
+}

@@ -1,0 +1,108 @@
+import type { Columns } from '../../../db/rows.ts';
+import { hasOpenLeads } from './status.ts';
+import { releaseReservedSends } from './release.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import type { EnrollmentSignals } from '../../../workflows/enrollment/contract.ts';
+import { signalFinished, signalLauncher } from './signals.ts';
+
+/** States an enrollment ends in. */
+export type FinalState = 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
+
+export interface FinishOptions {
+  /** Kept as the failure reason, for people. */
+  reason?: string;
+  /** The enrollment whose own run says so, and needs no signal. */
+  runOf?: string | null;
+  /** What came back from outside and ended it, for the history of the run. */
+  because?: EnrollmentSignals['reply'];
+  /** True when the caller, who holds the locks, has seen that no step run, wait or slot is open. */
+  nothingOpen?: boolean;
+}
+
+/**
+ * Ends an enrollment, unless it has ended already; the first of concurrent calls decides.
+ * @param options.byRun true when the contact's own run says so and needs no signal
+ * @returns whether this call ended it
+ */
+export async function finishEnrollment(
+  tx: Tx,
+  enrollmentId: string,
+  state: FinalState,
+  options: Omit<FinishOptions, 'runOf'> & { byRun?: boolean } = {},
+): Promise<boolean> {
+  const { byRun, ...rest } = options;
+  return (await finishEnrollments(tx, [enrollmentId], state, { ...rest, runOf: byRun ? enrollmentId : null })) > 0;
+}
+
+/**
+ * {@link finishEnrollment} for several at once, which locks what they share in one order. Open waits are cancelled,
+ * reserved slots released, the runs signalled, and the launcher when no lead is left.
+ * @returns how many this call ended
+ */
+export async function finishEnrollments(
+  tx: Tx,
+  enrollmentIds: readonly string[],
+  state: FinalState,
+  options: FinishOptions = {},
+): Promise<number> {
+  if (enrollmentIds.length === 0) return 0;
+  const rows = await tx.org.sql<Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>>(
+    `with open as (
+       select id from enrollments where organization_id = :org and id = any(:ids::uuid[]) and state in ('pending', 'active') order by id for update
+     )
+     update enrollments e set state = :state, finished_at = :now, last_activity_at = :now, waiting_for = null, waiting_until = null,
+       blocked = false, failure_reason = :reason
+     from open where e.id = open.id
+     returning e.id, e.campaign_id, e.contact_id, e.launched_at`,
+    { ids: enrollmentIds, state, now: tx.now, reason: options.reason ?? null },
+  );
+  if (rows.length === 0) return 0;
+  if (!options.nothingOpen)
+    await closeWhatIsOpen(
+      tx,
+      rows.map(({ id }) => id),
+      state,
+    );
+  for (const row of rows) {
+    if (row.launched_at && row.id !== options.runOf) signalFinished(tx, row, options.because);
+    tx.atEnd(`campaign-emptied/${row.campaign_id}`, () => signalIfEmptied(tx, row.campaign_id));
+  }
+  return rows.length;
+}
+
+async function closeWhatIsOpen(tx: Tx, ids: readonly string[], state: FinalState): Promise<void> {
+  await tx.org.sql(
+    `with due as (
+       select id from waits where organization_id = :org and enrollment_id = any(:ids::uuid[]) and state = 'open' order by id for update
+     ), cancelled as (
+       update waits w set state = 'cancelled', settled_at = :now from due where w.id = due.id
+     )
+     update step_runs set state = 'skipped', outcome = coalesce(outcome, :state), completed_at = :now
+     where organization_id = :org and enrollment_id = any(:ids::uuid[]) and state in ('running', 'waiting', 'blocked')`,
+    { ids, state, now: tx.now },
+  );
+  await releaseReservedSends(tx, { enrollmentIds: ids });
+}
+
+/**
+ * Signals the launcher when the last lead has finished. With the lock, the second of two last leads sees the first; without
+ * it each would count the other as open, and neither would signal. A lead that can be locked is not being finished
+ * by another transaction: it finishes after this one, and then checks again.
+ */
+async function signalIfEmptied(tx: Tx, campaignId: string): Promise<void> {
+  const [row] = await tx.org.sql<{ left: boolean }>(
+    `with waiting as (
+       -- The one that is launched last, then the one that waits longest: those that no other transaction is likely to want now.
+       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'pending'
+       order by entered_at desc, id desc limit 1 for share skip locked
+     ), active as (
+       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active'
+       order by waiting_until desc limit 1 for share skip locked
+     )
+     select exists (select 1 from waiting) or exists (select 1 from active) as "left"`,
+    { campaign: campaignId },
+  );
+  if (row!.left) return;
+  await tx.org.lock(`campaign-emptied/${campaignId}`);
+  if (!(await hasOpenLeads(tx, campaignId))) signalLauncher(tx, campaignId, 'emptied');
+}

@@ -1,0 +1,31 @@
+import { Campaigns } from '../../../db/models/campaign.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { logCampaign } from '../campaign/log.ts';
+import { hasSender } from '../campaign/sender-pool.ts';
+import { releaseReservedSends } from './release.ts';
+import { signalLauncher } from './signals.ts';
+import { pauseCampaign } from './status.ts';
+
+/** Releases every reserved slot of an active campaign; its launcher signals the runs, which ask for new slots. */
+export async function reschedule(tx: Tx, campaignId: string, why: string): Promise<void> {
+  await tx.org.sql('update campaigns set control_epoch = control_epoch + 1 where organization_id = :org and id = :id', {
+    id: campaignId,
+  });
+  await releaseReservedSends(tx, { campaignId });
+  await logCampaign(tx, campaignId, 'campaign_rescheduled', why);
+}
+
+/**
+ * Applies a changed sender pool of a campaign: an active one asks for new slots, and an explicit pool
+ * without a mailbox pauses it.
+ */
+export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
+  const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;
+  if (campaign.status !== 'active') return;
+  if (campaign.sender_strategy === 'explicit' && !(await hasSender(tx.org, campaign))) {
+    await pauseCampaign(tx, campaignId, 'paused_no_accounts', 'No mailbox is left to send from');
+    return;
+  }
+  await reschedule(tx, campaignId, 'The sender pool was changed');
+  signalLauncher(tx, campaignId, 'edited');
+}

@@ -1,0 +1,37 @@
+import { DAY_MS } from '../../lib/clock.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { refusedRecipients } from '../directory/refused-recipients.ts';
+import { logCampaign } from './campaign/log.ts';
+
+/** Who gets a copy of each email of a campaign. */
+interface Copies {
+  cc: readonly string[];
+  bcc: readonly string[];
+}
+
+/** How often (ms) the log of a campaign says at most that addresses are left out. */
+const SAID_EVERY_MS = DAY_MS;
+
+/**
+ * The copies of an email of a campaign, without addresses that no email may go to: suppressed ones, and those of contacts who have opted out. The activity
+ * log of the campaign says that some are left out, once a day.
+ */
+export async function allowedCopies(tx: Tx, campaignId: string, { cc, bcc }: Copies): Promise<Copies> {
+  const refused = await refusedRecipients(tx.org, [...cc, ...bcc], tx.now);
+  if (refused.size === 0) return { cc, bcc };
+  const [said] = await tx.org.sql(
+    `select 1 from campaign_logs where organization_id = :org and campaign_id = :id and event_type = 'copies_left_out' and created_at > :since limit 1`,
+    { id: campaignId, since: new Date(tx.now.getTime() - SAID_EVERY_MS) },
+  );
+  const count = refused.size;
+  if (!said)
+    await logCampaign(
+      tx,
+      campaignId,
+      'copies_left_out',
+      `No copy goes to ${count} address${count === 1 ? '' : 'es'} of cc and bcc: suppressed or opted out`,
+      { count },
+    );
+  const isAllowed = (address: string): boolean => !refused.has(address);
+  return { cc: cc.filter(isAllowed), bcc: bcc.filter(isAllowed) };
+}

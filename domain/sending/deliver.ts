@@ -1,0 +1,239 @@
+import type { RejectedRecipient, SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
+import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../lib/imap/index.ts';
+import { onPath } from '../../lib/cost-paths.ts';
+import type { Permit, TargetLimits } from '../../lib/target-limits.ts';
+import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
+import { untilStored } from '../platform/kernel/until-stored.ts';
+import { recordSendBounce } from './outcomes/effects.ts';
+import { ensureAccess, expireAccess } from './control/access-token.ts';
+import { claimSend, markHandover, type Claim, type ClaimedSend } from './claim.ts';
+import { imapTargetOf, type SealedMailbox } from './mailbox-credentials.ts';
+import { holdForRefusal, judgeRefusal, type Refused, type Verdict } from './refused.ts';
+import {
+  settleBounced,
+  settleDeferred,
+  settleDelivered,
+  settleSent,
+  settleWaiting,
+  type RefusedCopy,
+} from './settle.ts';
+
+/**
+ * What became of one attempt to deliver. `busy` asks to come again at `retryAt` (ms epoch). `host_busy`: the mail host has
+ * as many conversations under way as it may; nothing was done, come again in `retryInMs`.
+ */
+export type Delivery =
+  | { outcome: string }
+  | { outcome: 'busy'; retryAt: number }
+  | { outcome: 'host_busy'; retryInMs: number };
+
+export interface DeliverParts {
+  smtp: SmtpSender;
+  /** Bounds the conversations with IMAP hosts in which copies are put into Sent folders; unbounded when not given. */
+  copies?: TargetLimits;
+}
+
+/** An email in other hands is looked at again this soon (ms): mostly it has been settled by then. */
+const LOOK_AGAIN_MS = 15_000;
+/** An email whose end could not be marked, because the database was away for a moment, is tried again this soon (ms). */
+const WITHHELD_RETRY_MS = 5_000;
+/** After an access token was refused before its time, the email is tried this soon (ms) with a new one. */
+const NEW_ACCESS_MS = 1_000;
+/** A copy waits this long (ms) for others at the same IMAP host. */
+const COPY_PATIENCE_MS = 5_000;
+/**
+ * Share of the claim the network may take: when another worker may take the email for abandoned, nothing of it leaves
+ * any more.
+ */
+const SMTP_SHARE = 0.9;
+
+/**
+ * Sends one reserved email, or finds out what became of one that a dead worker left. Calling it again is always safe.
+ */
+export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
+  // The permit comes before the claim: an email that waits for its mail host is not under way, and can still be released.
+  const organizationId = organizationOf(ctx);
+  let permit: Permit | undefined;
+  const acquire = (host: string) => (permit ??= parts.smtp.acquireNow(host, organizationId)) !== undefined;
+  try {
+    for (;;) {
+      const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
+      const claim = await onPath('claim', () => claimSend(ctx, sendId, acquire));
+      if (claim.kind === 'access_expired') {
+        // A mailbox whose consent has ended is held by that, and the next claim finds it so.
+        const access = await ensureAccess(ctx, claim.mailboxId);
+        if (access.kind === 'unavailable') return { outcome: 'host_busy', retryInMs: access.retryInMs };
+        continue;
+      }
+      if (claim.kind !== 'host_full') return await handOver(ctx, parts, permit, claim, until);
+      const permitOrWait = await parts.smtp.acquire(claim.host, organizationId);
+      if ('retryInMs' in permitOrWait) return { outcome: 'host_busy', retryInMs: permitOrWait.retryInMs };
+      permit = permitOrWait;
+    }
+  } finally {
+    permit?.release('unused');
+  }
+}
+
+/** @param until when the network must be done with it, on the clock of `performance` */
+async function handOver(
+  ctx: Ctx,
+  { smtp, copies }: DeliverParts,
+  permit: Permit | undefined,
+  claim: Exclude<Claim, { kind: 'host_full' | 'access_expired' }>,
+  until: number,
+): Promise<Delivery> {
+  if (claim.kind === 'gone') return { outcome: claim.outcome };
+  if (claim.kind === 'busy') {
+    return {
+      outcome: 'busy',
+      retryAt: claim.isUnderWay ? Math.min(claim.until, ctx.clock.now().getTime() + LOOK_AGAIN_MS) : claim.until,
+    };
+  }
+  if (claim.kind === 'abandoned') {
+    return {
+      outcome: await settleByCopy(
+        ctx,
+        { sendId: claim.sendId, token: claim.token },
+        claim.mailbox,
+        claim.messageId,
+        'the worker died before the answer',
+      ),
+    };
+  }
+  const pool = `${claim.mailbox.id}/${claim.mailbox.credentials_version}`;
+  const outcome = await smtp.send(pool, claim.target, claim.envelope, claim.raw, {
+    timeoutMs: Math.max(0, until - performance.now()),
+    beforeEnd: () => onPath('mark', () => markHandover(ctx, claim)),
+  });
+  const answeredAt = ctx.clock.now();
+  permit?.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
+  // For as long as the claim may be its own. After that the next attempt settles the send without its answer.
+  const settled = await untilStored(ctx, () => onPath('settle', () => settle(ctx, claim, outcome, answeredAt)), {
+    forMs: ctx.config.SEND_CLAIM_MS,
+    after: () => true,
+  });
+  if (settled === 'sent' && claim.mailbox.save_to_sent && outcome.kind === 'accepted')
+    await keepCopy(ctx, copies, claim);
+  return { outcome: settled };
+}
+
+async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome, answeredAt: Date): Promise<string> {
+  const hold = { sendId: claim.sendId, token: claim.token };
+  switch (outcome.kind) {
+    case 'accepted': {
+      const refused = outcome.rejected.find(({ recipient }) => recipient === claim.recipient);
+      // The copies are out, so offering it again would send them twice.
+      if (refused && !claim.isDirect) {
+        const { code, response } = refused;
+        const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
+        return bounced(ctx, claim, response, judgeRefusal(fault));
+      }
+      const answer = { response: outcome.response, assignedId: outcome.assignedId ?? null, at: answeredAt };
+      const { enrollmentId } = claim;
+      if (enrollmentId === null || !(await settleSent(ctx, hold, enrollmentId, claim.facts, answer)))
+        await settleDelivered(ctx, hold, 'sent', answer, rejectedBy(outcome.rejected));
+      return 'sent';
+    }
+    case 'withheld':
+      return settleWaiting(ctx, hold, outcome.detail, WITHHELD_RETRY_MS);
+    case 'unknown':
+      return settleByCopy(ctx, hold, claim.mailbox, claim.messageId, outcome.detail);
+    case 'unreachable':
+    case 'refused':
+      return refusedBy(ctx, claim, outcome);
+  }
+}
+
+/** The recipients that a server refused while it took the email for others. */
+function rejectedBy(rejected: readonly RejectedRecipient[]): RefusedCopy[] {
+  return rejected.map(({ recipient, code, response }) => {
+    const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
+    const { hard, fault: cause } = judgeRefusal(fault);
+    return { address: recipient, hard, reason: response, fault: cause };
+  });
+}
+
+async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promise<string> {
+  const verdict = judgeRefusal(outcome);
+  const reason = outcome.kind === 'refused' ? outcome.response : outcome.detail;
+  const isSignIn = outcome.kind === 'refused' && outcome.stage === 'auth';
+  if (isSignIn && claim.mailbox.tokens && (await expireAccess(ctx, claim.mailbox.id)))
+    return settleWaiting(ctx, claim, reason, NEW_ACCESS_MS);
+  switch (verdict.action) {
+    case 'wait':
+      return settleWaiting(ctx, claim, reason);
+    case 'defer':
+      return settleDeferred(ctx, claim, reason);
+    case 'hold': {
+      const { hold } = verdict;
+      if (hold && (await holdForRefusal(ctx, claim, { ...verdict, hold }, reason))) return 'mailbox_held';
+      return bounced(ctx, claim, reason, verdict);
+    }
+    case 'bounce':
+      return bounced(ctx, claim, reason, verdict);
+  }
+}
+
+/**
+ * Settles an email whose answer was lost: as sent if a copy is in the Sent folder, else as uncertain. A folder
+ * without it proves nothing: servers that keep copies do so a while later, others never. Nor can the server be asked by its
+ * queue id, which comes with the answer that is missing.
+ */
+async function settleByCopy(
+  ctx: Ctx,
+  hold: { sendId: string; token: string },
+  mailbox: SealedMailbox | null,
+  messageId: string,
+  detail: string,
+): Promise<string> {
+  const target = mailbox && copiesOf(ctx, mailbox);
+  const found = target
+    ? await findInSent(target, messageId, { allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS })
+    : 'unknown';
+  const state = found === 'found' ? 'sent' : 'uncertain';
+  const response = found === 'found' ? 'found in the Sent folder' : detail;
+  await settleDelivered(ctx, hold, state, { response, assignedId: null, at: null });
+  return state;
+}
+
+/** Where the mailbox keeps its copies. Credentials that cannot be opened must not keep an email from being settled. */
+function copiesOf(ctx: Ctx, mailbox: SealedMailbox): ImapTarget | undefined {
+  try {
+    return imapTargetOf(ctx.keyring, mailbox);
+  } catch {
+    return undefined;
+  }
+}
+
+async function bounced(ctx: Ctx, claim: ClaimedSend, response: string, { hard, fault }: Verdict): Promise<string> {
+  await settleBounced(ctx, claim, response, (tx, row) =>
+    recordSendBounce(tx, row, { hard, reason: response, source: 'smtp', fault }),
+  );
+  return 'bounced';
+}
+
+async function keepCopy(ctx: Ctx, copies: TargetLimits | undefined, claim: ClaimedSend): Promise<void> {
+  const target = copiesOf(ctx, claim.mailbox);
+  if (!target) return;
+  const permit = await copies?.acquireSoon(`${target.host}:${target.port}`, organizationOf(ctx), COPY_PATIENCE_MS);
+  if (permit && 'retryInMs' in permit) {
+    ctx.log.warn(
+      { mailboxId: claim.mailbox.id, sendId: claim.sendId },
+      'no copy could be kept in the Sent folder: the IMAP host is busy or does not answer',
+    );
+    return;
+  }
+  let hung = false;
+  try {
+    await saveToSent(target, claim.raw, { allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS });
+  } catch (error) {
+    hung = (error as ImapError).kind === 'unreachable';
+    ctx.log.warn(
+      { err: error, mailboxId: claim.mailbox.id, sendId: claim.sendId },
+      'no copy could be kept in the Sent folder',
+    );
+  } finally {
+    permit?.release(hung ? 'hung' : 'answered');
+  }
+}

@@ -1,0 +1,184 @@
+import { json } from '../../db/connection.ts';
+import type { StoredAttachment } from '../../db/json-columns.ts';
+import type { Columns } from '../../db/rows.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader, type Tx } from '../platform/kernel/transact.ts';
+import { buildDirectMessage } from '../mail/messages/build-direct.ts';
+import { readBlob } from '../platform/blobs.ts';
+import { refusedRecipients } from '../directory/refused-recipients.ts';
+import { releaseReservedSends } from './control/release.ts';
+import {
+  claimedAs,
+  compose,
+  mailboxRefusal,
+  STALE_SLOT_MS,
+  takeServer,
+  type Claim,
+  type ClaimRow,
+  type Json,
+} from './claimed.ts';
+import { giveUpDirectSend } from './direct-give-up.ts';
+
+/**
+ * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are
+ * looked at again: addresses that must not be mailed are left out, and where none of those it is to is left, it has failed.
+ */
+export async function claimDirect(
+  ctx: Ctx,
+  tx: Tx,
+  row: ClaimRow & { direct: Json },
+  acquire: (host: string) => boolean,
+  fetched: FetchedFiles,
+): Promise<Claim> {
+  const { send, direct, mailbox } = row;
+  const refusal = refusalOf(tx, row);
+  if (refusal || !mailbox) {
+    await releaseReservedSends(tx, { sendId: send.id });
+    return { kind: 'gone', outcome: refusal ?? 'mailbox_inactive' };
+  }
+  const audience = await allowedOf(tx, direct);
+  const [recipient] = audience.to;
+  if (recipient === undefined)
+    return giveUp(tx, row, 'suppressed', 'Every address it is to is suppressed or has opted out');
+  const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
+  const whole = { ...row, mailbox };
+  const server = await takeServer(ctx, tx, whole, acquire);
+  if ('answer' in server) return server.answer;
+  const { options, errors } = buildDirectMessage({
+    ...audience,
+    sender: { email: mailbox.email, name: mailbox.name, replyTo: mailbox.reply_to, sendAs: mailbox.send_as_email },
+    subject: direct.subject,
+    text: direct.body_plain,
+    html: direct.body_html,
+    messageId: direct.message_id,
+    inReplyTo: direct.in_reply_to,
+    references: direct.reference_ids,
+    attachments,
+  });
+  if (errors.length > 0) {
+    const faults = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
+    return giveUp(tx, row, 'composition_failed', faults);
+  }
+  const composed = await compose(options, mailbox);
+  const token = await markSending(tx, row, recipient, audience.leftOut);
+  return claimedAs(whole, {
+    ...composed,
+    token,
+    target: server.target,
+    messageId: direct.message_id,
+    recipient,
+    isDirect: true,
+    enrollmentId: null,
+    facts: {
+      campaign_id: null,
+      step_id: null,
+      contact_id: direct.contact_id,
+      contact_email: recipient,
+      email_account_id: mailbox.id,
+      task_id: send.id,
+      message_id: direct.message_id,
+    },
+  });
+}
+
+/** Why this email must not leave now; undefined when it may. */
+function refusalOf(tx: Tx, { send, direct, mailbox }: ClaimRow & { direct: Json }): string | undefined {
+  if (direct.state !== 'queued') return direct.state;
+  const isLate = new Date(send.slot_at).getTime() < tx.now.getTime() - STALE_SLOT_MS;
+  return mailboxRefusal(tx, mailbox) ?? (isLate ? 'slot_missed' : undefined);
+}
+
+/** Whom an email goes to, and the addresses that must not be mailed. */
+async function allowedOf(tx: Tx, { to_emails: to, cc_emails: cc, bcc_emails: bcc }: Json) {
+  const refused = await refusedRecipients(tx.org, [...to, ...cc, ...bcc], tx.now);
+  const allowed = (list: string[]) => list.filter((address) => !refused.has(address));
+  return { to: allowed(to), cc: allowed(cc), bcc: allowed(bcc), leftOut: [...refused.keys()] };
+}
+
+/** Nothing leaves, now or later. */
+async function giveUp(
+  tx: Tx,
+  { send, direct }: ClaimRow & { direct: Json },
+  code: string,
+  reason: string,
+): Promise<Claim> {
+  const email = { id: send.id, mailbox_id: direct.mailbox_id, attempts: direct.attempts };
+  await giveUpDirectSend(tx, email, send.again, { code, reason });
+  return { kind: 'gone', outcome: code };
+}
+
+/** Bytes of files that are not in PostgreSQL, by their id. */
+export type FetchedFiles = ReadonlyMap<string, Buffer>;
+
+/** An email has files outside of PostgreSQL: they are to be fetched before its rows are locked, and the claim made again. */
+export class FilesElsewhere extends Error {
+  readonly blobIds: readonly string[];
+
+  constructor(blobIds: readonly string[]) {
+    super('the files of this email are to be fetched first');
+    this.blobIds = blobIds;
+  }
+}
+
+/** Fetches files, without a transaction, which would wait for their store. */
+export async function fetchFiles(ctx: Ctx, blobIds: readonly string[]): Promise<FetchedFiles> {
+  const files = new Map<string, Buffer>();
+  for (const id of blobIds) files.set(id, await bytesOf(ctx, reader(ctx), id));
+  return files;
+}
+
+/** @throws FilesElsewhere when some are neither in PostgreSQL nor fetched */
+async function readAttachments(ctx: Ctx, tx: Tx, files: readonly StoredAttachment[], fetched: FetchedFiles) {
+  if (files.length === 0) return [];
+  const outside = await tx.org.sql<Columns<'blobs', 'id'>>(
+    `select id from blobs where organization_id = :org and id = any(cast(:ids as uuid[])) and store <> 'postgres'`,
+    { ids: files.map(({ blob_id: id }) => id) },
+  );
+  const missing = outside.filter(({ id }) => !fetched.has(id));
+  if (missing.length > 0) throw new FilesElsewhere(missing.map(({ id }) => id));
+  const read: { filename: string; contentType: string; content: Buffer }[] = [];
+  for (const { blob_id: id, filename, content_type: contentType } of files)
+    read.push({ filename, contentType, content: fetched.get(id) ?? (await bytesOf(ctx, tx.org, id)) });
+  return read;
+}
+
+async function bytesOf(ctx: Ctx, org: Tx['org'], id: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of readBlob(org, ctx.blobs, id)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Writes that this attempt has the email: its token, Message-ID and conversation, and whom it leaves out.
+ * @returns the token, which the settle has to name
+ */
+async function markSending(
+  tx: Tx,
+  { send, direct }: ClaimRow & { direct: Json },
+  recipient: string,
+  leftOut: readonly string[],
+): Promise<string> {
+  const token = newId();
+  const messageIds = [...new Set([direct.thread_id, ...direct.reference_ids, direct.message_id])];
+  await tx.org.sql(
+    `with left_out as (
+       update direct_sends set left_out = cast(:leftOut as text[]), waiting_for = null, waiting_until = null, updated_at = :now
+       where organization_id = :org and id = :send
+     )
+     update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
+       handover = 'pending', message_id = :message, subject = :subject, conversation = :conversation, recipient = :recipient
+     where organization_id = :org and id = :send`,
+    {
+      send: send.id,
+      token,
+      leftOut: [...leftOut],
+      now: tx.now,
+      recipient,
+      message: direct.message_id,
+      subject: direct.subject,
+      conversation: json({ subject: direct.subject, messageIds }),
+    },
+  );
+  return token;
+}

@@ -1,0 +1,39 @@
+import type { Columns } from '../../db/rows.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { addDeadLetter, FAILED_DIRECT_EMAIL, UNCERTAIN_EMAIL } from '../platform/dead-letters.ts';
+import { settleDirectSend } from './direct-sends.ts';
+import { releaseReservedSends } from './control/release.ts';
+
+/** Why a direct send is given up: a machine's word, and the same for people. */
+export interface Reason {
+  code: string;
+  reason: string;
+}
+
+/**
+ * A direct send has failed for good: its slot is free, and it is a dead letter, so that a person can have it tried again. One that was to
+ * leave once more, because it was uncertain whether it had, is as uncertain as before.
+ * @param email its row, locked
+ * @param again whether it was to leave once more
+ */
+export async function giveUpDirectSend(
+  tx: Tx,
+  { id, mailbox_id, attempts }: Columns<'direct_sends', 'id' | 'mailbox_id' | 'attempts'>,
+  again: boolean,
+  { code, reason }: Reason,
+): Promise<'failed' | 'uncertain'> {
+  const state = again ? 'uncertain' : 'failed';
+  await releaseReservedSends(tx, { sendId: id });
+  if (again) await tx.org.table('sends').where({ id }).update({ again: false, updated_at: tx.now });
+  await settleDirectSend(tx, id, { state, code, reason });
+  await addDeadLetter(tx, {
+    taskId: id,
+    taskType: again ? UNCERTAIN_EMAIL : FAILED_DIRECT_EMAIL,
+    payload: { direct_send_id: id, mailbox_id },
+    error: reason,
+    attempts,
+    maxAttempts: 0,
+    nextRetryAt: null,
+  });
+  return state;
+}

@@ -1,0 +1,130 @@
+import type { Columns } from '../../db/rows.ts';
+import { DAY_MS, MINUTE_MS, utcDay } from '../../lib/clock.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { COUNT_DAILY, countBindings } from './campaign/counters.ts';
+import { releaseReservedSends } from './control/release.ts';
+import { freeFrom, readSeats, type Seat } from './seats.ts';
+
+/** A direct send that is due, its row locked. */
+export type DueDirectSend = Columns<
+  'direct_sends',
+  'id' | 'mailbox_id' | 'to_emails' | 'contact_id' | 'attempts' | 'send_mode'
+>;
+
+export type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: string } | { kind: 'never' };
+
+/** How soon (ms) to ask again for a mailbox that cannot send. */
+const ASK_AGAIN_MS = 15 * MINUTE_MS;
+/** No campaign has this id: a seat is read without what it gave to one. */
+const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
+
+interface Sender extends Columns<
+  'mailboxes',
+  'status' | 'hold_code' | 'hold_until' | 'imap_hold_code' | 'imap_hold_until'
+> {
+  id: string;
+}
+
+/**
+ * Gives a direct send a slot of its mailbox: the first time that keeps the daily cap and the gap to every email that left or
+ * will leave. Unless it is `smart`, slots that campaigns have reserved for later stand back, because a person waits for the
+ * answer: their contacts ask for others. Returns a later time to ask again where the mailbox cannot send now, `never` where it is gone.
+ */
+export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<DirectSlot> {
+  const mailboxId = email.mailbox_id;
+  if (mailboxId === null) return { kind: 'never' };
+  const before = await readSender(tx, mailboxId);
+  if (!before) return { kind: 'never' };
+  const rests = restOf(tx, before);
+  if (rests) return rests;
+  // Sends before mailboxes, the order in which every writer takes them.
+  if (email.send_mode !== 'smart') await makeRoom(tx, mailboxId);
+  const sender = await readSender(tx, mailboxId, 'for no key update');
+  if (!sender) return { kind: 'never' };
+  const restsNow = restOf(tx, sender);
+  if (restsNow) return restsNow;
+  const seat = await readSeat(tx, mailboxId);
+  const at = freeFrom(seat, tx.now.getTime());
+  if (at === Infinity)
+    return { kind: 'later', at: new Date(tx.now.getTime() + ASK_AGAIN_MS), why: 'the mailbox may send nothing' };
+  await store(tx, email, mailboxId, new Date(at));
+  return { kind: 'slot', at: new Date(at) };
+}
+
+async function readSender(tx: Tx, id: string, lock: '' | 'for no key update' = ''): Promise<Sender | undefined> {
+  const [row] = await tx.org.sql<Sender>(
+    `select id, status, hold_code, hold_until, imap_hold_code, imap_hold_until from mailboxes where organization_id = :org and id = :id ${lock}` as `${string}:org${string}`,
+    { id },
+  );
+  return row;
+}
+
+/** Why a mailbox cannot send now, and when to ask again; undefined when it can. */
+function restOf(tx: Tx, sender: Sender): Extract<DirectSlot, { kind: 'later' }> | undefined {
+  const soon = tx.now.getTime() + ASK_AGAIN_MS;
+  if (sender.status !== 'active') return { kind: 'later', at: new Date(soon), why: 'the mailbox is switched off' };
+  const holds = [
+    { code: sender.hold_code, until: sender.hold_until },
+    { code: sender.imap_hold_code, until: sender.imap_hold_until },
+  ].filter(({ code, until }) => code !== null && (until === null || until > tx.now));
+  if (holds.length === 0) return undefined;
+  const until = Math.max(...holds.map((hold) => hold.until?.getTime() ?? soon));
+  return { kind: 'later', at: new Date(Math.min(until, soon)), why: `the mailbox rests (${holds[0]!.code})` };
+}
+
+async function readSeat(tx: Tx, mailboxId: string): Promise<Seat> {
+  const now = tx.now.getTime();
+  const on = { day: utcDay(now), from: now, until: now + DAY_MS };
+  const [seat] = await readSeats(tx.org, NO_CAMPAIGN, [mailboxId], on);
+  return seat!;
+}
+
+/** Releases the campaign slots that stand between now and the first time the mailbox could send if there were none. */
+async function makeRoom(tx: Tx, mailboxId: string): Promise<void> {
+  const slots = await tx.org.sql<Columns<'sends', 'id' | 'slot_at'>>(
+    `select id, slot_at from sends where organization_id = :org and mailbox_id = :mailbox and state = 'reserved' and campaign_id is not null and not again
+     order by slot_at`,
+    { mailbox: mailboxId },
+  );
+  if (slots.length === 0) return;
+  const seat = await readSeat(tx, mailboxId);
+  const now = tx.now.getTime();
+  if (freeFrom(seat, now) <= now) return;
+  const times = new Set(slots.map(({ slot_at }) => slot_at.getTime()));
+  const used = new Map(seat.used);
+  for (const at of times) used.set(utcDay(at), (used.get(utcDay(at)) ?? 0) - 1);
+  const at = freeFrom({ ...seat, taken: seat.taken.filter((taken) => !times.has(taken)), used }, now);
+  const near = slots.filter(({ slot_at }) => Math.abs(slot_at.getTime() - at) < seat.gapMs);
+  const day = utcDay(at);
+  const left = (seat.used.get(day) ?? 0) - near.filter(({ slot_at }) => utcDay(slot_at.getTime()) === day).length;
+  const last = slots.findLast((slot) => utcDay(slot.slot_at.getTime()) === day && !near.includes(slot));
+  // Where the day is given away, the latest of its slots goes to tomorrow.
+  const standBack = left >= seat.cap && last ? [...near, last] : near;
+  for (const { id } of standBack.sort((a, b) => (a.id < b.id ? -1 : 1))) await releaseReservedSends(tx, { sendId: id });
+}
+
+async function store(tx: Tx, email: DueDirectSend, mailboxId: string, at: Date): Promise<void> {
+  const day = utcDay(at.getTime());
+  await tx.org.sql(
+    `with slot as (
+       insert into sends (id, organization_id, contact_id, mailbox_id, state, recipient, slot_at, slot_day, attempts, created_at, updated_at)
+       values (cast(:id as uuid), :org, cast(:contact as uuid), cast(:mailbox as uuid), 'reserved', :recipient, :at, :day, :attempts, :now, :now)
+       -- An uncertain email that a person wants sent again keeps its row, and with it its Message-ID.
+       on conflict (id) do update set state = 'reserved', mailbox_id = excluded.mailbox_id, slot_at = excluded.slot_at,
+         slot_day = excluded.slot_day, attempts = 0, updated_at = excluded.updated_at
+       where sends.state = 'uncertain' and sends.again
+     )
+     ${COUNT_DAILY}`,
+    {
+      id: email.id,
+      contact: email.contact_id,
+      mailbox: mailboxId,
+      recipient: email.to_emails[0]!,
+      at,
+      day,
+      attempts: email.attempts,
+      now: tx.now,
+      ...countBindings([{ scope: 'mailbox', scopeId: mailboxId, day, by: 1 }]),
+    },
+  );
+}

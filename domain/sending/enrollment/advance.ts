@@ -1,0 +1,354 @@
+import { newId } from '../../../lib/ids.ts';
+import type { Decision } from '../../../workflows/enrollment/contract.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { branchesInSuspense, firstStep, matchingBranch, type Facts, type Outcome } from '../campaign/graph.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { releaseReservedSends } from '../control/release.ts';
+import { finishEnrollment, type FinalState } from '../control/finish.ts';
+import { endWait } from '../control/waits.ts';
+import {
+  readGraph,
+  latestEmail,
+  readSnapshot,
+  sendOf,
+  type EngineStep,
+  type EnrollmentColumn,
+  type EnrollmentKey,
+  type Graph,
+  type Snapshot,
+  type StepRun,
+} from './snapshot.ts';
+import { wayBegins } from './entry.ts';
+import { atRepeat, atStep, type Verdict } from './steps.ts';
+
+/** Steps a contact may pass in one decision; more means a circle, which saving a campaign refuses. */
+const MAX_HOPS = 100;
+/** How long (ms) a call of an app may take, attempts and all, before it looks stuck. */
+const CALL_MS = 15 * 60_000;
+
+/**
+ * Moves a contact as far as it can go now and says what its run does next. The enrollment is locked,
+ * so a reply, an event, a pause and this decision are serialized.
+ */
+export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<Decision> {
+  return transact(ctx, async (tx) => {
+    const snapshot = await readSnapshot(tx, key);
+    if (!snapshot) return { kind: 'done', outcome: 'deleted' };
+    const { enrollment, campaign } = snapshot;
+    if (enrollment.state !== 'pending' && enrollment.state !== 'active')
+      return { kind: 'done', outcome: enrollment.state };
+    if (campaign.status !== 'active') return held(tx, snapshot, 'the campaign is paused', null);
+    if (enrollment.hold_since) {
+      if (!enrollment.hold_until || enrollment.hold_until > tx.now)
+        return held(tx, snapshot, 'held', enrollment.hold_until);
+      Object.assign(snapshot.changes, { hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
+    }
+    if (enrollment.state === 'pending') {
+      Object.assign(snapshot.changes, { state: 'active', launched_at: tx.now, last_activity_at: tx.now });
+      enrollment.launched_at = tx.now;
+    }
+    const decision = await walk(tx, snapshot, await readGraph(tx, campaign));
+    await store(tx, snapshot);
+    return decision;
+  });
+}
+
+/**
+ * Writes what the decision has collected, in one statement. Whatever else reads or ends the enrollment or its run within
+ * the decision comes after this.
+ */
+async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
+  const { enrollment, changes, entered } = snapshot;
+  const columns = Object.keys(changes).sort() as EnrollmentColumn[];
+  if (columns.length === 0 && !entered) return;
+  snapshot.changes = {};
+  snapshot.entered = null;
+  const begun =
+    entered &&
+    `begun as (
+       insert into step_runs (id, organization_id, enrollment_id, campaign_id, contact_id, step_id, seq, kind, state, output_key, started_at)
+       values (:run, :org, :enrollment, :campaign, :contact, :step, :seq, :kind, 'running', :key, :since)
+     ), linked as (
+       -- The launcher reserves the first email before the run exists; a step can also be met a second time.
+       update sends set step_run_id = :run where organization_id = :org and enrollment_id = :enrollment and step_id = :step and step_run_id is null
+     )`;
+  const text = `${begun ? `with ${begun}` : ''} update enrollments set ${columns.map((column) => `${column} = :${column}`).join(', ')} where organization_id = :org and id = :enrollment`;
+  await tx.org.sql(text as `${string}:org${string}`, {
+    ...(changes as Record<string, never>),
+    enrollment: enrollment.id,
+    campaign: enrollment.campaign_id,
+    contact: enrollment.contact_id,
+    ...(entered
+      ? {
+          run: entered.id,
+          step: entered.step_id,
+          seq: entered.seq,
+          kind: entered.kind,
+          key: entered.output_key,
+          since: entered.started_at,
+        }
+      : {}),
+  });
+}
+
+async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision> {
+  const repeat = await sendAgain(tx, snapshot, graph);
+  if (repeat) return repeat;
+  for (let hops = 0; hops < MAX_HOPS; hops += 1) {
+    const { run } = snapshot;
+    if (run?.state === 'failed') return finish(tx, snapshot, 'failed', run.outcome ?? 'failed');
+    // The way was ended in the middle of this step, as by a meeting, and was opened again for an uncertain email only.
+    if (run?.state === 'skipped' && run.outcome !== 'skipped')
+      return finish(tx, snapshot, run.outcome as FinalState, 'ended before');
+    if (run && !isOver(run) && graph.removed.has(run.step_id)) {
+      // An email in a worker's hands is waited for: what it is settled as comes before the next one.
+      if (snapshot.send?.state === 'sending')
+        return say(tx, snapshot, 'a step that was removed', {
+          kind: 'slot',
+          sendId: snapshot.send.id,
+          at: snapshot.send.slot_at,
+        });
+      await abandon(tx, snapshot);
+    }
+    const onward: Onward =
+      run === null
+        ? begin(tx, snapshot, graph)
+        : isOver(run)
+          ? after(tx, snapshot, graph, run)
+          : { step: graph.steps.find(({ id }) => id === run.step_id) ?? null, since: tx.now };
+    if ('until' in onward) {
+      const why = 'waiting to see what becomes of the email';
+      return say(tx, snapshot, stepLabel(graph, onward.at), { kind: 'wait', until: onward.until, why });
+    }
+    const { step } = onward;
+    if (step === null) return finish(tx, snapshot, 'completed');
+    if (run === null || isOver(run)) enter(snapshot, step, onward.since);
+    if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
+    // All but an email reads or writes its run.
+    if (step.kind !== 'email') await store(tx, snapshot);
+    if (snapshot.wait && step.action?.type !== 'wait_for_event') await waitNoMore(tx, snapshot);
+    const verdict = await atStep(tx, snapshot, graph, step);
+    if (verdict.kind === 'passed') {
+      await store(tx, snapshot);
+      await leave(tx, snapshot, verdict);
+      continue;
+    }
+    if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
+    return say(tx, snapshot, stepLabel(graph, step), verdict);
+  }
+  throw new Error(`enrollment ${snapshot.enrollment.id} passed ${MAX_HOPS} steps without waiting`);
+}
+
+/** An email that a person wants sent again comes first, wherever the contact stands by now. */
+async function sendAgain(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision | undefined> {
+  const send = snapshot.sends.find(({ again, state }) => again && state !== 'sent' && state !== 'bounced');
+  const step = send && graph.steps.find(({ id, kind }) => id === send.step_id && kind === 'email');
+  if (!send || !step) return undefined;
+  const verdict = await atRepeat(tx, snapshot, graph, step, send);
+  if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
+  return verdict.kind === 'passed' ? undefined : say(tx, snapshot, `${stepLabel(graph, step)} again`, verdict);
+}
+
+async function finish(tx: Tx, snapshot: Snapshot, state: FinalState, reason?: string): Promise<Decision> {
+  await store(tx, snapshot);
+  const { run, sends, enrollment } = snapshot;
+  const nothingOpen = (run === null || isOver(run)) && !sends.some((send) => send.state === 'reserved');
+  await finishEnrollment(tx, enrollment.id, state, { ...(reason ? { reason } : {}), byRun: true, nothingOpen });
+  return { kind: 'done', outcome: state };
+}
+
+function isOver(run: StepRun): boolean {
+  return run.state === 'completed' || run.state === 'skipped';
+}
+
+/** The first step. Its days and minutes have passed since the lead's way began: meanwhile it was a row of the launcher's. */
+function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): Onward {
+  const step = firstStep(graph.steps);
+  const waits = step?.action?.type === 'wait' || (step?.kind === 'email' && step.wait_after > 0);
+  const began = wayBegins(campaign, enrollment.entered_at);
+  return { step, since: waits && began < tx.now ? began : tx.now };
+}
+
+/** The next step, and since when its days count; or until when it stays open which one it is. */
+type Onward = { step: EngineStep | null; since: Date } | { at: EngineStep; until: Date };
+
+/**
+ * Where the contact goes after a finished step; after one that was removed, where that normally led. A branch that asks
+ * what became of an email is chosen when the step it leads to falls due, `wait_after` days after the finished one: until
+ * then the recipient may still open, click or reply. Where it ends the flow, or none holds, that is certain once the last
+ * of the steps that might follow is due.
+ */
+function after(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): Onward {
+  const finished = graph.steps.find(({ id }) => id === run.step_id);
+  if (!finished) return { step: stepAt(graph, graph.removed.get(run.step_id)), since: tx.now };
+  const facts = factsOf(snapshot, run);
+  const chosen = stepAt(graph, matchingBranch(finished, facts)?.to);
+  // Nothing comes back of an email that has not left.
+  const suspense = latestEmail(snapshot) ? branchesInSuspense(finished, facts) : [];
+  const left = run.completed_at ?? run.started_at;
+  if (suspense.length === 0) return { step: chosen, since: finished.action?.type === 'wait' ? left : tx.now };
+  const dueAt = (step: EngineStep): number => left.getTime() + step.wait_after * DAY_MS;
+  const dues = suspense.flatMap(({ to }) => stepAt(graph, to) ?? []).map(dueAt);
+  const now = tx.now.getTime();
+  if ((chosen ? dueAt(chosen) : Math.max(now, ...dues)) > now)
+    return { at: finished, until: new Date(Math.min(...dues.filter((due) => due > now))) };
+  // An email has waited its days already; other steps begin now.
+  return { step: chosen, since: chosen?.kind === 'email' ? left : tx.now };
+}
+
+/** The step of an id; of one that was removed, the step it led to, through further removed ones if need be. */
+function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null {
+  for (let hops = 0; to && graph.removed.has(to) && hops < graph.removed.size; hops += 1) to = graph.removed.get(to);
+  return graph.steps.find(({ id }) => id === to) ?? null;
+}
+
+/** The step was removed while the contact stood at it. */
+async function abandon(tx: Tx, snapshot: Snapshot): Promise<void> {
+  if (snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
+  await endWait(tx, snapshot.run!.id);
+  await leave(tx, snapshot, { kind: 'passed', outcome: 'skipped' });
+}
+
+/** The step waited for an event when the contact came to it, and has been edited since. */
+async function waitNoMore(tx: Tx, snapshot: Snapshot): Promise<void> {
+  const run = snapshot.run!;
+  await endWait(tx, run.id);
+  snapshot.wait = null;
+  if (run.state !== 'waiting') return;
+  await tx.org.table('step_runs').where({ id: run.id }).update({ state: 'running' });
+  run.state = 'running';
+}
+
+function factsOf(snapshot: Snapshot, run: StepRun): Facts {
+  const { contact, enrollment, wait } = snapshot;
+  const email = latestEmail(snapshot);
+  return {
+    outcome: (run.outcome ?? 'done') as Outcome,
+    opened: email?.opened_at != null,
+    clicked: email?.clicked_at != null,
+    replied: email?.replied_at != null,
+    contact: { ...contact },
+    app: enrollment.app_values,
+    event: wait?.event_data ?? null,
+  };
+}
+
+function enter(snapshot: Snapshot, step: EngineStep, since: Date): void {
+  const run: StepRun = {
+    id: newId(),
+    step_id: step.id,
+    seq: (snapshot.run?.seq ?? 0) + 1,
+    kind: step.action?.type ?? step.kind,
+    state: 'running',
+    outcome: null,
+    attempts: 0,
+    output_key: step.action && 'output_key' in step.action ? (step.action.output_key ?? null) : null,
+    output: null,
+    started_at: since,
+    completed_at: null,
+  };
+  snapshot.run = run;
+  snapshot.entered = run;
+  snapshot.send = sendOf(snapshot.sends, step.id);
+  snapshot.wait = null;
+  snapshot.changes.current_step_id = step.id;
+  snapshot.changes.step_started_at = since;
+}
+
+async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kind: 'passed' }>): Promise<void> {
+  const run = snapshot.run!;
+  const { enrollment } = snapshot;
+  run.state = verdict.outcome === 'skipped' ? 'skipped' : 'completed';
+  run.outcome = verdict.outcome;
+  run.completed_at = verdict.at ?? tx.now;
+  await tx.org
+    .table('step_runs')
+    .where({ id: run.id })
+    .whereNotIn('state', ['completed', 'skipped'])
+    .update({
+      state: run.state,
+      outcome: run.outcome,
+      completed_at: run.completed_at,
+      // What went wrong before, as an app that did not answer until the step was edited, is over.
+      ...(run.state === 'completed' ? { detail: null, error: null } : {}),
+      ...(verdict.output ? { output: JSON.stringify(verdict.output) } : {}),
+    });
+  if (verdict.output && run.output_key) {
+    enrollment.app_values = { ...enrollment.app_values, [run.output_key]: verdict.output };
+    snapshot.changes.app_values = JSON.stringify(enrollment.app_values);
+  }
+}
+
+/** The step was an email when the slot was reserved, and has been edited since. */
+async function giveBack(tx: Tx, snapshot: Snapshot): Promise<void> {
+  const { id } = snapshot.send!;
+  await releaseReservedSends(tx, { sendId: id });
+  snapshot.sends = snapshot.sends.filter((send) => send.id !== id);
+  snapshot.send = null;
+}
+
+/** "step 3 of 5 (Follow-up)", for people. */
+export function stepLabel(graph: Pick<Graph, 'steps'>, step: EngineStep): string {
+  const number = graph.steps.findIndex(({ id }) => id === step.id) + 1;
+  return `step ${number} of ${graph.steps.length}${step.name ? ` (${step.name})` : ''}`;
+}
+
+/** The decision for the run, and the same in the enrollment's row. */
+function say(
+  tx: Tx,
+  snapshot: Snapshot,
+  step: string,
+  verdict: Exclude<Verdict, { kind: 'passed' | 'finished' }>,
+): Decision {
+  const at = (what: string) => ({ step, where: `${step}, ${what}` });
+  switch (verdict.kind) {
+    case 'slot': {
+      const { sendId, at: slot } = verdict;
+      show(snapshot, `${step}: the email has its slot`, slot);
+      return slot > tx.now
+        ? { kind: 'slot', sendId, at: slot.getTime(), ...at('the email has its slot') }
+        : { kind: 'send', sendId, ...at('sending') };
+    }
+    case 'call':
+      // By then it has answered, or the launcher signals the run (launch.ts).
+      show(snapshot, `${step}: asking the app`, new Date(tx.now.getTime() + CALL_MS));
+      return { kind: 'call', stepRunId: snapshot.run!.id, ...at('asking the app') };
+    case 'wait':
+      show(snapshot, `${step}: ${verdict.why}`, verdict.until);
+      return { kind: 'wait', until: verdict.until.getTime(), ...at(verdict.why) };
+    case 'waitForEvent': {
+      const { eventName, until } = verdict;
+      show(snapshot, `${step}: waiting for ${eventName}`, until);
+      return { kind: 'waitForEvent', eventName, until: until?.getTime() ?? null, ...at(`waiting for ${eventName}`) };
+    }
+    case 'hold': {
+      const { until, why, state } = verdict;
+      show(snapshot, `${step}: ${why}`, until, { blocked: state === 'blocked' });
+      return { kind: 'hold', until: until?.getTime() ?? null, state, ...at(why) };
+    }
+  }
+}
+
+async function held(tx: Tx, snapshot: Snapshot, why: string, until: Date | null): Promise<Decision> {
+  await releaseReservedSends(tx, { enrollmentIds: [snapshot.enrollment.id] });
+  show(snapshot, why, until, { blocked: snapshot.enrollment.blocked });
+  await store(tx, snapshot);
+  return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: why, step: null };
+}
+
+/** Keeps what the contact waits for where the API and the operator read it. Temporal's own text is never asked. */
+function show(
+  { enrollment, changes }: Snapshot,
+  waitingFor: string,
+  until: Date | null,
+  { blocked } = { blocked: false },
+): void {
+  if (
+    enrollment.waiting_for === waitingFor &&
+    enrollment.waiting_until?.getTime() === until?.getTime() &&
+    enrollment.blocked === blocked
+  )
+    return;
+  Object.assign(changes, { waiting_for: waitingFor, waiting_until: until, blocked });
+}

@@ -1,0 +1,437 @@
+import { MINUTE_MS, utcDay } from '../../../lib/clock.ts';
+import { onPath } from '../../../lib/cost-paths.ts';
+import type { LaunchReport } from '../../../workflows/campaign/contract.ts';
+import { firstStep } from '../campaign/graph.ts';
+import { completeCampaign, pauseCampaign } from '../control/status.ts';
+import { hasSender } from '../campaign/sender-pool.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { allocate, type Allocation, type KeepBack } from '../allocate.ts';
+import { CAMPAIGN_COLUMNS, scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
+import { nextOpening, startOfNextDay } from '../../platform/scheduling/windows.ts';
+import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { finishEnrollment } from '../control/finish.ts';
+import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
+import { replayDeadLetter } from '../../platform/dead-letters.ts';
+import { readGraph, type Graph } from './snapshot.ts';
+import { stepLabel } from './advance.ts';
+import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
+import { dueLeads, putBackCalled, type Lead } from './due-leads.ts';
+import { orderLeads } from './lead-order.ts';
+import { entryOf, roomForRuns, type Entry } from './entry.ts';
+import { callQueues } from './queue.ts';
+import { readSituation, type Situation } from './situation.ts';
+
+/** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
+export type Turn = { report: LaunchReport } | { again: true; inMs: number; launched: number };
+
+const BATCH = 100;
+const SIGNAL_PAGE = 500;
+/** Refused leads that are freed in one turn: the campaign is locked for no longer than that takes. */
+const FREE_PAGE = 1_000;
+const BUSY_MS = 500;
+/** Waits up to this long (ms) are slept through in the activity; a workflow timer costs more. */
+const NAP_MS = 5_000;
+/** How soon (ms) a campaign looks again that has as many runs open as it may; it is ahead of its emails by a day. */
+const FULL_MS = 5 * MINUTE_MS;
+/** How soon a lead that no mailbox matches is asked again; a change of the pool frees it at once. */
+const NO_MATCH_MS = 6 * 60 * MINUTE_MS;
+/** A workflow overdue by this long (ms) is presumed stuck and is signalled. */
+const OVERDUE_MS = 10 * MINUTE_MS;
+
+/**
+ * One turn of a campaign's launcher, in one transaction: signals runs after edits, launches the next leads as far as slots
+ * within the horizon allow, notices that nothing is left. Leads stay rows until their slot is near, so a campaign of a
+ * million has as many open workflows as contacts in flight.
+ */
+export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
+  return transact(ctx, async (tx) => {
+    const [campaign] = await tx.org.sql<CampaignView>(
+      `select ${CAMPAIGN_COLUMNS} from campaigns where organization_id = :org and id = :id for no key update` as `${string}:org${string}`,
+      { id: campaignId },
+    );
+    if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
+    // It was called, so it works now.
+    if (campaign.blocked_reason) await unblock(tx, campaign.id);
+    const situation = await readSituation(tx, campaign, OVERDUE_MS);
+    const runs = situation.unsignalled ? await signalRuns(tx, campaign) : NONE_LEFT;
+    if (runs.left) return { again: true, inMs: runs.signalled > 0 ? 0 : BUSY_MS, launched: 0 };
+    if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
+
+    const opening = nextOpening(scheduleOf(campaign), tx.now);
+    if (!opening) {
+      await pauseCampaign(
+        tx,
+        campaignId,
+        'paused',
+        campaign.end_date && campaign.end_date <= tx.now
+          ? 'The end date has passed'
+          : 'The schedule has no sending window',
+      );
+      return { again: true, inMs: 0, launched: 0 };
+    }
+    if (campaign.sender_strategy === 'explicit' && !(await hasSender(tx.org, campaign))) {
+      await pauseCampaign(tx, campaign.id, 'paused_no_accounts', 'No mailbox of the sender pool can send');
+      return { again: true, inMs: 0, launched: 0 };
+    }
+    if (await freeRefused(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
+    if (await orderLeads(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
+    if (situation.called && (await putBackCalled(tx, campaign))) return { again: true, inMs: 0, launched: 0 };
+    if (situation.overdue) await wakeOverdue(tx, campaign);
+    return launchBatch(ctx, tx, campaign, situation);
+  });
+}
+
+const NONE_LEFT = { signalled: 0, left: false };
+
+async function unblock(tx: Tx, campaignId: string): Promise<void> {
+  await tx.org.table('campaigns').where({ id: campaignId }).update({ blocked_reason: null });
+  await replayDeadLetter(tx, 'campaign_launch', campaignId);
+}
+
+/**
+ * Pages through runs that were not signalled since the latest pause, resume or edit. One that is deciding at this moment is
+ * skipped, not waited for: it may want the campaign, which this transaction holds.
+ */
+async function signalRuns(tx: Tx, campaign: CampaignView): Promise<{ signalled: number; left: boolean }> {
+  const [answer] = await tx.org.sql<{ signalled: EnrollmentRun[]; left: boolean }>(
+    `with due as (
+       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
+       order by signalled_epoch limit :page for update skip locked
+     ), signalled as (
+       update enrollments e set signalled_epoch = :epoch from due where e.id = due.id returning e.id, e.campaign_id, e.contact_id
+     )
+     select coalesce((select json_agg(signalled) from signalled), '[]') as signalled,
+       (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
+          and id not in (select id from signalled) order by signalled_epoch limit 1) is not null as "left"`,
+    { epoch: campaign.control_epoch, campaign: campaign.id, page: SIGNAL_PAGE },
+  );
+  const { signalled, left } = answer!;
+  for (const run of signalled) signalControl(tx, run, 'campaign', campaign.control_epoch);
+  return { signalled: signalled.length, left };
+}
+
+/** Wakes runs that should have moved on long ago; they then have as long again before they are woken once more. */
+async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
+  const late = new Date(tx.now.getTime() - OVERDUE_MS);
+  const runs = await tx.org.sql<EnrollmentRun>(
+    `with overdue as (
+       select id from enrollments
+       where organization_id = :org and campaign_id = :campaign and state = 'active' and waiting_until < :late and not blocked
+       order by waiting_until limit :page for update skip locked
+     )
+     update enrollments e set waiting_until = :now from overdue where e.id = overdue.id returning e.id, e.campaign_id, e.contact_id`,
+    { campaign: campaign.id, late, now: tx.now, page: BATCH },
+  );
+  for (const run of runs) signalControl(tx, run, 'overdue');
+}
+
+/**
+ * After an edit, a pause or a change of the pool, leads that were refused until later are due at once. Pages through
+ * them; returns whether some may be left.
+ */
+async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
+  if (campaign.launch_epoch >= campaign.control_epoch) return false;
+  const [freed] = await tx.org.sql<{ n: number }>(
+    `with refused as (
+       select id from enrollments
+       where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after > :now
+       order by launch_after limit :page for update skip locked
+     ), freed as (
+       -- As an array they are looked up one by one, however many they seem beside all leads.
+       update enrollments e set launch_after = 'epoch' where e.id = any(array(select id from refused)) returning 1
+     ), counted as materialized (
+       select count(*)::int as n from freed
+     ), done as (
+       update campaigns set launch_epoch = :epoch where organization_id = :org and id = :campaign and (select n from counted) < :page
+     )
+     select n from counted`,
+    { campaign: campaign.id, now: tx.now, epoch: campaign.control_epoch, page: FREE_PAGE },
+  );
+  return freed!.n === FREE_PAGE;
+}
+
+async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: Situation): Promise<Turn> {
+  const graph = await readGraph(tx, campaign);
+  const entry = entryOf(graph);
+  const room = ctx.config.LAUNCH_MAX_IN_FLIGHT - situation.firstEmails;
+  if (room <= 0) return untilRoom(tx, situation.nextSlot);
+  if (!entry.email) return openRuns(tx, campaign, graph, entry, situation);
+
+  const limit = Math.min(room, BATCH);
+  const leads = await dueLeads(tx, campaign, entry, { limit, called: situation.called });
+  if (leads.length === 0) return nothingDue(tx, campaign, entry);
+  const open = await admit(tx, campaign, leads);
+  const returned = open.filter((lead) => lead.came_back);
+  await launch(
+    tx,
+    campaign,
+    returned.map((lead) => ({ lead, mailboxId: null })),
+  );
+  const fresh = open.filter((lead) => !lead.came_back);
+  if (fresh.length === 0) return { again: true, inMs: 0, launched: returned.length };
+
+  const candidates = fresh.map((lead) =>
+    candidateFor({ enrollment: lead, contact: lead.contact, run: null, hasSent: false }, graph, entry.email!),
+  );
+  const limits = {
+    horizonMs: ctx.config.LAUNCH_HORIZON_MS,
+    ...(campaign.prioritize_new_leads
+      ? {}
+      : { keepBack: await dueFollowUps(tx, campaign, ctx.config.LAUNCH_HORIZON_MS) }),
+  };
+  const inEffect = { campaign, settings: situation.settings() };
+  const answers = await onPath('allocate', () => allocate(tx, inEffect, candidates, limits));
+  const ready = fresh.flatMap((lead, index) => {
+    const answer = answers[index]!;
+    return answer.kind === 'slot' ? [{ lead, mailboxId: answer.mailboxId }] : [];
+  });
+  await launch(tx, campaign, ready);
+  const launched = returned.length + ready.length;
+  const refusals = fresh.flatMap((lead, index) => {
+    const answer = answers[index]!;
+    return answer.kind === 'slot' ? [] : [{ lead, answer }];
+  });
+  // What is said to one of its kind alone must not keep the others from being asked.
+  const own = refusals.filter(({ answer }) => answer.kind === 'never' || answer.concerns === 'contact');
+  await postpone(ctx, tx, campaign, own);
+  const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
+  if (!common) {
+    // These were all that are due, so another turn would find none. Only where a ramp may just have risen does it know more than this one.
+    if (leads.length < limit && !campaign.ramp_enabled) return nothingDue(tx, campaign, entry, launched);
+    return { again: true, inMs: 0, launched };
+  }
+  // Where new leads may not take what is left of the day, contacts under way may.
+  if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await callQueues(tx, campaign);
+  return waitFor(ctx, tx, campaign, common.answer, launched);
+}
+
+/** Ends leads who may not be mailed; returns the others. */
+async function admit(tx: Tx, campaign: CampaignView, leads: readonly Lead[]): Promise<Lead[]> {
+  const suppressions = await suppressedAmong(
+    tx.org,
+    leads.map((lead) => lead.contact.email),
+    tx.now,
+  );
+  const open: Lead[] = [];
+  for (const lead of leads) {
+    const closed = closedDoor(lead.contact, suppressions, { riskyAllowed: campaign.risky_emails });
+    if (closed) await finishEnrollment(tx, lead.id, closed.state, { reason: closed.reason, byRun: true });
+    else open.push(lead);
+  }
+  return open;
+}
+
+/** Opens runs of a campaign that begins with something else than an email, as far ahead of what it can send as is useful. */
+async function openRuns(
+  tx: Tx,
+  campaign: CampaignView,
+  graph: Graph,
+  entry: Entry,
+  { called }: Situation,
+): Promise<Turn> {
+  const { room, fresh } = await roomForRuns(tx, campaign, graph, entry);
+  if (room <= 0) {
+    if (fresh) return { again: true, inMs: BUSY_MS, launched: 0 };
+    const opening = nextOpening(scheduleOf(campaign), tx.now) ?? tx.now;
+    const wakeAt = Math.max(opening.getTime(), tx.now.getTime() + FULL_MS);
+    return { report: { kind: 'wait', wakeAt, launched: 0, why: 'as many runs are open as its emails need' } };
+  }
+  const leads = await dueLeads(tx, campaign, entry, { limit: Math.min(room, BATCH), called });
+  if (leads.length === 0) return nothingDue(tx, campaign, entry);
+  await launch(
+    tx,
+    campaign,
+    leads.map((lead) => ({ lead, mailboxId: null })),
+  );
+  return { again: true, inMs: BUSY_MS, launched: leads.length };
+}
+
+type Refusal = Exclude<Allocation, { kind: 'slot' }>;
+
+/** Lets refused leads wait as rows until their moment, and the others be looked at. */
+async function postpone(
+  ctx: Ctx,
+  tx: Tx,
+  campaign: CampaignView,
+  refusals: readonly { lead: Lead; answer: Refusal }[],
+): Promise<void> {
+  if (refusals.length === 0) return;
+  await tx.org.sql(
+    `update enrollments e set launch_after = t.at from unnest(:ids::uuid[], :at::timestamptz[]) as t(id, at)
+     where e.organization_id = :org and e.id = t.id`,
+    {
+      ids: refusals.map(({ lead }) => lead.id),
+      at: refusals.map(({ answer }) => askAgainAt(ctx, tx, campaign, answer).toISOString()),
+    },
+  );
+}
+
+/**
+ * Half a horizon early, so that the runs are open when their slots come; not before a moment that is that near already,
+ * nor before the day of the slot has begun where the campaign sends.
+ */
+function askAgainAt(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal): Date {
+  const now = tx.now.getTime();
+  switch (refusal.kind) {
+    case 'later': {
+      const at = refusal.at.getTime();
+      const early = new Date(
+        Math.max(now + 1_000, at > now + ctx.config.LAUNCH_HORIZON_MS / 2 ? at - ctx.config.LAUNCH_HORIZON_MS / 2 : at),
+      );
+      const dayBegins = startOfNextDay(campaign.timezone, early);
+      return dayBegins <= refusal.at ? dayBegins : early;
+    }
+    case 'hold':
+      return new Date(now + (refusal.concerns === 'contact' ? NO_MATCH_MS : NO_MAILBOX_MS));
+    case 'never':
+      // The campaign ends before its hour; the end is the launcher's to notice.
+      return campaign.end_date ?? new Date(now + NO_MAILBOX_MS);
+  }
+}
+
+async function waitFor(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal, launched: number): Promise<Turn> {
+  const why = refusal.kind === 'later' ? refusal.why : 'no mailbox can send';
+  return { report: { kind: 'wait', wakeAt: askAgainAt(ctx, tx, campaign, refusal).getTime(), launched, why } };
+}
+
+/** Room comes when the next email under way has left; a long wait is the run's, where a signal can end it. */
+function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
+  const now = tx.now.getTime();
+  const ms = Math.min(Math.max((nextSlot?.getTime() ?? 0) - now, BUSY_MS), MINUTE_MS);
+  if (ms <= NAP_MS) return { again: true, inMs: ms, launched: 0 };
+  return { report: { kind: 'wait', wakeAt: now + ms, launched: 0, why: 'as many first emails under way as allowed' } };
+}
+
+/**
+ * Contacts in mid-campaign who want to send today and have no slot yet: new leads leave them their share of the campaign's
+ * limit. Those who are due already also keep the room of the mailboxes their conversations are bound to; room
+ * kept for later in the day might find no time left to be used. Whoever waits to see what becomes of an email is due when that is over.
+ */
+async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): Promise<KeepBack> {
+  const soon = new Date(tx.now.getTime() + horizonMs);
+  const rows = await tx.org.sql<{
+    mailbox_id: string | null;
+    emails: number;
+    due: number;
+    asks: Date | null;
+    full: boolean | null;
+  }>(
+    `with waiting as (
+       select e.mailbox_id, e.waiting_until, case when s.id is null then e.step_started_at + st.wait_after * interval '1 day'
+         else e.waiting_until end <= :soon as due
+       from enrollments e join campaign_steps st on st.id = e.current_step_id and st.kind = 'email'
+         left join sends s on s.enrollment_id = e.id and s.step_id = st.id
+       where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and not e.blocked
+         and e.waiting_until < :ends and e.waiting_for is not null
+         and not exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending'))
+       limit :limit
+     ), wanted as (
+       select mailbox_id, count(*)::int as emails, (count(*) filter (where due))::int as due,
+         max(waiting_until) filter (where due) as asks
+       from waiting group by mailbox_id
+     )
+     select w.mailbox_id, w.emails, w.due, w.asks, m.campaign_limit <= w.due + coalesce(d.count, 0) as "full"
+     from wanted w left join mailboxes m on m.id = w.mailbox_id
+       left join daily_counters d on d.scope_id = m.id and d.scope = 'mailbox' and d.day = :day::date`,
+    {
+      campaign: campaign.id,
+      soon,
+      ends: startOfNextDay(campaign.timezone, tx.now),
+      limit: campaign.daily_limit,
+      day: utcDay(soon),
+    },
+  );
+  const bound = rows.flatMap(({ mailbox_id: id, due, asks, full }) => (id && asks ? [{ id, due, asks, full }] : []));
+  return {
+    emails: rows.reduce((sum, { emails }) => sum + emails, 0),
+    mailboxes: new Map(bound.map(({ id, due }) => [id, due])),
+    full: bound.filter(({ full }) => full).map(({ id }) => id),
+    until: bound.length === 0 ? Infinity : Math.max(...bound.map(({ asks }) => asks.getTime())),
+  };
+}
+
+async function launch(
+  tx: Tx,
+  campaign: CampaignView,
+  ready: readonly { lead: Lead; mailboxId: string | null }[],
+): Promise<void> {
+  if (ready.length === 0) return;
+  const graph = await readGraph(tx, campaign);
+  const step = firstStep(graph.steps);
+  const memo = { campaign: campaign.name, ...(step ? { step: stepLabel(graph, step) } : {}) };
+  await tx.org.sql(
+    `update enrollments e set state = 'active', launched_at = :now, last_activity_at = :now, waiting_until = :now, signalled_epoch = :epoch,
+       mailbox_id = coalesce(t.mailbox, e.mailbox_id)
+     from unnest(:ids::uuid[], :mailboxes::uuid[]) as t(id, mailbox)
+     where e.organization_id = :org and e.id = t.id`,
+    {
+      now: tx.now,
+      epoch: campaign.control_epoch,
+      ids: ready.map(({ lead }) => lead.id),
+      mailboxes: ready.map(({ mailboxId }) => mailboxId),
+    },
+  );
+  for (const { lead } of ready) {
+    const run = { campaign_id: campaign.id, contact_id: lead.contact_id };
+    launchEnrollment(tx, run, campaign.control_epoch, memo);
+  }
+  if (campaign.idle_since) await tx.org.table('campaigns').where({ id: campaign.id }).update({ idle_since: null });
+}
+
+/**
+ * No lead is due: some may be later, some may be under way, or the campaign is through.
+ * @param launched leads that were due, and have been launched in this turn
+ */
+async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, launched = 0): Promise<Turn> {
+  const [rest] = await tx.org.sql<{ next: Date | null; active: boolean; overdueAt: Date | null }>(
+    `select least(
+         (select entered_at + :delay * interval '1 minute' + :wait * interval '1 millisecond' from enrollments
+          where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after = 'epoch' and hold_since is null
+          order by entered_at, id limit 1),
+         (select launch_after from enrollments
+          where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after > 'epoch' and hold_since is null
+          order by launch_after limit 1),
+         (select min(greatest(entered_at + :delay * interval '1 minute' + :wait * interval '1 millisecond', hold_until, launch_after)) from enrollments
+          where organization_id = :org and campaign_id = :campaign and state = 'pending' and hold_until is not null)) as next,
+       (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active'
+        order by signalled_epoch limit 1) is not null as active,
+       (select coalesce(waiting_until, :now) + :overdue * interval '1 millisecond' from enrollments
+        where organization_id = :org and campaign_id = :campaign and state = 'active' and not blocked
+        order by waiting_until limit 1) as "overdueAt"`,
+    {
+      delay: campaign.entry_delay_minutes,
+      wait: waitMs,
+      campaign: campaign.id,
+      overdue: OVERDUE_MS,
+      now: tx.now,
+    },
+  );
+  const { next, active, overdueAt } = rest!;
+  const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched, why } });
+  if (active) await callQueues(tx, campaign);
+  // Runs end by themselves and say so; the look is for one that cannot, and for a day on which nobody in a queue asks by himself.
+  // A person moves them on when all that are under way are blocked.
+  const late = overdueAt ? Math.max(overdueAt.getTime(), tx.now.getTime() + OVERDUE_MS) : Infinity;
+  const look = active ? Math.min(late, opensNext(tx, campaign) + OVERDUE_MS) : Infinity;
+  if (next) {
+    // Who was there before the start waits from the start on.
+    const fromStart = campaign.started_at ? campaign.started_at.getTime() + waitMs : 0;
+    const at = Math.max(next.getTime(), fromStart, tx.now.getTime() + 1_000);
+    return wait(Math.min(at, look), 'the next lead is due later');
+  }
+  if (active) return wait(look, 'every lead is under way');
+  const became = await completeCampaign(tx, campaign.id);
+  if (became === 'busy') return wait(null, 'the leads that are left are held');
+  return {
+    report: { kind: 'done', why: became === 'idle' ? 'idle until a lead is added' : 'every lead has finished' },
+  };
+}
+
+/** When the campaign opens next, on this day or on another (epoch ms; Infinity when it does not). */
+function opensNext(tx: Tx, campaign: CampaignView): number {
+  const schedule = scheduleOf(campaign);
+  const opening = nextOpening(schedule, tx.now);
+  const next = opening && opening > tx.now ? opening : nextOpening(schedule, startOfNextDay(campaign.timezone, tx.now));
+  return next?.getTime() ?? Infinity;
+}

@@ -1,0 +1,48 @@
+import type { Tx } from '../../platform/kernel/transact.ts';
+import type { CampaignView } from '../campaign/campaign-view.ts';
+import { settingsInForce, type OutreachSettings, type SettingsLayers } from '../outreach-settings.ts';
+
+/** What a turn of a campaign's launcher decides by, beside its leads. */
+export interface Situation {
+  /** Some runs were not signalled since the latest pause, resume or edit. */
+  unsignalled: boolean;
+  /** Some runs should have moved on long ago. */
+  overdue: boolean;
+  /** Some leads that had to wait for a moment of their own are due. */
+  called: boolean;
+  /** First emails under way, and the first slot among them. */
+  firstEmails: number;
+  nextSlot: Date | null;
+  /** The settings in force for the campaign. */
+  settings(): OutreachSettings;
+}
+
+/**
+ * Reads, under the campaign's lock, whether there is anything to do beside launching. Most turns find nothing, so one statement asks
+ * for everything, and what it found is only then gone through.
+ * @param overdueMs how late (ms) a run may be
+ */
+export async function readSituation(tx: Tx, campaign: CampaignView, overdueMs: number): Promise<Situation> {
+  const [row] = await tx.org.sql<Omit<Situation, 'settings'> & SettingsLayers>(
+    `select
+       (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
+        order by signalled_epoch limit 1) is not null as unsignalled,
+       (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and waiting_until < :late and not blocked
+        order by waiting_until limit 1) is not null as overdue,
+       (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after > 'epoch' and launch_after <= :now
+        order by launch_after limit 1) is not null as called,
+       flight.count as "firstEmails", flight.next as "nextSlot",
+       (select settings from outreach_settings where organization_id = :org) as workspace,
+       (select overrides from campaign_advanced where campaign_id = :campaign) as overrides,
+       (select unsubscribe_mode from campaigns where organization_id = :org and id = :campaign) as mode
+     from (select count(*)::int as count, min(slot_at) as next from sends
+       where organization_id = :org and campaign_id = :campaign and state in ('reserved', 'sending') and is_first) flight`,
+    {
+      campaign: campaign.id,
+      epoch: campaign.control_epoch,
+      now: tx.now,
+      late: new Date(tx.now.getTime() - overdueMs),
+    },
+  );
+  return { ...row!, settings: () => settingsInForce(row!) };
+}

@@ -1,0 +1,266 @@
+import { LRUCache } from 'lru-cache';
+import type { ContactRow } from '../../../db/models/contact.ts';
+import type { StepAction } from '../campaign/actions.ts';
+import type { GraphStep, StepConditions } from '../campaign/graph.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import type { CampaignView } from '../campaign/campaign-view.ts';
+import {
+  settingsColumns,
+  settingsInForce,
+  type OutreachSettings,
+  type SettingsLayers,
+} from '../outreach-settings.ts';
+import { suppressedNow } from '../../directory/suppression-check.ts';
+
+/** A step as the engine sees it. */
+export interface EngineStep extends GraphStep {
+  name: string;
+  wait_after: number;
+}
+
+/** A variant a step can be sent as. */
+export interface EngineVariant {
+  id: string;
+  step_id: string | null;
+  weight: number;
+  /** It has won: every further email of its step is written as it says. */
+  promoted_at: Date | null;
+}
+
+export interface StepRun {
+  id: string;
+  step_id: string;
+  seq: number;
+  kind: string;
+  state: 'running' | 'waiting' | 'completed' | 'skipped' | 'failed' | 'blocked';
+  outcome: string | null;
+  attempts: number;
+  output_key: string | null;
+  output: Record<string, unknown> | null;
+  started_at: Date;
+  completed_at: Date | null;
+}
+
+export interface EnrollmentState {
+  id: string;
+  campaign_id: string;
+  contact_id: string;
+  state: string;
+  app_values: Record<string, unknown>;
+  mailbox_id: string | null;
+  hold_since: Date | null;
+  hold_until: Date | null;
+  entered_at: Date;
+  launched_at: Date | null;
+  waiting_for: string | null;
+  waiting_until: Date | null;
+  blocked: boolean;
+  signalled_epoch: number;
+}
+
+/** The columns of a contact its steps and conditions see. */
+export type EngineContact = Pick<
+  ContactRow,
+  | 'id'
+  | 'email'
+  | 'first_name'
+  | 'last_name'
+  | 'company'
+  | 'phone'
+  | 'custom_fields'
+  | 'subscribed'
+  | 'verification_status'
+  | 'verification_checked_at'
+  | 'esp_provider'
+>;
+
+export interface EngineSend {
+  id: string;
+  step_id: string | null;
+  state: string;
+  slot_at: Date;
+  /** A person wants it sent again, though it may have left. */
+  again: boolean;
+  step_run_id: string | null;
+  opened_at: Date | null;
+  clicked_at: Date | null;
+  replied_at: Date | null;
+}
+
+export interface EngineWait {
+  id: string;
+  state: 'open' | 'resumed' | 'timed_out' | 'cancelled';
+  event_name: string;
+  opened_at: Date;
+  deadline: Date | null;
+  event_data: Record<string, unknown> | null;
+}
+
+/** Everything one decision about a contact is made from, read under the enrollment's lock. */
+export interface Snapshot {
+  enrollment: EnrollmentState;
+  campaign: CampaignView;
+  contact: EngineContact;
+  run: StepRun | null;
+  /** Every email of the contact in this campaign. */
+  sends: EngineSend[];
+  /** The email of the run's step, if it is one. */
+  send: EngineSend | null;
+  wait: EngineWait | null;
+  hasSent: boolean;
+  suppressed: boolean;
+  /** The settings in force for the campaign. */
+  settings(): OutreachSettings;
+  /** Columns of the enrollment the decision changes, and the run it has begun: written together (see advance.ts, store). */
+  changes: Partial<Record<EnrollmentColumn, unknown>>;
+  entered: StepRun | null;
+}
+
+/** Columns of an enrollment a decision may change. */
+export type EnrollmentColumn =
+  | 'state'
+  | 'launched_at'
+  | 'last_activity_at'
+  | 'hold_since'
+  | 'hold_until'
+  | 'hold_reason'
+  | 'hold_source'
+  | 'current_step_id'
+  | 'step_started_at'
+  | 'mailbox_id'
+  | 'app_values'
+  | 'waiting_for'
+  | 'waiting_until'
+  | 'blocked';
+
+/** States of an email that has left, or may have. */
+export const LEFT: ReadonlySet<string> = new Set(['sent', 'uncertain', 'sending', 'bounced']);
+
+type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'wait', any> & {
+  sends: any[];
+  suppressed: boolean;
+} & Pick<SettingsLayers, 'workspace' | 'overrides'>;
+
+/** Which enrollment: by its id, or as its run knows it. A contact that was removed and added again has a new id. */
+export type EnrollmentKey = string | { campaignId: string; contactId: string };
+
+/**
+ * Locks an enrollment, then reads what the next decision needs; undefined when it is gone. In one statement, what is
+ * read beside the locked row would be as old as the wait for the lock.
+ */
+export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot | undefined> {
+  const byId = typeof key === 'string';
+  const which = byId ? 'e.id = :id' : 'e.campaign_id = :campaignId and e.contact_id = :contactId';
+  const bindings: Record<string, string> = byId
+    ? { id: key }
+    : { campaignId: key.campaignId, contactId: key.contactId };
+  const lock = tx.org.sql<{ id: string }>(
+    `select e.id from enrollments e where e.organization_id = :org and ${which} for update` as `${string}:org${string}`,
+    bindings,
+  );
+  const read = tx.org.sql<Row>(
+    `select to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(ct) as contact,
+       to_jsonb(r) as run,
+       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'step_id', s.step_id, 'state', s.state, 'slot_at', s.slot_at, 'again', s.again, 'step_run_id', s.step_run_id, 'opened_at', s.opened_at,
+          'clicked_at', s.clicked_at, 'replied_at', s.replied_at)), '[]') from sends s where s.enrollment_id = e.id) as sends,
+       case when w.id is not null then to_jsonb(w) || jsonb_build_object('event_data', pe.data) end as wait,
+       ${settingsColumns('c')}, ${suppressedNow('e.organization_id', 'ct.email')} as suppressed
+     from enrollments e
+     join campaigns c on c.id = e.campaign_id
+     join contacts ct on ct.id = e.contact_id
+     left join lateral (
+       select id, step_id, seq, kind, state, outcome, attempts, output_key, output, started_at, completed_at
+       from step_runs where enrollment_id = e.id order by seq desc limit 1) r on true
+     left join waits w on w.step_run_id = r.id
+     left join product_events pe on pe.id = w.event_id
+     where e.organization_id = :org and ${which}` as `${string}:org${string}`,
+    { ...bindings, now: tx.now },
+  );
+  // Sent together; the second begins when the first has its lock.
+  const [[locked], [row]] = await Promise.all([lock, read]);
+  if (!row) return undefined;
+  // Added again while the lock on the removed one was waited for: the new one is not locked yet.
+  if (row.enrollment.id !== locked?.id) return readSnapshot(tx, key);
+  const run = dates<StepRun | null>(row.run, ['started_at', 'completed_at']);
+  const sends = row.sends.map((send) => dates<EngineSend>(send, ['slot_at', 'opened_at', 'clicked_at', 'replied_at']));
+  return {
+    enrollment: dates(row.enrollment, ['hold_since', 'hold_until', 'entered_at', 'launched_at', 'waiting_until']),
+    campaign: dates(row.campaign, ['start_date', 'end_date', 'created_at', 'started_at', 'idle_since']),
+    contact: dates(row.contact, ['verification_checked_at']),
+    run,
+    sends,
+    send: sendOf(sends, run?.step_id),
+    wait: dates(row.wait, ['opened_at', 'deadline']),
+    hasSent: sends.some(({ state }) => LEFT.has(state)),
+    suppressed: row.suppressed,
+    settings: () =>
+      settingsInForce({ workspace: row.workspace, overrides: row.overrides, mode: row.campaign.unsubscribe_mode }),
+    changes: {},
+    entered: null,
+  };
+}
+
+/** The email of a step: at most one, however often the step is met. */
+export function sendOf(sends: readonly EngineSend[], stepId: string | undefined): EngineSend | null {
+  return (stepId !== undefined && sends.find(({ step_id: of }) => of === stepId)) || null;
+}
+
+/** The email that left last, or is being handed over; opens, clicks and replies that branches ask for are its own. */
+export function latestEmail({ sends }: Pick<Snapshot, 'sends'>): EngineSend | null {
+  return sends.reduce<EngineSend | null>(
+    (latest, send) => (LEFT.has(send.state) && !(latest && latest.slot_at > send.slot_at) ? send : latest),
+    null,
+  );
+}
+
+/** jsonb carries times as text; decisions compare them. */
+function dates<T>(row: any, fields: string[]): T {
+  if (row) for (const field of fields) row[field] = row[field] === null ? null : new Date(row[field]);
+  return row as T;
+}
+
+export interface Graph {
+  steps: EngineStep[];
+  variants: EngineVariant[];
+  /** Where steps that were removed led to. */
+  removed: Map<string, string | null>;
+}
+
+const MAX_GRAPHS = 1_000;
+const graphs = new LRUCache<string, Graph>({ max: MAX_GRAPHS });
+
+/**
+ * The step graph of a campaign as it is now. Every change of it raises `graph_version` in its own transaction, so a
+ * version that is cached is current.
+ */
+export async function readGraph(tx: Tx, campaign: { id: string; graph_version: number }): Promise<Graph> {
+  const key = `${campaign.id}/${campaign.graph_version}`;
+  const cached = graphs.get(key);
+  if (cached) return cached;
+  const rows = await tx.org
+    .table('campaign_steps')
+    .where({ campaign_id: campaign.id })
+    .orderBy('position')
+    .select('id', 'position', 'kind', 'name', 'wait_after', 'conditions', 'action');
+  const variants = await tx.org
+    .table('campaign_variants')
+    .where({ campaign_id: campaign.id, is_active: true })
+    .where('weight', '>', 0)
+    .orderBy('id')
+    .select('id', 'step_id', 'weight', 'promoted_at');
+  const removed = await tx.org
+    .table('removed_steps')
+    .where({ campaign_id: campaign.id })
+    .select('step_id', 'successor_id');
+  const graph: Graph = {
+    removed: new Map(removed.map(({ step_id: id, successor_id: successor }) => [id, successor])),
+    steps: rows.map((row) => ({
+      ...row,
+      conditions: row.conditions as unknown as StepConditions,
+      action: row.action as StepAction | null,
+    })),
+    variants,
+  };
+  graphs.set(key, graph);
+  return graph;
+}

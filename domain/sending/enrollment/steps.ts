@@ -1,0 +1,340 @@
+import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import { createHash } from 'node:crypto';
+import { onPath } from '../../../lib/cost-paths.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { StepAction } from '../campaign/actions.ts';
+import type { Outcome } from '../campaign/graph.ts';
+import { refusedByVerification } from '../campaign/launch-checks.ts';
+import { addContactTag, removeContactTag } from '../../directory/contact-tags.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { allocate, type Candidate } from '../allocate.ts';
+import { entryDelayEnds } from '../../platform/scheduling/slots.ts';
+import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { recordSendUnsubscribe } from '../outcomes/effects.ts';
+import type { FinalState } from '../control/finish.ts';
+import { turnInQueue } from './queue.ts';
+import type { EngineContact, EngineSend, EngineStep, EngineWait, Graph, Snapshot } from './snapshot.ts';
+
+/** What a step says when a contact stands at it. */
+export type Verdict =
+  /** `at`: when it was over, where that was before the run looked. */
+  | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown>; at?: Date }
+  | { kind: 'slot'; sendId: string; at: Date }
+  | { kind: 'call' }
+  | { kind: 'wait'; until: Date; why: string }
+  | { kind: 'waitForEvent'; eventName: string; until: Date | null }
+  | { kind: 'hold'; until: Date | null; why: string; state: 'held' | 'blocked' }
+  | { kind: 'finished'; state: FinalState; reason: string };
+
+/** How often (ms) a contact without a usable mailbox asks again, in case the signal of a mailbox that is back was lost. */
+export const NO_MAILBOX_MS = 15 * MINUTE_MS;
+/** How often (ms) a contact asks again whose step a newer build has made, in the middle of a roll-out. */
+const UNKNOWN_STEP_MS = MINUTE_MS;
+
+/** Does what the step a contact stands at asks for, as far as PostgreSQL alone can. */
+export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
+  if (snapshot.run!.state === 'blocked')
+    return { kind: 'hold', until: null, why: 'blocked until it is retried', state: 'blocked' };
+  if (step.kind === 'email') return atEmail(tx, snapshot, graph, step);
+  if (!step.action) return { kind: 'passed', outcome: 'done' };
+  return atAction(tx, snapshot, step, step.action);
+}
+
+async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
+  const { send } = snapshot;
+  if (send) {
+    if (send.state === 'reserved' || send.state === 'sending')
+      return { kind: 'slot', sendId: send.id, at: send.slot_at };
+    if (send.state === 'bounced') return { kind: 'finished', state: 'bounced', reason: 'the email bounced' };
+    if (send.state === 'failed') return { kind: 'finished', state: 'failed', reason: 'the email could not be sent' };
+    return { kind: 'passed', outcome: send.state === 'skipped' || send.state === 'uncertain' ? send.state : 'sent' };
+  }
+  const due = dueAt(snapshot, step);
+  if (due > tx.now) return { kind: 'wait', until: due, why: 'waiting for its day' };
+  return askForSlot(tx, snapshot, candidateFor(snapshot, graph, step));
+}
+
+/** Sends an uncertain email again, under the same Message-ID: a receiving server that has it already can recognize it. */
+export async function atRepeat(
+  tx: Tx,
+  snapshot: Snapshot,
+  graph: Graph,
+  step: EngineStep,
+  send: EngineSend,
+): Promise<Verdict> {
+  if (send.state === 'reserved' || send.state === 'sending') return { kind: 'slot', sendId: send.id, at: send.slot_at };
+  const candidate = candidateFor(snapshot, graph, step);
+  return askForSlot(tx, snapshot, { ...candidate, sendId: send.id, stepRunId: send.step_run_id, attempts: 0 });
+}
+
+/** A slot for an email of a contact who may be mailed. */
+async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Promise<Verdict> {
+  const { campaign, contact, enrollment } = snapshot;
+  const suppressions: Suppressions = snapshot.suppressed
+    ? await suppressedAmong(tx.org, [contact.email], tx.now)
+    : new Map();
+  const closed = closedDoor(contact, suppressions, { riskyAllowed: campaign.risky_emails });
+  if (closed) return closed;
+  const settings = snapshot.settings();
+  const [answer] = await onPath('allocate', () => allocate(tx, { campaign, settings }, [candidate]));
+  switch (answer!.kind) {
+    case 'slot':
+      if (!enrollment.mailbox_id) snapshot.changes.mailbox_id = answer!.mailboxId;
+      return { kind: 'slot', sendId: answer!.sendId, at: answer!.at };
+    case 'later': {
+      const { at, why, queue } = answer!;
+      return { kind: 'wait', until: queue ? await turnInQueue(tx, snapshot, candidate.stepId, queue) : at, why };
+    }
+    case 'hold':
+      return {
+        kind: 'hold',
+        until: new Date(tx.now.getTime() + NO_MAILBOX_MS),
+        why: 'no mailbox can send',
+        state: 'held',
+      };
+    case 'never':
+      return answer!.why === 'campaign_ended'
+        ? { kind: 'finished', state: 'completed', reason: 'the campaign has ended' }
+        : { kind: 'hold', until: null, why: 'the campaign has no sending window', state: 'held' };
+  }
+}
+
+/** The first email waits for the entry delay, later ones for their own days after the step before. */
+function dueAt({ run, enrollment, campaign, hasSent }: Snapshot, step: EngineStep): Date {
+  const afterStep = new Date(run!.started_at.getTime() + step.wait_after * DAY_MS);
+  if (hasSent) return afterStep;
+  const afterEntry = entryDelayEnds(enrollment.entered_at, campaign.created_at, campaign.entry_delay_minutes);
+  return afterStep > afterEntry ? afterStep : afterEntry;
+}
+
+type Suppressions = Awaited<ReturnType<typeof suppressedAmong>>;
+export type Doorkeeping = Pick<EngineContact, 'email' | 'subscribed' | 'verification_status'>;
+
+/**
+ * Why a contact may not be mailed at all; asked again by the claim right before the mail leaves. A suppression comes first: it
+ * switches `subscribed` off, and alone knows whether the recipient asked for it.
+ */
+export function closedDoor(
+  contact: Doorkeeping,
+  suppressions: Suppressions,
+  { riskyAllowed }: { riskyAllowed: boolean },
+): Extract<Verdict, { kind: 'finished' }> | undefined {
+  const suppression = suppressions.get(contact.email);
+  if (suppression) {
+    const state =
+      suppression.source === 'bounce'
+        ? 'bounced'
+        : suppression.source === 'manual' || suppression.source === 'import'
+          ? 'undeliverable'
+          : 'unsubscribed';
+    return { kind: 'finished', state, reason: `suppressed (${suppression.source})` };
+  }
+  if (!contact.subscribed) return { kind: 'finished', state: 'unsubscribed', reason: 'the contact is unsubscribed' };
+  if (!refusedByVerification(contact.verification_status, { riskyAllowed })) return undefined;
+  return {
+    kind: 'finished',
+    state: 'undeliverable',
+    reason: `address verification says ${contact.verification_status}`,
+  };
+}
+
+/** The parts of a snapshot the allocator is asked with; the launcher has no more than these. */
+export interface Asking {
+  enrollment: Pick<Snapshot['enrollment'], 'id' | 'mailbox_id'>;
+  contact: Pick<EngineContact, 'id' | 'email' | 'esp_provider' | 'custom_fields'>;
+  run: { id: string; attempts: number } | null;
+  hasSent: boolean;
+}
+
+/** The allocator's view of a contact at an email step. */
+export function candidateFor(asking: Asking, graph: Graph, step: EngineStep): Candidate {
+  const { enrollment, contact, run, hasSent } = asking;
+  return {
+    enrollmentId: enrollment.id,
+    contactId: contact.id,
+    stepId: step.id,
+    stepRunId: run?.id ?? null,
+    attempts: run?.attempts ?? 0,
+    recipient: contact.email,
+    espProvider: contact.esp_provider,
+    contactTimezone: contact.custom_fields.timezone ?? null,
+    isFirst: !hasSent,
+    stickyMailboxId: enrollment.mailbox_id,
+    notBefore: null,
+    variantId: variantFor(graph, step, enrollment.id),
+  };
+}
+
+/**
+ * Picks a variant by weight, or the one that has won. Without a winner the same contact always gets the same one;
+ * variants of no step belong to the first email.
+ */
+export function variantFor(graph: Graph, step: EngineStep, enrollmentId: string): string | null {
+  const firstEmail = graph.steps.find(({ kind }) => kind === 'email');
+  const pool = graph.variants.filter(
+    ({ step_id: of }) => of === step.id || (of === null && step.id === firstEmail?.id),
+  );
+  const winner = pool.find(({ promoted_at: promoted }) => promoted !== null);
+  if (winner) return winner.id;
+  const total = pool.reduce((sum, { weight }) => sum + weight, 0);
+  if (total === 0) return null;
+  let draw =
+    (createHash('sha256').update(`${enrollmentId}/${step.id}/variant`).digest().readUInt32BE() / 2 ** 32) * total;
+  for (const variant of pool) {
+    draw -= variant.weight;
+    if (draw < 0) return variant.id;
+  }
+  return pool.at(-1)!.id;
+}
+
+async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: StepAction): Promise<Verdict> {
+  const { contact, campaign, enrollment, run } = snapshot;
+  switch (action.type) {
+    case 'app_action':
+      return { kind: 'call' };
+    case 'wait': {
+      const until = new Date(run!.started_at.getTime() + action.wait_minutes * MINUTE_MS);
+      return until > tx.now
+        ? { kind: 'wait', until, why: 'waiting' }
+        : { kind: 'passed', outcome: 'elapsed', at: until };
+    }
+    case 'wait_for_event':
+      return atWait(tx, snapshot, action);
+    case 'add_tag':
+      await addContactTag(tx, contact.id, action.category_id);
+      return { kind: 'passed', outcome: 'done' };
+    case 'remove_tag':
+      await removeContactTag(tx, contact.id, action.category_id);
+      return { kind: 'passed', outcome: 'done' };
+    case 'run_automation':
+      // One run of it for each run of the step.
+      tx.emit('automation.requested', {
+        automation_id: action.automation_id,
+        cause: `step/${run!.id}`,
+        run_id: null,
+        contact_id: contact.id,
+        contact_email: contact.email,
+        campaign_id: campaign.id,
+        step_id: step.id,
+      });
+      return { kind: 'passed', outcome: 'done' };
+    case 'create_task':
+    case 'create_deal':
+    case 'move_deal_stage':
+      // Done by a reaction, once for each run of the step.
+      tx.emit('step.crm_requested', {
+        step_run_id: run!.id,
+        campaign_id: campaign.id,
+        step_id: step.id,
+        contact_id: contact.id,
+        action,
+      });
+      return { kind: 'passed', outcome: 'done' };
+    case 'notify':
+      tx.emit('campaign.action', {
+        campaign_id: campaign.id,
+        campaign_name: campaign.name,
+        step_id: step.id,
+        step_name: step.name,
+        contact_id: contact.id,
+        contact_email: contact.email,
+        message: action.message,
+      });
+      return { kind: 'passed', outcome: 'done' };
+    case 'unsubscribe':
+      await recordSendUnsubscribe(
+        tx,
+        { campaignId: campaign.id, enrollmentId: enrollment.id, contactId: contact.id, email: contact.email },
+        'action',
+      );
+      return { kind: 'finished', state: 'unsubscribed', reason: 'an unsubscribe step' };
+    case 'end':
+      return { kind: 'finished', state: 'completed', reason: 'an end step' };
+    default:
+      return {
+        kind: 'hold',
+        until: new Date(tx.now.getTime() + UNKNOWN_STEP_MS),
+        why: `waiting for a worker that knows steps of kind ${(action satisfies never as StepAction).type}`,
+        state: 'held',
+      };
+  }
+}
+
+type WaitForEvent = Extract<StepAction, { type: 'wait_for_event' }>;
+
+/** Opens the wait, or follows whatever PostgreSQL says happened first: the event or the timeout. */
+async function atWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<Verdict> {
+  const known = snapshot.wait;
+  // A wait that an edit ended is opened again by one that takes it back.
+  const wait = known && known.state !== 'cancelled' ? known : await openWait(tx, snapshot, action);
+  if (wait.state === 'open') await followEdit(tx, wait, action);
+  if (wait.state === 'open' && wait.deadline && wait.deadline <= tx.now) {
+    const ended = await endInTime(tx, wait);
+    if (ended) return ended;
+  }
+  if (wait.state === 'open') return { kind: 'waitForEvent', eventName: wait.event_name, until: wait.deadline };
+  if (wait.state === 'timed_out') return { kind: 'passed', outcome: 'timeout' };
+  return { kind: 'passed', outcome: 'event', output: wait.event_data ?? {} };
+}
+
+function deadlineFrom(opened: Date, { timeout_minutes: minutes }: WaitForEvent): Date | null {
+  return minutes === null ? null : new Date(opened.getTime() + minutes * MINUTE_MS);
+}
+
+async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<EngineWait> {
+  const { enrollment, run } = snapshot;
+  const wait: EngineWait = {
+    id: snapshot.wait?.id ?? newId(),
+    state: 'open',
+    event_name: action.wait_event_name,
+    event_data: null,
+    opened_at: tx.now,
+    deadline: deadlineFrom(tx.now, action),
+  };
+  await tx.org.sql(
+    `insert into waits (id, organization_id, enrollment_id, step_run_id, campaign_id, contact_id, step_id, event_name, state, opened_at, deadline)
+     values (:id, :org, :enrollment, :run, :campaign, :contact, :step, :name, 'open', :now, :deadline)
+     on conflict (step_run_id) do update set state = 'open', settled_at = null, event_name = excluded.event_name,
+       opened_at = excluded.opened_at, deadline = excluded.deadline`,
+    {
+      id: wait.id,
+      enrollment: enrollment.id,
+      run: run!.id,
+      campaign: enrollment.campaign_id,
+      contact: enrollment.contact_id,
+      step: run!.step_id,
+      name: wait.event_name,
+      now: tx.now,
+      deadline: wait.deadline,
+    },
+  );
+  await tx.org.table('step_runs').where({ id: run!.id }).update({ state: 'waiting' });
+  snapshot.wait = wait;
+  return wait;
+}
+
+/** Has an open wait be what its step says now: it may have been opened by the step as it was before an edit that did not see it. */
+async function followEdit(tx: Tx, wait: EngineWait, action: WaitForEvent): Promise<void> {
+  const deadline = deadlineFrom(wait.opened_at, action);
+  if (wait.event_name === action.wait_event_name && wait.deadline?.getTime() === deadline?.getTime()) return;
+  Object.assign(wait, { event_name: action.wait_event_name, deadline });
+  await tx.org.table('waits').where({ id: wait.id, state: 'open' }).update({ event_name: wait.event_name, deadline });
+}
+
+/** Ends a wait whose time is over. Undefined when its event came first: `wait` says so then. */
+async function endInTime(tx: Tx, wait: EngineWait): Promise<Verdict | undefined> {
+  const [timedOut] = await tx.org.sql(
+    `update waits set state = 'timed_out', settled_at = :now where organization_id = :org and id = :id and state = 'open' returning id`,
+    { id: wait.id, now: tx.now },
+  );
+  if (timedOut) return { kind: 'passed', outcome: 'timeout' };
+  const [settled] = await tx.org.sql<{ state: 'resumed' | 'cancelled'; data: Record<string, unknown> | null }>(
+    `select w.state, e.data from waits w left join product_events e on e.id = w.event_id where w.organization_id = :org and w.id = :id`,
+    { id: wait.id },
+  );
+  // An edit ended it at this moment; it signals the run, which then sees what the step is now.
+  if (settled!.state === 'cancelled') return { kind: 'waitForEvent', eventName: wait.event_name, until: null };
+  wait.state = settled!.state;
+  wait.event_data = settled!.data;
+  return undefined;
+}

@@ -1,0 +1,198 @@
+import type { CampaignRow, CampaignStatus } from '../../../db/models/campaign.ts';
+import type { Columns } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { badRequest, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { leaveCampaigns } from './membership.ts';
+import { signalControl, signalLauncher } from '../control/signals.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { releaseReservedSends } from '../control/release.ts';
+import { logCampaign } from '../campaign/log.ts';
+import { findCampaign } from '../campaign/find.ts';
+import { assertLeadAllowed } from '../campaign/sender-pool.ts';
+
+/** A hold of a lead. `until` null is open-ended. */
+export interface LeadHold {
+  since: Date;
+  until: Date | null;
+  reason: string;
+  source: 'manual' | 'out_of_office';
+}
+
+export interface LeadHoldResult {
+  campaign_id: string;
+  contact_id: string;
+  /** Null when the lead is not held, or its hold is over. */
+  hold: LeadHold | null;
+}
+
+interface HeldRow extends Columns<
+  'enrollments',
+  | 'id'
+  | 'campaign_id'
+  | 'contact_id'
+  | 'state'
+  | 'launched_at'
+  | 'mailbox_id'
+  | 'hold_since'
+  | 'hold_until'
+  | 'hold_reason'
+  | 'hold_source'
+> {
+  campaign_status: CampaignStatus;
+}
+
+const YEAR_MS = 366 * 86_400_000;
+
+/**
+ * Whether a lead is held.
+ * @throws AppError not_found for a campaign of another organization, or a contact that is no lead of it
+ */
+export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
+  const org = reader(ctx);
+  return present(await findLead(org, await findCampaign(org, campaignId), contactId), ctx.clock.now());
+}
+
+/**
+ * Holds a lead until a date, or (null) until it is resumed. The body is the whole state, so repeating is safe; an existing hold
+ * keeps its beginning. Reserved slots are released.
+ * @throws AppError not_found; bad_request when `until` is past or more than a year away, or the lead has finished; forbidden for an earlier end than the
+ *   hold has, as {@link resumeLead}
+ */
+export async function pauseLead(
+  ctx: Ctx,
+  campaignId: string,
+  contactId: string,
+  input: { until: Date | null; reason: string },
+): Promise<LeadHoldResult> {
+  return transact(ctx, async (tx) => {
+    const { until } = input;
+    const campaign = await findCampaign(tx.org, campaignId);
+    const lead = await findLead(tx.org, campaign, contactId, 'for update');
+    refuseProblems(holdProblems(until, tx.now));
+    if (lead.state !== 'pending' && lead.state !== 'active')
+      throw badRequest(`The lead has finished (${lead.state}) and cannot be held`);
+    const { hold } = present(lead, tx.now);
+    if (hold && endOf(until) < endOf(hold.until)) await assertLeadAllowed(tx, campaign, lead);
+    const since = hold?.since ?? tx.now;
+    await tx.org
+      .table('enrollments')
+      .where({ id: lead.id })
+      .update({ hold_since: since, hold_until: until, hold_reason: input.reason, hold_source: 'manual' });
+    await releaseReservedSends(tx, { enrollmentIds: [lead.id] });
+    await signalHold(tx, lead, 'held');
+    await logCampaign(tx, lead.campaign_id, 'lead_paused', 'A lead was held', {
+      contact_id: lead.contact_id,
+      until: until?.toISOString() ?? null,
+    });
+    tx.audit({
+      action: 'pause',
+      entityType: 'campaign_lead',
+      entityId: lead.id,
+      metadata: { campaign_id: lead.campaign_id, contact_id: lead.contact_id },
+    });
+    return present(
+      { ...lead, hold_since: since, hold_until: until, hold_reason: input.reason, hold_source: 'manual' },
+      tx.now,
+    );
+  });
+}
+
+/** When a hold ends (epoch ms). */
+function endOf(until: Date | null): number {
+  return until?.getTime() ?? Infinity;
+}
+
+/** Faults of the end of a hold. */
+export function holdProblems(until: Date | null | undefined, now: Date): Problem[] {
+  if (!until) return [];
+  if (until <= now) return [{ path: 'body.until', message: 'must be in the future' }];
+  if (until.getTime() > now.getTime() + YEAR_MS)
+    return [{ path: 'body.until', message: 'must be at most a year away' }];
+  return [];
+}
+
+/**
+ * Ends a hold now, whoever made it; nothing happens to a lead that is not held.
+ * @throws AppError not_found; forbidden when the lead would be mailed from mailboxes that the caller's key may not use
+ */
+export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
+  return transact(ctx, async (tx) => {
+    const campaign = await findCampaign(tx.org, campaignId);
+    const lead = await findLead(tx.org, campaign, contactId, 'for update');
+    await assertLeadAllowed(tx, campaign, lead);
+    if (lead.hold_since) {
+      await tx.org
+        .table('enrollments')
+        .where({ id: lead.id })
+        .update({ hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
+      await signalHold(tx, lead, 'released');
+      await logCampaign(tx, lead.campaign_id, 'lead_resumed', 'A lead was resumed', { contact_id: lead.contact_id });
+      tx.audit({
+        action: 'resume',
+        entityType: 'campaign_lead',
+        entityId: lead.id,
+        metadata: { campaign_id: lead.campaign_id, contact_id: lead.contact_id },
+      });
+    }
+    return { campaign_id: lead.campaign_id, contact_id: lead.contact_id, hold: null };
+  });
+}
+
+/**
+ * Removes a contact from a campaign, with its progress; emails already sent stay.
+ * @throws AppError not_found
+ */
+export async function removeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const lead = await findLead(tx.org, await findCampaign(tx.org, campaignId), contactId, 'for update');
+    await leaveCampaigns(tx, [lead.contact_id], [lead.campaign_id], 'removed from the campaign');
+    await logCampaign(tx, lead.campaign_id, 'lead_removed', 'A lead was removed', { contact_id: lead.contact_id });
+    tx.audit({
+      action: 'delete',
+      entityType: 'campaign_lead',
+      entityId: lead.id,
+      metadata: { campaign_id: lead.campaign_id, contact_id: lead.contact_id },
+    });
+  });
+}
+
+async function findLead(
+  org: OrgScope,
+  campaign: CampaignRow,
+  contactId: string,
+  lock: '' | 'for update' = '',
+): Promise<HeldRow> {
+  if (!isUuid(contactId)) throw notFound('Lead');
+  const [lead] = await org.sql<HeldRow>(
+    `select id, campaign_id, contact_id, :status as campaign_status, state, launched_at, mailbox_id, hold_since, hold_until, hold_reason, hold_source
+     from enrollments where organization_id = :org and campaign_id = :campaign and contact_id = :contact ${lock}`,
+    { campaign: campaign.id, contact: contactId, status: campaign.status },
+  );
+  if (!lead) throw notFound('Lead');
+  return lead;
+}
+
+function present(lead: HeldRow, now: Date): LeadHoldResult {
+  const inForce = lead.hold_since !== null && (lead.hold_until === null || lead.hold_until > now);
+  return {
+    campaign_id: lead.campaign_id,
+    contact_id: lead.contact_id,
+    hold: inForce
+      ? {
+          since: lead.hold_since!,
+          until: lead.hold_until,
+          reason: lead.hold_reason ?? '',
+          source: lead.hold_source ?? 'manual',
+        }
+      : null,
+  };
+}
+
+/** Signals the run of a lead in flight; for one that has not begun, the launcher. */
+async function signalHold(tx: Tx, lead: HeldRow, cause: 'held' | 'released'): Promise<void> {
+  if (lead.launched_at) signalControl(tx, lead, cause);
+  else if (cause === 'released' && lead.campaign_status === 'active')
+    signalLauncher(tx, lead.campaign_id, 'lead_released');
+}

@@ -1,0 +1,78 @@
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { Conditions } from '../../platform/conditions.ts';
+import { leadStatusSql, type LeadStatus } from '../../directory/contact-filters.ts';
+import { may } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { findCampaign } from '../campaign/find.ts';
+
+export { LEAD_STATUSES } from '../../directory/contact-filters.ts';
+
+/** One lead of a campaign: how far it is, and what it waits for. */
+export interface LeadRow {
+  id: string;
+  contact_id: string;
+  status: LeadStatus;
+  current_step_id: string | null;
+  current_step: string | null;
+  waiting_for: string | null;
+  waiting_until: Date | null;
+  blocked: boolean;
+  failure_reason: string | null;
+  hold_since: Date | null;
+  hold_until: Date | null;
+  hold_reason: string | null;
+  hold_source: 'manual' | 'out_of_office' | null;
+  entered_at: Date;
+  launched_at: Date | null;
+  last_activity_at: Date | null;
+  finished_at: Date | null;
+  /** Null when the caller may not see contacts. */
+  contact: { email: string; first_name: string; last_name: string; company: string } | null;
+}
+
+/**
+ * The leads of a campaign, newest first. A held lead has the status `paused`. Names and addresses are for callers who may see
+ * contacts.
+ * @throws AppError not_found, bad_request for a bad cursor
+ */
+export async function listLeads(
+  ctx: Ctx,
+  campaignId: string,
+  filters: { status?: LeadStatus | undefined; contactId?: string },
+  page: PageRequest,
+): Promise<Page<LeadRow>> {
+  const org = reader(ctx);
+  const campaign = await findCampaign(org, campaignId);
+  const key = [campaign.id, filters.status, filters.contactId];
+  const where = new Conditions('l');
+  const status = leadStatusSql(where, ctx.clock.now());
+  const after = decodeIdCursor('campaigns.leads', key, page.cursor);
+  if (after) where.add(`e.id < ${where.bind(after, 'uuid')}`);
+  if (filters.contactId) where.add(`e.contact_id = ${where.bind(filters.contactId, 'uuid')}`);
+  if (filters.status) {
+    where.add(`${status} = ${where.bind(filters.status, 'text')}`);
+    // In terms of an index: a held lead is one that has not finished.
+    where.add(
+      `e.state = any(${where.bind(filters.status === 'paused' ? ['pending', 'active'] : [filters.status], 'text[]')})`,
+    );
+  }
+  const contact = may(ctx.actor, ['READ_CONTACTS'], ['view_contacts'])
+    ? `jsonb_build_object('email', c.email, 'first_name', c.first_name, 'last_name', c.last_name, 'company', c.company)`
+    : 'null::jsonb';
+  const rows = await org.sql<LeadRow>(
+    `select e.id, e.contact_id, ${status} as status, e.current_step_id, s.name as current_step, coalesce(e.waiting_for, case when planned.at is not null then 'the first email has its slot' end) as waiting_for,
+       case when e.waiting_for is null then planned.at else e.waiting_until end as waiting_until, e.blocked,
+       e.failure_reason, e.hold_since, e.hold_until, e.hold_reason, e.hold_source, e.entered_at, e.launched_at, e.last_activity_at,
+       e.finished_at, ${contact} as contact
+     from enrollments e join contacts c on c.id = e.contact_id left join campaign_steps s on s.id = e.current_step_id
+       -- The launcher reserves the first email before the lead has a run that could say what it waits for.
+       left join lateral (
+         select min(slot_at) as at from sends where organization_id = :org and enrollment_id = e.id and state = 'reserved'
+       ) planned on e.state = 'pending'
+     where e.organization_id = :org and e.campaign_id = :campaign and ${where.all()}
+     order by e.id desc limit :limit`,
+    { ...where.bindings, campaign: campaign.id, limit: page.limit + 1 },
+  );
+  return pageOf(rows, page.limit, (last) => encodeCursor('campaigns.leads', key, [last.id]));
+}

@@ -1,0 +1,82 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { badRequest, type Problem } from '../../../lib/errors.ts';
+import { existingIds } from '../../platform/references.ts';
+import { finishEnrollments } from '../control/finish.ts';
+import { signalLauncher } from '../control/signals.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+
+/** Ids in a request, with their path. */
+export interface NamedIds {
+  path: string;
+  ids: readonly string[];
+}
+
+/** The ids of categories and campaigns that a request names. */
+export interface NamedRecords {
+  categories?: readonly NamedIds[];
+  campaigns?: readonly NamedIds[];
+}
+
+/**
+ * Refuses categories and campaigns the organization does not have; every unknown id is reported with its path.
+ * @throws AppError bad_request
+ */
+export async function assertKnown(org: OrgScope, named: NamedRecords): Promise<void> {
+  const problems = await unknownProblems(org, named);
+  if (problems.length > 0) throw badRequest('The request names records that do not exist', problems);
+}
+
+/** The categories and campaigns the organization does not have, each with its path. */
+export async function unknownProblems(org: OrgScope, named: NamedRecords): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const check = async (fields: readonly NamedIds[], what: string, load: (ids: string[]) => Promise<Set<string>>) => {
+    const known = await load(fields.flatMap((field) => field.ids));
+    for (const field of fields) {
+      field.ids.forEach((id, index) => {
+        if (!known.has(id.toLowerCase())) problems.push({ path: `${field.path}.${index}`, message: `No such ${what}` });
+      });
+    }
+  };
+  await check(named.categories ?? [], 'category', (ids) => existingIds(org, 'labels', ids, { registry: 'category' }));
+  await check(named.campaigns ?? [], 'campaign', (ids) => existingIds(org, 'campaigns', ids));
+  return problems;
+}
+
+/**
+ * Removes contacts from campaigns, without `campaignIds` from all. Leads in flight are ended first, so that their run is signalled
+ * and their slot released; leads that wait to be launched are only deleted. Each launcher is signalled once.
+ */
+export async function leaveCampaigns(
+  tx: Tx,
+  contactIds: readonly string[],
+  campaignIds: readonly string[] | null,
+  reason: string,
+): Promise<void> {
+  const membership = `organization_id = :org and contact_id = any(cast(:contacts as uuid[]))
+    and (cast(:campaigns as uuid[]) is null or campaign_id = any(cast(:campaigns as uuid[])))` as const;
+  const bindings = { contacts: contactIds, campaigns: campaignIds };
+  // All of them before rows that belong to them, the lock order of every writer.
+  await tx.org.sql(
+    `select count(*) from (select id from enrollments where ${membership} order by id for update) as held`,
+    bindings,
+  );
+  const underWay = await tx.org.sql<Columns<'enrollments', 'id'>>(
+    `select id from enrollments e where ${membership} and state in ('pending', 'active')
+       and (launched_at is not null or exists (select 1 from sends s where s.enrollment_id = e.id and s.state = 'reserved'))
+     order by id`,
+    bindings,
+  );
+  await finishEnrollments(
+    tx,
+    underWay.map(({ id }) => id),
+    'failed',
+    { reason },
+  );
+  const waiting = await tx.org.sql<Columns<'enrollments', 'campaign_id'>>(
+    `with gone as (delete from enrollments where ${membership} returning campaign_id, state)
+     select distinct campaign_id from gone where state = 'pending'`,
+    bindings,
+  );
+  for (const row of waiting) signalLauncher(tx, row.campaign_id, 'lead_removed');
+}

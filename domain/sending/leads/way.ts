@@ -1,0 +1,24 @@
+import { notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { readStory, type Story } from '../enrollment/story.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { listLeads, type LeadRow } from './list.ts';
+
+/** How far a lead is, and its way there: each step it has come to with its email or wait, and what the log says of it. */
+export interface LeadWay {
+  lead: LeadRow;
+  story: Story;
+}
+
+/**
+ * One lead with its way through the campaign (GET /campaigns/:id/leads/:contactId); `heron enrollment` tells the same to operators.
+ * @throws AppError not_found
+ */
+export async function readLeadWay(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadWay> {
+  const { rows } = isUuid(contactId) ? await listLeads(ctx, campaignId, { contactId }, { limit: 1 }) : { rows: [] };
+  const lead = rows[0];
+  const story = lead && (await readStory(reader(ctx), lead.id));
+  if (!story) throw notFound('Lead');
+  return { lead, story };
+}

@@ -1,0 +1,63 @@
+import type { Columns } from '../../../db/rows.ts';
+import { DateTime } from 'luxon';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { signalReply } from '../control/signals.ts';
+import { logCampaign } from '../campaign/log.ts';
+import { releaseReservedSends } from '../control/release.ts';
+import { awayHoldEnds } from '../../platform/scheduling/out-of-office.ts';
+import { effectiveSettings } from '../outreach-settings.ts';
+
+/** An away message that answered an email of ours. */
+export interface AwayMessage {
+  /** Id of the stored message. */
+  messageId: string;
+  receivedAt: Date;
+  /** Start of the day of return in `timezone`; null when the message does not say. */
+  returnDate: Date | null;
+  /** IANA zone of the recipient. */
+  timezone: string;
+}
+
+type OpenLead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>;
+
+/**
+ * Holds a contact who is away in every campaign that has them, until a working day after the return, or for
+ * out_of_office_hold_days. Campaigns whose settings say no, and holds made by a person, are left alone; a hold that
+ * lasts longer already is kept. Returns how many were held.
+ */
+export async function holdAway(tx: Tx, contactId: string, away: AwayMessage): Promise<number> {
+  const leads = await tx.org.sql<OpenLead>(
+    `select id, campaign_id, contact_id, launched_at from enrollments
+     where organization_id = :org and contact_id = :contact and state in ('pending', 'active') order by id for update`,
+    { contact: contactId },
+  );
+  const returnDate = away.returnDate ? DateTime.fromJSDate(away.returnDate, { zone: away.timezone }).toISODate() : null;
+  let held = 0;
+  for (const lead of leads) {
+    const { reply_intent: settings } = await effectiveSettings(tx.org, lead.campaign_id);
+    if (!settings.hold_on_out_of_office) continue;
+    const until = awayHoldEnds({
+      receivedAt: away.receivedAt,
+      returnDate,
+      holdDays: settings.out_of_office_hold_days,
+      timezone: away.timezone,
+    });
+    if (until <= tx.now) continue;
+    const [row] = await tx.org.sql(
+      `update enrollments set hold_since = coalesce(hold_since, :now), hold_until = :until, hold_reason = :reason, hold_source = 'out_of_office'
+       where organization_id = :org and id = :id
+         and (hold_since is null or hold_until <= :now or (hold_source = 'out_of_office' and hold_until < :until)) returning id`,
+      { id: lead.id, now: tx.now, until, reason: returnDate ? `away until ${returnDate}` : 'away' },
+    );
+    if (!row) continue;
+    held += 1;
+    await releaseReservedSends(tx, { enrollmentIds: [lead.id] });
+    if (lead.launched_at) signalReply(tx, lead, { cause: 'out_of_office', messageId: away.messageId, sendId: null });
+    await logCampaign(tx, lead.campaign_id, 'lead_paused', 'A lead is out of office', {
+      contact_id: contactId,
+      until: until.toISOString(),
+      source: 'out_of_office',
+    });
+  }
+  return held;
+}

@@ -1,0 +1,48 @@
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { logCampaign } from '../campaign/log.ts';
+import { releaseReservedSends } from '../control/release.ts';
+import { dropDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
+import { settleDirectSend } from '../direct-sends.ts';
+import { lockSubject, subjectPayload } from './subject.ts';
+
+/**
+ * Settles an email as sent that is uncertain, or that waits to be offered (again) to a server that refused or lost it: a copy was found, an answer
+ * names it, or a person says that it left. It counts from the moment it was sent, and is not offered any more. Later emails may reply to it, an
+ * uncertain one only where nothing else has begun the conversation.
+ * @param because how that is known, for the campaign's log
+ * @returns false when there is no such email, or it is neither
+ */
+export async function confirmSent(tx: Tx, sendId: string, because: string): Promise<boolean> {
+  const subject = await lockSubject(tx, sendId);
+  const send = subject?.send;
+  // One that was never offered has no Message-ID.
+  if (!send || send.message_id === null || !['uncertain', 'reserved'].includes(send.state)) return false;
+  const isOffered = send.state === 'reserved' && !send.again;
+  // The second time that it was to leave has a slot of its own, which is free again.
+  if (send.state === 'reserved' && send.again) await releaseReservedSends(tx, { sendId });
+  const [row] = await tx.org.sql<{ sent_at: Date }>(
+    `with settled as (
+       update sends set state = 'sent', sent_at = coalesce(claimed_at, :now), again = false, updated_at = :now
+       where organization_id = :org and id = :id and state in ('uncertain', 'reserved')
+       returning step_run_id, enrollment_id, conversation, sent_at
+     ), run as (
+       update step_runs r set state = 'completed', outcome = 'sent', detail = null, completed_at = coalesce(r.completed_at, :now)
+       from settled s where r.id = s.step_run_id and (r.outcome = 'uncertain' or r.state in ('running', 'waiting'))
+     ), thread as (
+       update enrollments e set conversation = s.conversation from settled s
+       where e.id = s.enrollment_id and s.conversation is not null and (:isOffered or jsonb_array_length(e.conversation -> 'messageIds') = 0)
+     )
+     select sent_at from settled`,
+    { id: sendId, now: tx.now, isOffered },
+  );
+  await dropDeadLetter(tx, UNCERTAIN_EMAIL, sendId);
+  if (await settleDirectSend(tx, sendId, { state: 'sent' }, ['uncertain', 'queued'])) return true;
+  tx.emit('campaign.email_sent', { ...subjectPayload(subject), sent_at: row!.sent_at.toISOString() });
+  if (subject.campaignId)
+    await logCampaign(tx, subject.campaignId, 'send_settled', `An uncertain email counts as sent: ${because}`, {
+      task_id: sendId,
+      contact_id: subject.contactId,
+      step_id: send.step_id,
+    });
+  return true;
+}

@@ -1,0 +1,263 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { ReplyCause } from '../../../workflows/enrollment/contract.ts';
+import { finishEnrollments, type FinalState } from '../control/finish.ts';
+import { warnMailbox } from '../control/mailbox-hold.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import type { RefusalClass } from '../../mail/inbound/refusal.ts';
+import { effectiveSettings } from '../outreach-settings.ts';
+import { settleDirectSend } from '../direct-sends.ts';
+import { isTestEmail } from '../test-runs.ts';
+import { suppress } from './suppress.ts';
+import { storableText } from './storable.ts';
+import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
+
+/**
+ * A refusal of an email, by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client
+ * (`reported`).
+ */
+export interface Bounce {
+  /** The address does not work; a soft bounce says it did not work this time. */
+  hard: boolean;
+  reason: string;
+  source: 'smtp' | 'dsn' | 'reported';
+  /** Whose fault it was; absent where nothing says it. */
+  fault?: RefusalClass | undefined;
+}
+
+/** A spam complaint of a recipient, from a feedback report (`arf`) or a client (`reported`). */
+export interface Complaint {
+  reason: string;
+  source: 'arf' | 'reported';
+}
+
+/** How a contact opted out (`campaign.unsubscribed`): the header, the page, a reply, a campaign step. */
+export type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
+
+/** Who opts out, as far as the caller knows. With `sendId` the rest is read from the email. */
+export interface OptOut {
+  sendId?: string | null;
+  campaignId?: string | null;
+  enrollmentId?: string | null;
+  contactId?: string | null;
+  email: string;
+}
+
+/**
+ * Records a bounce. As `bounce_pipeline` says, a hard one ends the contact's way through the campaign and, where the
+ * settings say so, suppresses the address. A soft one is only recorded, unless the email is settled as bounced already.
+ * A refusal for the content or the sender is shown with the mailbox. A campaign that bounces too much is paused by a subscriber of these events. The second report of the same email
+ * changes nothing.
+ */
+export async function recordSendBounce(tx: Tx, send: { id: string }, bounce: Bounce): Promise<void> {
+  const subject = await lockSubject(tx, send.id);
+  if (subject) await recordBounce(tx, subject, bounce);
+}
+
+/** As {@link recordSendBounce}, for a recipient whose email may not be known. */
+export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Promise<void> {
+  const { send } = subject;
+  const kind: 'hard' | 'soft' = bounce.hard ? 'hard' : 'soft';
+  if (send && (await isRecorded(tx, send.id, bounce.hard ? 'hard bounce' : 'bounce'))) return;
+  const detail = { bounce_type: kind, reason: storableText(bounce.reason, 500) };
+  await recordEngagement(tx, subject, 'bounce', bounce.source, detail);
+  tx.emit('deliverability.bounce', { ...subjectPayload(subject), ...detail, source: bounce.source });
+  if (send?.mailbox_id && (bounce.fault === 'content' || bounce.fault === 'sender')) {
+    const code = bounce.fault === 'content' ? 'content_refused' : 'refused_by_receiver';
+    await warnMailbox(tx, send.mailbox_id, code, detail.reason ?? '');
+  }
+  if (!bounce.hard && send?.state !== 'bounced') return;
+
+  if (send) {
+    await tx.org.sql(
+      // A report can be faster than the answer to DATA; then the attempt that has the claim settles the state.
+      `update sends set state = case when state in ('sent', 'uncertain') then 'bounced' else state end,
+         bounced_at = coalesce(bounced_at, :now), updated_at = :now
+       where organization_id = :org and id = :id`,
+      { id: send.id, now: tx.now },
+    );
+    if (subject.isDirect) {
+      // One that the server refused at once is settled already.
+      const settlement = { state: 'bounced', code: 'bounced', reason: detail.reason } as const;
+      await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
+    } else tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
+  }
+  const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
+  const suppressed = bounce.hard && pipeline.enabled && pipeline.auto_suppress_on_bounce;
+  if (suppressed) {
+    await suppress(tx, {
+      email: subject.email,
+      reason: detail.reason,
+      source: 'bounce',
+      campaignId: subject.campaignId,
+      metadata: { send_id: send?.id ?? null },
+    });
+  }
+  await end(tx, subject, 'bounced', {
+    everywhere: suppressed,
+    byRun: bounce.source === 'smtp',
+    cause: 'bounced',
+    reason: 'the email bounced',
+  });
+}
+
+/** Records the bounce of one of several recipients of a direct send, whose email has reached the others. */
+export async function recordCopyBounce(tx: Tx, bounce: Bounce & { address: string }): Promise<void> {
+  const { address, ...rest } = bounce;
+  const [contact] = await tx.org.sql<Columns<'contacts', 'id'>>(
+    'select id from contacts where organization_id = :org and email = :email',
+    { email: address },
+  );
+  await recordBounce(
+    tx,
+    {
+      send: null,
+      isDirect: true,
+      campaignId: null,
+      enrollmentId: null,
+      contactId: contact?.id ?? null,
+      email: address,
+    },
+    rest,
+  );
+}
+
+/**
+ * Records a spam complaint: the contact leaves the campaign and, where `bounce_pipeline` says so, is suppressed. A campaign
+ * with too many complaints is paused by a subscriber of these events. The second report of the same email changes nothing.
+ */
+export async function recordComplaint(tx: Tx, subject: Subject, complaint: Complaint): Promise<void> {
+  const { send } = subject;
+  if (send && (await isRecorded(tx, send.id, 'complaint'))) return;
+  const reason = storableText(complaint.reason, 500);
+  await recordEngagement(tx, subject, 'complaint', complaint.source, { reason });
+  tx.emit('deliverability.complaint', { ...subjectPayload(subject), reason, source: complaint.source });
+  if (send) await tx.org.table('sends').where({ id: send.id }).update({ complained_at: tx.now, updated_at: tx.now });
+  const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
+  const suppressed = pipeline.enabled && pipeline.auto_suppress_on_complaint;
+  if (suppressed) {
+    await suppress(tx, {
+      email: subject.email,
+      reason: reason || 'spam complaint',
+      source: 'complaint',
+      campaignId: subject.campaignId,
+      metadata: { send_id: send?.id ?? null },
+    });
+  }
+  await end(tx, subject, 'unsubscribed', {
+    everywhere: suppressed,
+    byRun: false,
+    cause: 'complained',
+    reason: 'the recipient complained',
+  });
+}
+
+/**
+ * Records an opt-out: the contact is unsubscribed in the whole workspace and leaves every campaign; the address is
+ * suppressed where auto_suppress_on_unsubscribe says so, and always after a reply that asks for it. Doing it again
+ * changes nothing, unless the contact was subscribed anew in between. An opt-out from the email of a test run changes nothing.
+ */
+export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: UnsubscribeSource): Promise<void> {
+  if (who.sendId && (await isTestEmail(tx.org, who.sendId))) return;
+  const subject = (who.sendId ? await lockSubject(tx, who.sendId) : undefined) ?? {
+    send: null,
+    isDirect: false,
+    campaignId: who.campaignId ?? null,
+    enrollmentId: who.enrollmentId ?? null,
+    contactId: who.contactId ?? null,
+    email: who.email.trim().toLowerCase(),
+  };
+  await recordUnsubscribe(tx, subject, source);
+}
+
+/**
+ * As {@link recordSendUnsubscribe}, for a subject that is locked. Who asks for it in a reply is suppressed whatever the settings say. `reported` is an
+ * opt-out that a client reports.
+ */
+export async function recordUnsubscribe(
+  tx: Tx,
+  subject: Subject,
+  source: UnsubscribeSource | 'reported',
+): Promise<void> {
+  const { send } = subject;
+  const [contact] = await tx.org.sql<Columns<'contacts', 'id' | 'subscribed'>>(
+    'select id, subscribed from contacts where organization_id = :org and (id = :id or email = :email) order by id = :id desc limit 1 for no key update',
+    { id: subject.contactId, email: subject.email },
+  );
+  const known = { ...subject, contactId: subject.contactId ?? contact?.id ?? null };
+  const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
+  if (source === 'reply' || (pipeline.enabled && pipeline.auto_suppress_on_unsubscribe)) {
+    await suppress(tx, {
+      email: subject.email,
+      reason: `unsubscribed (${source})`,
+      source: 'unsubscribe',
+      campaignId: subject.campaignId,
+      metadata: { send_id: send?.id ?? null },
+    });
+  }
+  if (contact)
+    await tx.org
+      .table('contacts')
+      .where({ id: contact.id, subscribed: true })
+      .update({ subscribed: false, updated_at: tx.now });
+  await end(tx, known, 'unsubscribed', {
+    everywhere: true,
+    byRun: source === 'action',
+    cause: 'unsubscribed',
+    reason: 'the recipient unsubscribed',
+  });
+  const isRepeat = send ? send.unsubscribed_at !== null && contact?.subscribed !== true : contact?.subscribed === false;
+  if (isRepeat) return;
+  if (send) await tx.org.table('sends').where({ id: send.id }).update({ unsubscribed_at: tx.now, updated_at: tx.now });
+  await recordEngagement(tx, known, 'unsubscribe', source);
+  tx.emit('campaign.unsubscribed', { ...subjectPayload(known), source: source === 'reported' ? 'action' : source });
+}
+
+/** Emits campaign.email_delivered when a delivery report (DSN) of the receiving server confirms the delivery. */
+export function emitDelivered(tx: Tx, subject: Subject, reportedBy: string | null): void {
+  if (!subject.campaignId) return;
+  tx.emit('campaign.email_delivered', {
+    ...subjectPayload(subject),
+    reported_by: reportedBy && storableText(reportedBy, 255),
+    delivered_at: tx.now.toISOString(),
+  });
+}
+
+async function isRecorded(tx: Tx, sendId: string, what: 'bounce' | 'hard bounce' | 'complaint'): Promise<boolean> {
+  const [row] = await tx.org.sql(
+    `select 1 from engagement_events where organization_id = :org and send_id = :id and type = :type
+       and (not :hardOnly or detail ->> 'bounce_type' = 'hard') limit 1`,
+    { id: sendId, type: what === 'complaint' ? what : 'bounce', hardOnly: what === 'hard bounce' },
+  );
+  return row !== undefined;
+}
+
+interface Ending {
+  /** In all campaigns of the contact, not only this one. */
+  everywhere: boolean;
+  /** The contact's own run is the caller and needs no signal. */
+  byRun: boolean;
+  cause: ReplyCause;
+  reason: string;
+}
+
+/** Ends the contact's way through this campaign, or through all; locked in one order, so that writers cannot deadlock. */
+async function end(
+  tx: Tx,
+  subject: Subject,
+  state: FinalState,
+  { everywhere, byRun, cause, reason }: Ending,
+): Promise<void> {
+  const others =
+    everywhere && subject.contactId
+      ? await tx.org.sql<{ id: string }>(
+          `select id from enrollments where organization_id = :org and contact_id = :contact and state in ('pending', 'active')`,
+          { contact: subject.contactId },
+        )
+      : [];
+  const ids = new Set([...(subject.enrollmentId ? [subject.enrollmentId] : []), ...others.map(({ id }) => id)]);
+  await finishEnrollments(tx, [...ids], state, {
+    reason,
+    runOf: byRun ? subject.enrollmentId : null,
+    because: { cause, messageId: null, sendId: subject.send?.id ?? null },
+  });
+}

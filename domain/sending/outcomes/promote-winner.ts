@@ -1,0 +1,16 @@
+import { promoteWinners } from './promote-variant.ts';
+import { declareSubscriber } from '../../platform/events/subscriber.ts';
+
+/**
+ * Chooses the winner of an A/B test when recipients have reacted. The emails of each variant are counted, so many events of
+ * a campaign in a batch are one look, and their order does not matter.
+ */
+export const promoteWinner = declareSubscriber({
+  name: 'promote_winner',
+  types: ['campaign.email_opened', 'campaign.email_clicked', 'campaign.reply_received'],
+  startsFrom: 'now',
+  async applyBatch(tx, events) {
+    const campaignIds = new Set(events.flatMap(({ data }) => (data.campaign_id ? [data.campaign_id] : [])));
+    for (const campaignId of [...campaignIds].sort()) await promoteWinners(tx, campaignId);
+  },
+});

@@ -1,0 +1,45 @@
+import { sha256 } from '../../../lib/crypto.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import type { InboundFile } from '../../mail/inbound/parse.ts';
+import { storeBytes } from '../../platform/blobs.ts';
+import { storableText } from './storable.ts';
+
+/** Bytes of the largest file that is kept. */
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
+
+/**
+ * Stores the files of a received message. One that is too large, or beyond what the workspace may keep of such files, is listed without its
+ * bytes: mail from strangers cannot take the room of what people here attach.
+ * @param quotaBytes of the files of all received messages of the workspace; 0 keeps none
+ */
+export async function storeReceivedFiles(
+  tx: Tx,
+  messageId: string,
+  files: readonly InboundFile[],
+  quotaBytes: number,
+): Promise<void> {
+  if (files.length === 0) return;
+  await tx.org.lock(`received-bytes/${tx.org.organizationId}`);
+  const [row] = await tx.org.sql<{ bytes: number }>(
+    `select coalesce(sum(size_bytes), 0)::float8 as bytes from inbound_attachments where organization_id = :org and blob_id is not null`,
+    {},
+  );
+  let used = row!.bytes;
+  for (const [place, { filename, contentType, bytes }] of files.entries()) {
+    const leftOut = bytes.length > MAX_FILE_BYTES ? 'too_large' : used + bytes.length > quotaBytes ? 'no_space' : null;
+    if (leftOut === null) used += bytes.length;
+    await tx.org.insert('inbound_attachments', {
+      id: newId(),
+      message_id: messageId,
+      place,
+      filename: storableText(filename, 255),
+      content_type: contentType,
+      size_bytes: bytes.length,
+      sha256: sha256(bytes),
+      blob_id: leftOut === null && bytes.length > 0 ? await storeBytes(tx, bytes) : null,
+      left_out: leftOut,
+      created_at: tx.now,
+    });
+  }
+}

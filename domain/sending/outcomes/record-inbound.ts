@@ -1,0 +1,376 @@
+import { createHash } from 'node:crypto';
+import { newId } from '../../../lib/ids.ts';
+import { classifyInbound, type InboundClassification } from '../../mail/inbound/classify.ts';
+import { safeHtml } from '../../mail/inbound/safe-html.ts';
+import { parseInbound, type InboundMessage } from '../../mail/inbound/parse.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
+import { effectiveSettings } from '../outreach-settings.ts';
+import { holdAway } from './away.ts';
+import { confirmSent } from './confirm-sent.ts';
+import { recordBounce, recordComplaint, recordCopyBounce, emitDelivered, recordUnsubscribe } from './effects.ts';
+import { isOwnMail, matchAnswered, matchBySender, matchSend, type MatchedSend } from './match.ts';
+import { recordReply, type Reply } from './reply.ts';
+import { sentTexts } from './sent-text.ts';
+import { storeReceivedFiles } from './received-files.ts';
+import { storableText } from './storable.ts';
+import { lockSubject, type Subject } from './subject.ts';
+
+export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other'] as const;
+export type InboundKind = (typeof INBOUND_KINDS)[number];
+
+/** Where in a mailbox a message lies, and when it came (UTC). */
+export interface MessageLocation {
+  folder: string;
+  uidValidity: number;
+  uid: number;
+  receivedAt: Date;
+}
+
+const MAX_BODY = 64 * 1024;
+const MAX_LINE = 1000;
+const MAX_SAFE_HTML = 512 * 1024;
+
+/**
+ * Records one message of a mailbox with everything it means: thread, kind, intent, and what a reply, bounce, complaint or
+ * away message does. One transaction, which also moves the mailbox's location on; a second call for the same message, be it
+ * under a new UIDVALIDITY, does nothing.
+ * @returns the kind, or null when the message was recorded before
+ */
+export async function recordInbound(
+  ctx: Ctx,
+  mailbox: { id: string; email: string },
+  raw: Buffer,
+  location: MessageLocation,
+): Promise<InboundKind | null> {
+  const message = await parseInbound(raw);
+  const messageId = message.messageId ?? idFor(raw);
+  const html = message.html === null ? '' : safeHtml(message.html);
+  // Which email it is about does not depend on the settings, but whose settings count depends on the email.
+  const workspace = await effectiveSettings(reader(ctx), null);
+  const guess = classifyInbound(message, workspace.reply_intent, location.receivedAt);
+  return transact(ctx, async (tx) => {
+    // The same mail can reach two mailboxes at once; it has its effects once.
+    await tx.org.sql(
+      `select pg_advisory_xact_lock(hashtextextended(cast(:org as text) || '/inbound/' || :messageId, 0))`,
+      { messageId },
+    );
+    await forgetUnreadable(tx, mailbox.id, location);
+    const seen = await seenBefore(tx, mailbox.id, messageId, location);
+    if (seen.here) {
+      await advanceFolder(tx, mailbox.id, location);
+      return null;
+    }
+    const named =
+      (await matchSend(tx.org, guess.threadIds)) ?? (await answered(tx, mailbox.id, message, guess, location));
+    // A report is about the email that it names; an answer counts for the campaign, whoever wrote last.
+    const isReport = guess.kind === 'bounce' || guess.kind === 'complaint';
+    const send = named && !isReport ? await matchAnswered(tx.org, named) : named;
+    const own = await isOwnMail(tx.org, message, send?.recipient);
+    const reading = await readAgain(tx, message, guess, send, location);
+    const kind = own || (!send && reading.kind === 'reply') ? 'other' : reading.kind;
+    const inbound: Inbound = {
+      id: newId(),
+      kind,
+      message,
+      messageId,
+      location,
+      send: own ? undefined : send,
+      mailbox,
+      threadId: send?.root ?? send?.message_id ?? message.references[0] ?? message.inReplyTo ?? messageId,
+      contactId: (own ? null : send?.contact_id) ?? (await findContact(tx, message.from)),
+      intent: own || !send || !('intent' in reading) ? null : reading.intent,
+      confidence: reading.kind === 'reply' ? reading.confidence : null,
+    };
+    await store(tx, inbound, raw.length);
+    await storeContent(tx, inbound, html, ctx.config.ORG_RECEIVED_BYTES);
+    if (!own && send && !seen.elsewhere) {
+      if (named && named.id !== send.id) await confirmSent(tx, named.id, 'a message refers to it');
+      await applyEffects(tx, inbound, reading, send);
+    }
+    emitReceived(tx, inbound);
+    await advanceFolder(tx, mailbox.id, location);
+    return kind;
+  });
+}
+
+/** The first wait (ms) until a message that could not be read is looked at again. It doubles, up to a day. */
+const FIRST_LOOK_MS = 10 * 60_000;
+
+/** How long (ms) a message that could not be read rests after so many looks. */
+export function unreadableWaitMs(tries: number): number {
+  return Math.min(FIRST_LOOK_MS * 2 ** tries, 24 * 3600_000);
+}
+
+/** What stands for a message that can be read now goes; undone with the rest where it cannot be recorded after all. */
+async function forgetUnreadable(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
+  await tx.org
+    .table('inbound_messages')
+    .where({ mailbox_id: mailboxId, folder: location.folder, uid_validity: location.uidValidity, uid: location.uid })
+    .whereNotNull('retry_at')
+    .delete();
+}
+
+/**
+ * Records a message that could not be understood, so that it is seen and never stands in the way of the next one. It is
+ * looked at again later.
+ *
+ * @param error what went wrong, in one line
+ */
+export async function recordUnreadable(
+  ctx: Ctx,
+  mailbox: { id: string; email: string },
+  location: MessageLocation,
+  size: number,
+  error: string,
+): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await tx.org
+      .insert('inbound_messages', {
+        id: newId(),
+        mailbox_id: mailbox.id,
+        folder: location.folder,
+        uid_validity: location.uidValidity,
+        uid: location.uid,
+        thread_id: `${mailbox.id}/${location.folder}/${location.uidValidity}/${location.uid}`,
+        filed: location.folder === 'INBOX' ? 'inbox' : 'spam',
+        kind: 'other',
+        size,
+        error: storableText(error, 500),
+        retry_at: new Date(tx.now.getTime() + unreadableWaitMs(0)),
+        received_at: location.receivedAt,
+        created_at: tx.now,
+      })
+      .onConflict(['mailbox_id', 'folder', 'uid_validity', 'uid'])
+      .ignore();
+    await advanceFolder(tx, mailbox.id, location);
+  });
+}
+
+interface Inbound {
+  id: string;
+  kind: InboundKind;
+  message: InboundMessage;
+  messageId: string;
+  location: MessageLocation;
+  send: MatchedSend | undefined;
+  mailbox: { id: string; email: string };
+  threadId: string;
+  contactId: string | null;
+  intent: string | null;
+  confidence: number | null;
+}
+
+/** A name for a message that has none, from its bytes, so that it is known again under another uid. */
+function idFor(raw: Buffer): string {
+  return `<${createHash('sha256').update(raw).digest('hex').slice(0, 40)}@no-message-id.invalid>`;
+}
+
+async function seenBefore(
+  tx: Tx,
+  mailboxId: string,
+  messageId: string,
+  location: MessageLocation,
+): Promise<{ here: boolean; elsewhere: boolean }> {
+  const [row] = await tx.org.sql<{ here: boolean; elsewhere: boolean }>(
+    `select exists (select 1 from inbound_messages where organization_id = :org and mailbox_id = :mailbox and folder = :folder and uid_validity = :validity and uid = :uid)
+         or exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId and mailbox_id = :mailbox
+           and folder = :folder and uid_validity <> :validity) as here,
+       exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId) as elsewhere`,
+    { mailbox: mailboxId, folder: location.folder, validity: location.uidValidity, uid: location.uid, messageId },
+  );
+  return row!;
+}
+
+/** What a person's message that names no email of ours answers. Reports of machines are believed only with a Message-ID. */
+async function answered(
+  tx: Tx,
+  mailboxId: string,
+  message: InboundMessage,
+  { kind }: InboundClassification,
+  { receivedAt }: MessageLocation,
+): Promise<MatchedSend | undefined> {
+  if (kind !== 'reply' && kind !== 'out_of_office') return undefined;
+  const from = message.from && storableText(message.from, 320);
+  return matchBySender(tx.org, { from, mailboxId, receivedAt });
+}
+
+/** Reads the message once more by the settings of the campaign it belongs to and the recipient's time zone. */
+async function readAgain(
+  tx: Tx,
+  message: InboundMessage,
+  guess: InboundClassification,
+  send: MatchedSend | undefined,
+  location: MessageLocation,
+): Promise<InboundClassification> {
+  if (!send || guess.kind === 'bounce' || guess.kind === 'complaint') return guess;
+  const settings = await effectiveSettings(tx.org, send.campaign_id);
+  const sent = guess.kind === 'reply' ? await sentTexts(tx, send) : [];
+  return classifyInbound(message, settings.reply_intent, location.receivedAt, await readTimezone(tx, send), sent);
+}
+
+async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
+  const { send_time_optimization: settings } = await effectiveSettings(tx.org, send.campaign_id);
+  return recipientZone(send.timezone, send.recipient, settings.default_contact_timezone).timezone;
+}
+
+async function findContact(tx: Tx, from: string | null): Promise<string | null> {
+  if (!from) return null;
+  const contact = await tx.org
+    .table('contacts')
+    .where({ email: storableText(from, 320) })
+    .first('id');
+  return contact?.id ?? null;
+}
+
+async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
+  const { message, location, send } = inbound;
+  await tx.org.insert('inbound_messages', {
+    id: inbound.id,
+    mailbox_id: inbound.mailbox.id,
+    folder: location.folder,
+    uid_validity: location.uidValidity,
+    uid: location.uid,
+    message_id: inbound.messageId,
+    thread_id: inbound.threadId,
+    in_reply_to: message.inReplyTo,
+    reference_ids: [...message.references],
+    from_email: storableText(message.from ?? '', 320),
+    from_name: storableText(message.fromName, MAX_LINE),
+    to_emails: message.to.map((address) => storableText(address, 320)),
+    subject: storableText(message.subject, MAX_LINE),
+    body_plain: storableText(message.text, MAX_BODY),
+    filed: location.folder === 'INBOX' ? 'inbox' : 'spam',
+    kind: inbound.kind,
+    intent: inbound.intent,
+    intent_confidence: inbound.confidence,
+    send_id: send?.id ?? null,
+    campaign_id: send?.campaign_id ?? null,
+    contact_id: inbound.contactId,
+    size,
+    received_at: location.receivedAt,
+    created_at: tx.now,
+  });
+}
+
+/** Keeps what the plain text does not say: the HTML, made safe, and the files. */
+async function storeContent(tx: Tx, { id, message }: Inbound, html: string, quotaBytes: number): Promise<void> {
+  if (html !== '') await tx.org.insert('inbound_bodies', { message_id: id, html: storableText(html, MAX_SAFE_HTML) });
+  await storeReceivedFiles(tx, id, message.files, quotaBytes);
+}
+
+async function applyEffects(
+  tx: Tx,
+  inbound: Inbound,
+  reading: InboundClassification,
+  send: MatchedSend,
+): Promise<void> {
+  // What answers an email, or reports on it, has seen it. A bounce settles it by itself.
+  if (reading.kind !== 'bounce') await confirmSent(tx, send.id, 'a message refers to it');
+  const subject = await lockSubject(tx, send.id);
+  if (!subject) return;
+  switch (reading.kind) {
+    case 'bounce': {
+      // Anyone may write a report; only what it says of the address this email went to is believed.
+      const bounced = reading.recipients.find((one) => addressIn(send, one) !== undefined);
+      if (!bounced) return;
+      const bounce = {
+        hard: bounced.bounceType === 'hard',
+        reason: bounced.diagnosticCode ?? bounced.status ?? 'the message came back',
+        source: 'dsn',
+        fault: bounced.refusal?.class,
+      } as const;
+      const address = addressIn(send, bounced)!;
+      return address === send.recipient
+        ? recordBounce(tx, subject, bounce)
+        : recordCopyBounce(tx, { ...bounce, address });
+    }
+    case 'complaint':
+      if (reading.recipient !== null && !send.recipients.includes(reading.recipient)) return;
+      return recordComplaint(tx, subject, { reason: `spam complaint (${reading.feedbackType})`, source: 'arf' });
+    case 'out_of_office':
+      if (subject.contactId) {
+        await holdAway(tx, subject.contactId, {
+          messageId: inbound.id,
+          receivedAt: inbound.location.receivedAt,
+          returnDate: reading.returnDate,
+          timezone: await readTimezone(tx, send),
+        });
+      }
+      return;
+    case 'automated': {
+      const delivered = reading.delivered.find(
+        ({ finalRecipient, originalRecipient }) =>
+          finalRecipient === send.recipient || originalRecipient === send.recipient,
+      );
+      if (delivered) emitDelivered(tx, subject, delivered.remoteMta);
+      if (reading.unsubscribeRequest) await optOutByMail(tx, subject);
+      return;
+    }
+    case 'reply':
+      return recordReply(tx, subject, {
+        intent: reading.intent,
+        confidence: reading.confidence,
+        unsubscribeRequest: reading.unsubscribeRequest,
+        unsubscribeDoubtful: reading.unsubscribeDoubtful,
+        source: 'inbox',
+        message: factsOf(inbound),
+      });
+  }
+}
+
+/** Which recipient of an email a line of a report is about; undefined when none. */
+function addressIn(
+  send: MatchedSend,
+  { finalRecipient, originalRecipient }: { finalRecipient: string; originalRecipient: string | null },
+): string | undefined {
+  return send.recipients.find((address) => address === finalRecipient || address === originalRecipient);
+}
+
+/** Mail that a mail program wrote when its user pressed "unsubscribe". */
+async function optOutByMail(tx: Tx, subject: Subject): Promise<void> {
+  const { reply_intent: settings } = await effectiveSettings(tx.org, subject.campaignId);
+  if (settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) await recordUnsubscribe(tx, subject, 'reply');
+}
+
+function emitReceived(tx: Tx, inbound: Inbound): void {
+  const { send, contactId, kind, intent } = inbound;
+  const facts = factsOf(inbound);
+  const data = {
+    email_id: facts.id,
+    email_account_id: inbound.mailbox.id,
+    message_id: facts.messageId,
+    thread_id: facts.threadId,
+    from_email: facts.fromEmail,
+    subject: facts.subject,
+    received_at: facts.receivedAt.toISOString(),
+    kind,
+    intent,
+    campaign_id: send?.campaign_id ?? null,
+    contact_id: contactId,
+  };
+  tx.emit('inbox.email_received', data);
+  if (kind === 'reply') tx.emit('inbox.reply_received', data);
+}
+
+/** What events say of the message. */
+function factsOf({ id, message, messageId, threadId, location }: Inbound): NonNullable<Reply['message']> {
+  return {
+    id,
+    messageId,
+    threadId,
+    fromEmail: storableText(message.from ?? '', 320),
+    subject: storableText(message.subject, MAX_LINE),
+    receivedAt: location.receivedAt,
+  };
+}
+
+/** Everything up to this message is dealt with, if its uids still count. */
+export async function advanceFolder(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
+  await tx.org.sql(
+    `update mailbox_sync set last_uid = greatest(last_uid, :uid), last_synced_at = :now
+     where organization_id = :org and mailbox_id = :mailbox and folder = :folder and uid_validity = :validity`,
+    { mailbox: mailboxId, folder: location.folder, validity: location.uidValidity, uid: location.uid, now: tx.now },
+  );
+}

@@ -1,0 +1,105 @@
+import type { Columns } from '../../../db/rows.ts';
+import { logCampaign } from '../campaign/log.ts';
+import { finishEnrollment, finishEnrollments } from '../control/finish.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { effectiveSettings, stopsEverywhere } from '../outreach-settings.ts';
+import { recordUnsubscribe } from './effects.ts';
+import { recordEngagement, subjectPayload, type Subject } from './subject.ts';
+
+/** What a person answered. */
+export interface Reply {
+  intent: string | null;
+  /** 0 to 1. */
+  confidence: number;
+  unsubscribeRequest: boolean;
+  /** It may ask to be left out; a person has to read it. */
+  unsubscribeDoubtful?: boolean;
+  source: 'inbox' | 'reported';
+  /** The message itself; null where only a client reports it. */
+  message: {
+    id: string;
+    messageId: string;
+    threadId: string;
+    fromEmail: string;
+    subject: string;
+    receivedAt: Date;
+  } | null;
+}
+
+/**
+ * What a human reply does (`stop_on_reply` and `reply_intent`): it is recorded, and it ends the contact's way
+ * through this campaign where stop_on_reply says so, or where it is negative and auto_pause_on_negative says so. A reply of
+ * an intent that stops everywhere (a negative one, unless the settings say otherwise) ends it in all campaigns. A
+ * request to be left out unsubscribes, unless auto_suppress_on_unsubscribe_keyword is off; a doubtful one stops the sequence
+ * and is logged for a person, whatever stop_on_reply says.
+ */
+export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
+  const { send, campaignId, enrollmentId } = subject;
+  if (send)
+    await tx.org
+      .table('sends')
+      .where({ id: send.id })
+      .whereNull('replied_at')
+      .update({ replied_at: tx.now, updated_at: tx.now });
+  await recordEngagement(tx, subject, 'reply', reply.source, { intent: reply.intent });
+  const { message } = reply;
+  if (!subject.isDirect)
+    tx.emit('campaign.reply_received', {
+      ...subjectPayload(subject),
+      email_id: message?.id ?? null,
+      reply_message_id: message?.messageId ?? null,
+      thread_id: message?.threadId ?? null,
+      from_email: message?.fromEmail ?? null,
+      subject: message?.subject ?? null,
+      received_at: message?.receivedAt.toISOString() ?? null,
+      intent: reply.intent,
+      intent_confidence: reply.confidence,
+    });
+  const { reply_intent: settings, custom } = await effectiveSettings(tx.org, campaignId);
+  if (reply.unsubscribeRequest && settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) {
+    await recordUnsubscribe(tx, subject, 'reply');
+    return;
+  }
+  if (!enrollmentId || !campaignId) return;
+  await noteLateReply(tx, enrollmentId);
+  if (reply.unsubscribeDoubtful) {
+    await logCampaign(tx, campaignId, 'opt_out_doubtful', 'A reply may ask to be left out; read it and decide', {
+      contact_id: subject.contactId,
+      email_id: message?.id ?? null,
+    });
+    await finishEnrollment(tx, enrollmentId, 'replied', { reason: 'the contact may ask to be left out' });
+    return;
+  }
+  const [campaign] = await tx.org.sql<Columns<'campaigns', 'stop_on_reply'>>(
+    'select stop_on_reply from campaigns where organization_id = :org and id = :id',
+    { id: campaignId },
+  );
+  const everywhere = settings.enabled && stopsEverywhere(custom).some((intent) => intent === reply.intent);
+  const stops =
+    everywhere ||
+    campaign?.stop_on_reply ||
+    (settings.enabled && settings.auto_pause_on_negative && reply.intent === 'negative');
+  if (!stops) return;
+  const others = everywhere && subject.contactId ? await findOpenLeads(tx, subject.contactId) : [];
+  await finishEnrollments(tx, [...new Set([enrollmentId, ...others])], 'replied', {
+    reason: 'the contact replied',
+    because: { cause: 'replied', messageId: message?.id ?? null, sendId: send?.id ?? null },
+  });
+}
+
+/** A lead that had come to the end of its way has replied all the same, and is not taken up again when a step is added. */
+async function noteLateReply(tx: Tx, enrollmentId: string): Promise<void> {
+  await tx.org
+    .table('enrollments')
+    .where({ id: enrollmentId, state: 'completed' })
+    .update({ state: 'replied', failure_reason: 'the contact replied', last_activity_at: tx.now });
+}
+
+/** Where the person still is; locked by the caller (see lockSubject). */
+async function findOpenLeads(tx: Tx, contactId: string): Promise<string[]> {
+  const rows = await tx.org.sql<{ id: string }>(
+    `select id from enrollments where organization_id = :org and contact_id = :contact and state in ('pending', 'active')`,
+    { contact: contactId },
+  );
+  return rows.map(({ id }) => id);
+}

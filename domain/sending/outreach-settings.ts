@@ -1,0 +1,282 @@
+import { z } from 'zod';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { AppError, type Problem } from '../../lib/errors.ts';
+import { MAX_UNSUBSCRIBE_COPY, UNSUBSCRIBE_DEFAULTS, type UnsubscribeMode } from '../mail/messages/footer.ts';
+import { isIanaZone } from '../platform/scheduling/zone.ts';
+
+/** What replies are read as (`crm_task_intents`, filters of automations). */
+export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
+export type ReplyIntentName = (typeof REPLY_INTENTS)[number];
+
+/** Rules by which an A/B winner is chosen (`ab_testing`). */
+const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;
+const UNSUBSCRIBE_MODES = ['text', 'link', 'off'] as const;
+
+const keywords = z.array(z.string().max(200)).max(500);
+const percent = z.number().min(0).max(100);
+/** A closed vocabulary, not part of the type: a word outside it is `invalid_setting`, not a malformed body. */
+const oneOf = (words: readonly string[]) => z.string().meta({ enum: [...words] });
+const copyLine = z
+  .string()
+  .max(MAX_UNSUBSCRIBE_COPY)
+  .regex(/^[^\r\n]*$/, 'must be a single line');
+
+const BLOCKS = {
+  bounce_pipeline: z.strictObject({
+    enabled: z.boolean(),
+    auto_suppress_on_bounce: z.boolean(),
+    auto_suppress_on_complaint: z.boolean(),
+    auto_suppress_on_unsubscribe: z.boolean(),
+    auto_pause_campaign_on_spike: z.boolean(),
+    pause_bounce_rate_threshold: percent,
+    pause_complaint_rate_threshold: percent,
+  }),
+  task_reliability: z.strictObject({
+    enabled: z.boolean(),
+    dlq_enabled: z.boolean(),
+    max_attempts: z.int().min(1).max(100),
+    execution_window_seconds: z
+      .int()
+      .min(1)
+      .max(7 * 86_400),
+  }),
+  ab_testing: z.strictObject({
+    enabled: z.boolean(),
+    auto_promote_winner: z.boolean(),
+    default_winning_rule: oneOf(WINNING_RULES),
+    min_sample_size: z.int().min(1).max(1_000_000),
+  }),
+  reply_intent: z.strictObject({
+    enabled: z.boolean(),
+    positive_keywords: keywords,
+    negative_keywords: keywords,
+    out_of_office_keywords: keywords,
+    question_keywords: keywords,
+    auto_create_crm_task: z.boolean(),
+    crm_task_intents: z.array(oneOf(REPLY_INTENTS)).nullable(),
+    auto_pause_on_negative: z.boolean(),
+    auto_suppress_on_unsubscribe_keyword: z.boolean(),
+    hold_on_out_of_office: z.boolean(),
+    out_of_office_hold_days: z.int().min(1).max(90),
+  }),
+  send_time_optimization: z.strictObject({
+    enabled: z.boolean(),
+    use_contact_timezone: z.boolean(),
+    default_contact_timezone: z.string(),
+    preferred_hours: z.array(z.int().min(0).max(23)).max(24),
+    weekend_weight_multiplier: z.number().min(0).max(10),
+  }),
+  preflight: z.strictObject({
+    enabled: z.boolean(),
+    check_tracking_domain: z.boolean(),
+    check_unsubscribe_header: z.boolean(),
+    check_ab_variant_configured: z.boolean(),
+    check_daily_limit: z.boolean(),
+    check_schedule_window: z.boolean(),
+    check_content_score: z.boolean(),
+    min_content_score: z.int(),
+  }),
+  dashboard: z.strictObject({
+    enabled: z.boolean(),
+    show_suppression_log: z.boolean(),
+    show_intent_summary: z.boolean(),
+    show_dlq_stats: z.boolean(),
+  }),
+  unsubscribe: z.strictObject({
+    mode: oneOf(UNSUBSCRIBE_MODES),
+    text: copyLine,
+    link_intro: copyLine,
+    link_text: copyLine,
+  }),
+};
+
+/** AdvancedOutreachSettings with every block and field present: what answers carry at organization level. */
+export const completeSettingsSchema = z.strictObject({ ...BLOCKS, custom: z.record(z.string(), z.unknown()) });
+
+/** AdvancedOutreachSettings as clients send them and campaigns override them: any block, any field of a block. */
+export const partialSettingsSchema = z.strictObject({
+  bounce_pipeline: BLOCKS.bounce_pipeline.partial().optional(),
+  task_reliability: BLOCKS.task_reliability.partial().optional(),
+  ab_testing: BLOCKS.ab_testing.partial().optional(),
+  reply_intent: BLOCKS.reply_intent.partial().optional(),
+  send_time_optimization: BLOCKS.send_time_optimization.partial().optional(),
+  preflight: BLOCKS.preflight.partial().optional(),
+  dashboard: BLOCKS.dashboard.partial().optional(),
+  unsubscribe: BLOCKS.unsubscribe.partial().optional(),
+  custom: z.record(z.string(), z.unknown()).optional(),
+});
+export type PartialSettings = z.output<typeof partialSettingsSchema>;
+
+type Complete = z.output<typeof completeSettingsSchema>;
+
+/** The settings in force, nothing left out. */
+export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'unsubscribe'> & {
+  ab_testing: Omit<Complete['ab_testing'], 'default_winning_rule'> & {
+    default_winning_rule: (typeof WINNING_RULES)[number];
+  };
+  reply_intent: Omit<Complete['reply_intent'], 'crm_task_intents'> & { crm_task_intents: ReplyIntentName[] };
+  unsubscribe: Omit<Complete['unsubscribe'], 'mode'> & { mode: UnsubscribeMode };
+};
+
+/** The defaults, where neither the organization nor the campaign sets a value. Defaults are written only here. */
+export const DEFAULT_SETTINGS: OutreachSettings = frozen({
+  bounce_pipeline: {
+    enabled: true,
+    auto_suppress_on_bounce: true,
+    auto_suppress_on_complaint: true,
+    auto_suppress_on_unsubscribe: true,
+    auto_pause_campaign_on_spike: true,
+    pause_bounce_rate_threshold: 5,
+    pause_complaint_rate_threshold: 0.3,
+  },
+  task_reliability: { enabled: true, dlq_enabled: true, max_attempts: 5, execution_window_seconds: 3600 },
+  ab_testing: { enabled: true, auto_promote_winner: false, default_winning_rule: 'reply_rate', min_sample_size: 100 },
+  reply_intent: {
+    enabled: true,
+    // An empty list means the built-in words (domain/mail/inbound/keywords.ts).
+    positive_keywords: [],
+    negative_keywords: [],
+    out_of_office_keywords: [],
+    question_keywords: [],
+    auto_create_crm_task: true,
+    crm_task_intents: ['positive', 'question', 'neutral', 'negative'],
+    auto_pause_on_negative: false,
+    auto_suppress_on_unsubscribe_keyword: true,
+    hold_on_out_of_office: true,
+    out_of_office_hold_days: 7,
+  },
+  send_time_optimization: {
+    enabled: false,
+    use_contact_timezone: true,
+    default_contact_timezone: 'UTC',
+    preferred_hours: [9, 10, 11, 14, 15, 16],
+    weekend_weight_multiplier: 1,
+  },
+  preflight: {
+    enabled: true,
+    check_tracking_domain: true,
+    check_unsubscribe_header: true,
+    check_ab_variant_configured: true,
+    check_daily_limit: true,
+    check_schedule_window: true,
+    check_content_score: true,
+    min_content_score: 60,
+  },
+  dashboard: { enabled: true, show_suppression_log: true, show_intent_summary: true, show_dlq_stats: true },
+  unsubscribe: { ...UNSUBSCRIBE_DEFAULTS },
+  custom: {},
+});
+
+/** The key of `custom` that names the intents of replies which end a person's way through every campaign. */
+const STOP_EVERYWHERE = 'stop_everywhere_intents';
+
+/**
+ * The intents of replies that end a person's way through all campaigns of the workspace, not only the one that was answered:
+ * `custom.stop_everywhere_intents`, negative ones where it says nothing. Opt-outs always do.
+ */
+export function stopsEverywhere(custom: OutreachSettings['custom']): readonly string[] {
+  const given = custom[STOP_EVERYWHERE];
+  return Array.isArray(given) ? given.map(String) : ['negative'];
+}
+
+/** Freezes a default, because all callers share it. */
+function frozen<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) frozen(inner);
+  return Object.freeze(value);
+}
+
+/**
+ * Settings as they are stored: min_content_score clamped to 1-100 (corrected on write, not rejected).
+ * @param path of the settings in the request, for the problem list
+ * @throws AppError invalid_setting (400) listing every value outside its vocabulary
+ */
+export function checkedSettings(input: PartialSettings, path: string): PartialSettings {
+  const problems = settingProblems(input, path);
+  if (problems.length > 0) {
+    throw new AppError('invalid_setting', 'A setting has a value it cannot have', { problems });
+  }
+  const score = input.preflight?.min_content_score;
+  if (score === undefined) return input;
+  return { ...input, preflight: { ...input.preflight, min_content_score: Math.min(100, Math.max(1, score)) } };
+}
+
+/** Every value outside its vocabulary, as a problem below `path`. */
+export function settingProblems(input: PartialSettings | undefined, path: string): Problem[] {
+  const problems: Problem[] = [];
+  if (!input) return problems;
+  const refuse = (field: string, message: string) => void problems.push({ path: `${path}.${field}`, message });
+  input.reply_intent?.crm_task_intents?.forEach((intent, index) => {
+    if (!isOneOf(REPLY_INTENTS, intent))
+      refuse(`reply_intent.crm_task_intents.${index}`, `must be one of ${REPLY_INTENTS.join(', ')}`);
+  });
+  const everywhere = input.custom?.[STOP_EVERYWHERE];
+  const known = Array.isArray(everywhere) && everywhere.every((intent) => isOneOf(REPLY_INTENTS, String(intent)));
+  if (everywhere !== undefined && everywhere !== null && !known)
+    refuse(`custom.${STOP_EVERYWHERE}`, `must be a list of intents: ${REPLY_INTENTS.join(', ')}`);
+  const rule = input.ab_testing?.default_winning_rule;
+  if (rule !== undefined && !isOneOf(WINNING_RULES, rule)) {
+    refuse('ab_testing.default_winning_rule', `must be one of ${WINNING_RULES.join(', ')}`);
+  }
+  const mode = input.unsubscribe?.mode;
+  if (mode !== undefined && !isOneOf(UNSUBSCRIBE_MODES, mode))
+    refuse('unsubscribe.mode', `must be one of ${UNSUBSCRIBE_MODES.join(', ')}`);
+  const zone = input.send_time_optimization?.default_contact_timezone;
+  if (zone !== undefined && !isIanaZone(zone)) {
+    refuse('send_time_optimization.default_contact_timezone', 'must be an IANA time zone such as Europe/Budapest');
+  }
+  return problems;
+}
+
+function isOneOf(words: readonly string[], word: string): boolean {
+  return words.includes(word);
+}
+
+/**
+ * Layers of settings over the defaults; later layers win field by field. A field that is missing or null, and
+ * unsubscribe copy that is blank, keep the value of the layer below.
+ */
+export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSettings {
+  // Blocks are shared with the defaults until a layer changes one; the defaults are frozen.
+  const merged = { ...DEFAULT_SETTINGS } as Record<string, Record<string, unknown>>;
+  for (const layer of layers) {
+    for (const [block, fields] of Object.entries(layer)) {
+      for (const [field, value] of Object.entries(fields ?? {})) {
+        const isBlankCopy = block === 'unsubscribe' && typeof value === 'string' && value.trim() === '';
+        if (value !== undefined && value !== null && !isBlankCopy) merged[block] = { ...merged[block], [field]: value };
+      }
+    }
+  }
+  return merged as unknown as OutreachSettings;
+}
+
+/** The layers of the settings in force, as rows contain them. */
+export interface SettingsLayers {
+  workspace: PartialSettings | null;
+  overrides: PartialSettings | null;
+  mode: UnsubscribeMode | 'inherit' | null;
+}
+
+/** Columns `workspace` and `overrides` for a query that includes the campaign; `alias` is its table there. */
+export const settingsColumns = (alias: string): string =>
+  `(select settings from outreach_settings where organization_id = ${alias}.organization_id) as workspace,
+   (select overrides from campaign_advanced where campaign_id = ${alias}.id) as overrides`;
+
+/**
+ * The settings in force: defaults, then the organization's, then the campaign's overrides, then its own
+ * unsubscribe_mode unless it is `inherit`.
+ */
+export function settingsInForce({ workspace, overrides, mode }: SettingsLayers): OutreachSettings {
+  return mergeSettings(workspace ?? {}, overrides ?? {}, mode && mode !== 'inherit' ? { unsubscribe: { mode } } : {});
+}
+
+/** The settings in force for a campaign, or (null) for the organization. */
+export async function effectiveSettings(org: OrgScope, campaignId: string | null): Promise<OutreachSettings> {
+  const [row] = await org.sql<SettingsLayers>(
+    `select (select settings from outreach_settings where organization_id = :org) as workspace, a.overrides, c.unsubscribe_mode as mode
+     from (select cast(:campaign as uuid) as id) as wanted
+     left join campaigns c on c.id = wanted.id and c.organization_id = :org
+     left join campaign_advanced a on a.campaign_id = c.id`,
+    { campaign: campaignId },
+  );
+  return settingsInForce(row ?? { workspace: null, overrides: null, mode: null });
+}

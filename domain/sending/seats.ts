@@ -1,0 +1,197 @@
+import { DAY_MS, nextUtcMidnight, utcDay } from '../../lib/clock.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { COMES_BACK, IS_SENDER_ONE, poolBindings } from './campaign/sender-pool.ts';
+import type { CampaignView } from './campaign/campaign-view.ts';
+
+/** Mail provider family of a mailbox, as contacts have it. */
+const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
+export const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now)
+  or m.imap_hold_code is not null and (m.imap_hold_until is null or m.imap_hold_until > :now))`;
+/** When a resting mailbox comes back: the later of what sending and what reading is held for. */
+const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
+
+/** Emails a mailbox may send on a UTC day, warmup included: fewer while much of its warmup mail lands in spam, but one at least. */
+export const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit * coalesce((
+    select case h.health_state when 'throttled' then 0.5 when 'quarantined' then 0.25 when 'blocked' then 0.25 else 1 end
+    from warmup_standings h where h.mailbox_id = m.id and m.warmup is not null), 1))::int))`;
+
+/** A locked mailbox with everything that decides when it may send. */
+export interface Seat {
+  id: string;
+  /** Provider family, as contacts have it. */
+  family: string;
+  cap: number;
+  weight: number;
+  gapMs: number;
+  /** Slots given out and not sent yet, and the latest email that left; epoch ms, ascending. */
+  taken: number[];
+  /** Emails per UTC day (YYYY-MM-DD), over all campaigns. */
+  used: Map<string, number>;
+  /** Emails it has given this campaign on the day in question. */
+  given: number;
+  /** Slots were given out since the seat was read. */
+  changed: boolean;
+}
+
+/** The campaign day slots are given out for. */
+export interface SeatDay {
+  /** Campaign-local, YYYY-MM-DD. */
+  day: string;
+  /** Epoch ms. */
+  from: number;
+  until: number;
+}
+
+interface SeatRow {
+  id: string;
+  family: string;
+  cap: number;
+  weight: number;
+  gap_seconds: number;
+  last_sent_at: Date | null;
+  taken: number[] | null;
+  used: Record<string, number> | null;
+  given: number;
+}
+
+/** The mailboxes of conversations that have begun, usable or held, and how many slots the campaign has given on the day. */
+export interface Decided {
+  seats: Map<string, Seat>;
+  /** Those that rest for a while, until when. */
+  resting: Map<string, Date>;
+  /** All of the campaign's emails, and first emails among them. */
+  given: { campaign: number; campaign_new: number };
+  /** How the mailboxes of the campaign are best gone through. */
+  pool: PoolShape;
+}
+
+/** The pool is all mailboxes of the organization, a list of many, or a list so short that it is read whole. */
+export type PoolShape = 'everybody' | 'long' | 'short';
+
+/** Mailboxes of a pool up to which it is read whole. */
+export const SHORT = 300;
+
+/**
+ * Locks mailboxes that contacts are bound to, in one order, and reads what the campaign has given out. One that rests
+ * comes back; one that has left the pool, or waits for a person, is in neither list. The campaign must be locked.
+ */
+export async function lockDecided(
+  tx: Tx,
+  campaign: CampaignView,
+  ids: readonly string[],
+  on: SeatDay,
+): Promise<Decided> {
+  const read = tx.org.sql<{ given: Partial<Decided['given']> | null; listed: number }>(
+    `select (select jsonb_object_agg(d.scope, d.count) from daily_counters d
+        where d.organization_id = :org and d.scope_id = :campaign and d.scope in ('campaign', 'campaign_new') and d.day = :day::date) as given,
+       -- In order, so that an index is read and not the table.
+       (select count(*) from (select from campaign_senders where campaign_id = :campaign order by mailbox_id limit ${SHORT + 1}) chosen)
+         + (select count(*) from (select from mailbox_tags where label_id = any(:tags::uuid[]) limit ${SHORT + 1}) tagged) as listed`,
+    { ...poolBindings(campaign), day: on.day },
+  );
+  // Sent together; the seats are read when their locks are held.
+  const [[found], rows, seats] = await Promise.all([
+    read,
+    lockBound(tx, campaign, ids),
+    readSeats(tx.org, campaign, ids, on),
+  ]);
+  const usable = new Set(rows.filter((row) => !row.rests).map(({ id }) => id));
+  return {
+    seats: new Map(seats.flatMap((seat) => (usable.has(seat.id) ? [[seat.id, seat] as const] : []))),
+    resting: new Map(rows.flatMap((row) => (row.rests && row.until ? [[row.id, row.until] as const] : []))),
+    given: { campaign: 0, campaign_new: 0, ...found!.given },
+    pool:
+      found!.listed > SHORT
+        ? 'long'
+        : found!.listed === 0 && campaign.sender_strategy === 'tags' && campaign.email_tags.length === 0
+          ? 'everybody'
+          : 'short',
+  };
+}
+
+/** Locks the mailboxes among `ids` that may still send for the campaign, in one order; says which of them rest, and until when. */
+async function lockBound(
+  tx: Tx,
+  campaign: CampaignView,
+  ids: readonly string[],
+): Promise<{ id: string; rests: boolean; until: Date | null }[]> {
+  if (ids.length === 0) return [];
+  return tx.org.sql(
+    `select m.id, ${RESTS} as rests, case when ${COMES_BACK} then ${RESTS_UNTIL} end as until
+     from mailboxes m where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER_ONE}
+     order by m.id for no key update of m`,
+    { ...poolBindings(campaign), ids, now: tx.now },
+  );
+}
+
+/** Reads locked mailboxes. A statement of its own: what was read beside a row waited for would be older than its lock. */
+export async function readSeats(
+  org: OrgScope,
+  campaign: Pick<CampaignView, 'id'>,
+  ids: readonly string[],
+  on: SeatDay,
+): Promise<Seat[]> {
+  if (ids.length === 0) return [];
+  const rows = await org.sql<SeatRow>(
+    `select m.id, ${FAMILY} as family, ${CAP} as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
+       greatest((select max(s.sent_at) from sends s where s.mailbox_id = m.id),
+         -- One that may have left, or that the server refused, keeps its distance too.
+         (select max(s.claimed_at) from sends s where s.mailbox_id = m.id and s.sent_at is null and s.state in ('uncertain', 'bounced')),
+         (select coalesce(w.sent_at, w.claimed_at) from warmup_mails w where w.mailbox_id = m.id and w.claimed_at is not null
+            and w.state <> 'sending' order by w.claimed_at desc limit 1)) as last_sent_at,
+       (select array_agg(extract(epoch from t.slot_at)::float8 * 1000) from (
+          select s.slot_at from sends s where s.mailbox_id = m.id and s.state in ('reserved', 'sending')
+          union all
+          select w.slot_at from warmup_mails w where w.mailbox_id = m.id and w.state in ('reserved', 'sending')) t) as taken,
+       (select jsonb_object_agg(d.day, d.count) from daily_counters d
+        where d.scope_id = m.id and d.scope = 'mailbox' and d.day between :first::date and :last::date) as used,
+       (select count(*)::int from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id) as given
+     from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
+     where m.organization_id = :org and m.id = any(:ids::uuid[])`,
+    { campaign: campaign.id, ids, day: on.day, first: utcDay(on.from - DAY_MS), last: utcDay(on.until + DAY_MS) },
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    family: row.family,
+    cap: row.cap,
+    weight: row.weight,
+    gapMs: row.gap_seconds * 1000,
+    taken: [...(row.taken ?? []).map(Math.round), ...(row.last_sent_at ? [row.last_sent_at.getTime()] : [])].sort(
+      (a, b) => a - b,
+    ),
+    used: new Map(Object.entries(row.used ?? {})),
+    given: row.given,
+    changed: false,
+  }));
+}
+
+/**
+ * The first moment from `at` (epoch ms) on that keeps the seat's gap to all its slots and its cap of the UTC day. A wait
+ * for another slot grows by the spread where that leaves the next slot its gap. At most a few days are searched.
+ */
+export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
+  const { taken, gapMs, cap, used } = seat;
+  if (cap <= 0) return Infinity;
+  let free = at;
+  for (let days = 0; days < 4; days += 1) {
+    for (const [index, other] of taken.entries()) {
+      if (Math.abs(free - other) >= gapMs) continue;
+      const next = taken[index + 1] ?? Infinity;
+      const spread = other + gapMs + spreadMs <= next - gapMs ? spreadMs : 0;
+      free = other + gapMs + spread;
+    }
+    if ((used.get(utcDay(free)) ?? 0) < cap) return free;
+    free = nextUtcMidnight(free);
+  }
+  return free;
+}
+
+/** Takes a slot of a seat (epoch ms). */
+export function takeSlot(seat: Seat, at: number): void {
+  const place = seat.taken.findLastIndex((other) => other <= at) + 1;
+  seat.taken.splice(place, 0, at);
+  seat.used.set(utcDay(at), (seat.used.get(utcDay(at)) ?? 0) + 1);
+  seat.given += 1;
+  seat.changed = true;
+}

@@ -1,0 +1,429 @@
+import type { Columns } from '../../db/rows.ts';
+import { isDeadlock } from '../../db/errors.ts';
+import { logCampaign } from './campaign/log.ts';
+import { finishEnrollment } from './control/finish.ts';
+import { lockLeadsOfSend } from './control/lock.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { transact, writeAtOnce, type Tx } from '../platform/kernel/transact.ts';
+import { effectiveSettings } from './outreach-settings.ts';
+import { freeSlot, moveSlot, releaseReservedSends } from './control/release.ts';
+import { addDeadLetter, FAILED_DIRECT_EMAIL, FAILED_EMAIL, UNCERTAIN_EMAIL } from '../platform/dead-letters.ts';
+import { lockDirectSend, settleDirectSend } from './direct-sends.ts';
+import type { RefusalClass } from '../mail/inbound/refusal.ts';
+import { recordCopyBounce } from './outcomes/effects.ts';
+import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from './test-runs.ts';
+
+/** A claimed send: only the holder of the token may settle it. */
+export interface Hold {
+  sendId: string;
+  token: string;
+}
+
+interface SentRow extends Columns<
+  'sends',
+  | 'id'
+  | 'campaign_id'
+  | 'enrollment_id'
+  | 'step_id'
+  | 'step_run_id'
+  | 'contact_id'
+  | 'mailbox_id'
+  | 'recipient'
+  | 'attempts'
+  | 'again'
+  | 'claimed_at'
+> {
+  message_id: string;
+}
+
+/** Of the lead, null when the campaign or the contact was deleted meanwhile; of the direct send, null where it is none. */
+type HeldRow = SentRow & { lead_state: string | null; direct_state: string | null };
+
+/** First wait (ms) after a temporary refusal; later ones quadruple, up to an hour. */
+const RETRY_BASE_MS = 60_000;
+const RETRY_CAP_MS = 3_600_000;
+
+/** What the event of an email that has left says, as far as it is known before it leaves. */
+export interface SentFacts {
+  campaign_id: string | null;
+  step_id: string | null;
+  contact_id: string | null;
+  contact_email: string;
+  email_account_id: string | null;
+  task_id: string;
+  message_id: string;
+}
+
+/**
+ * Settles an email that has left: the send, its step run, its lead, its sender and the event, in one statement, so that
+ * the time in which a crash leaves it uncertain is one exchange with PostgreSQL. Locks come in the order of everybody
+ * else: the lead before its email.
+ * @param enrollmentId the lead as the claim found it; where it is gone since, nothing happens
+ * @returns false when it cannot be settled this way; {@link settleDelivered} looks closer then
+ */
+export async function settleSent(
+  ctx: Ctx,
+  hold: Hold,
+  enrollmentId: string,
+  facts: SentFacts,
+  answer: Answer,
+): Promise<boolean> {
+  const now = ctx.clock.now();
+  const sentAt = answer.at ?? now;
+  try {
+    return await writeAtOnce(ctx, now, {
+      ctes: `lead as (
+         select id from enrollments where organization_id = :org and id = :enrollment for update
+       ), settled as (
+         update sends s set state = 'sent', sent_at = :sent, smtp_response = :response, assigned_id = nullif(:assigned, s.message_id), again = false, updated_at = :now
+         from lead where s.organization_id = :org and s.id = :id and s.enrollment_id = lead.id and s.state = 'sending' and s.claim_token = :token
+         returning s.enrollment_id, s.step_run_id, s.campaign_id, s.mailbox_id, s.conversation
+       ), ${aftermath('sent')}`,
+      bindings: {
+        enrollment: enrollmentId,
+        id: hold.sendId,
+        token: hold.token,
+        sent: sentAt,
+        response: answer.response.slice(0, 500),
+        assigned: answer.assignedId,
+        detail: null,
+      },
+      event: { type: 'campaign.email_sent', data: { ...facts, sent_at: sentAt.toISOString() }, when: 'settled' },
+    });
+  } catch (error) {
+    // Undone as a whole; in a transaction it is tried again.
+    if (isDeadlock(error)) return false;
+    throw error;
+  }
+}
+
+/** The words of the server that took a message, and the Message-ID it gave it where it says so. */
+interface Answer {
+  response: string;
+  assignedId: string | null;
+  /**
+   * When it answered: the email left then, however late that is stored, and an answer to it may be stored before. Null where the answer was lost: it
+   * left when it was claimed, as far as is known.
+   */
+  at: Date | null;
+}
+
+/** After an uncertain email the next one must not reply to it: only its subject is kept, for a next one that has none. */
+const CONVERSATIONS = {
+  sent: `coalesce(s.conversation, e.conversation)`,
+  uncertain: `case when jsonb_array_length(e.conversation -> 'messageIds') > 0 then e.conversation
+             else jsonb_build_object('subject', coalesce(s.conversation ->> 'subject', ''), 'messageIds', '[]'::jsonb) end`,
+};
+
+/** What an email that has left, or may have, means for its step run, its lead and its sender; `settled` is its row. */
+const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
+         update step_runs r set state = 'completed', outcome = '${state}', completed_at = :now, detail = :detail
+         from settled s where r.id = s.step_run_id and r.state in ('running', 'waiting')
+       ), moved as (
+         update enrollments e set last_activity_at = :now, mailbox_id = s.mailbox_id,
+           conversation = ${CONVERSATIONS[state]}, waiting_for = null,
+           -- The run goes on at once; one that does not is woken (launch.ts).
+           waiting_until = case when e.state = 'active' then :now::timestamptz end
+         from settled s where e.id = s.enrollment_id
+       ), sender as (
+         update campaign_senders c set last_sent_at = :now from settled s where c.campaign_id = s.campaign_id and c.mailbox_id = s.mailbox_id
+       )`;
+
+/**
+ * Settles an email that has left (`sent`), or may have (`uncertain`: neither sent nor skipped, listed, and sent again only when
+ * a person asks for it), in any state of its lead and campaign. The step is done either way.
+ * @param refused recipients of a direct send whom the server refused while it took the email
+ * @returns false when the token is no longer the send's
+ */
+export async function settleDelivered(
+  ctx: Ctx,
+  hold: Hold,
+  state: 'sent' | 'uncertain',
+  answer: Answer,
+  refused: readonly RefusedCopy[] = [],
+): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    if (!(await lockEnrollment(tx, hold))) return false;
+    const [row] = await tx.org.sql<SentRow & { sent_at: Date }>(
+      `with settled as (
+         update sends set state = :state, sent_at = case when :state = 'sent' then coalesce(cast(:sent as timestamptz), claimed_at, :now) end, smtp_response = :response, assigned_id = nullif(:assigned, message_id), again = false, updated_at = :now
+         where organization_id = :org and id = :id and state = 'sending' and claim_token = :token
+         returning *
+       ), ${aftermath(state)}
+       select * from settled`,
+      {
+        state,
+        now: tx.now,
+        sent: answer.at,
+        response: answer.response.slice(0, 500),
+        assigned: answer.assignedId,
+        id: hold.sendId,
+        token: hold.token,
+        detail: state === 'uncertain' ? 'the mail server gave no answer' : null,
+      },
+    );
+    if (!row) return false;
+    if (await settleDirect(tx, row, state, answer, refused)) return true;
+    const detail = state === 'uncertain' ? answer.response : null;
+    if (await settleTestEmail(tx, row.id, { state: 'completed', outcome: state, detail })) return true;
+    if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: row.sent_at.toISOString() });
+    else await listUncertain(tx, row, answer.response);
+    return true;
+  });
+}
+
+/** A recipient of a direct send whom the server refused while it took the email for others. */
+export interface RefusedCopy {
+  address: string;
+  hard: boolean;
+  reason: string;
+  fault: RefusalClass;
+}
+
+/** Settles what a person or an agent wrote; false for the email of a campaign. */
+async function settleDirect(
+  tx: Tx,
+  row: SentRow,
+  state: 'sent' | 'uncertain',
+  answer: Answer,
+  refused: readonly RefusedCopy[],
+): Promise<boolean> {
+  const settlement =
+    state === 'sent'
+      ? { state, refused: refused.map(({ address }) => address) }
+      : { state, code: 'uncertain', reason: answer.response };
+  if (!(await settleDirectSend(tx, row.id, settlement))) return false;
+  if (state === 'uncertain') await listUncertain(tx, row, answer.response);
+  for (const copy of refused) await recordCopyBounce(tx, { ...copy, source: 'smtp' });
+  return true;
+}
+
+/** Shows an uncertain email: in the campaign's log, and as a dead letter that sends it again when it is replayed. */
+async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void> {
+  const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
+  if (reliability.dlq_enabled)
+    await addDeadLetter(tx, {
+      taskId: row.id,
+      taskType: UNCERTAIN_EMAIL,
+      payload: idsOf(row),
+      error: `the email may have left: ${reason}`,
+      attempts: row.attempts,
+      maxAttempts: 0,
+      nextRetryAt: null,
+    });
+  if (row.campaign_id)
+    await logCampaign(
+      tx,
+      row.campaign_id,
+      'send_uncertain',
+      'An email may have left, but the mail server gave no answer; it is sent again only when a person says so',
+      logged(row),
+    );
+}
+
+/** The facts of an email's row. */
+export function sentFacts(
+  row: Pick<SentRow, 'id' | 'campaign_id' | 'step_id' | 'contact_id' | 'recipient' | 'mailbox_id' | 'message_id'>,
+): SentFacts {
+  return {
+    campaign_id: row.campaign_id,
+    step_id: row.step_id,
+    contact_id: row.contact_id,
+    contact_email: row.recipient,
+    email_account_id: row.mailbox_id,
+    task_id: row.id,
+    message_id: row.message_id,
+  };
+}
+
+/**
+ * A refusal that may pass: the slot moves, the run waits for it. Exhausted, it becomes a dead letter and the lead fails.
+ * The attempts are kept with the step run too: a slot that is given back, by a pause or a window that closes, must not
+ * begin to count anew. A lead that has finished meanwhile needs no slot. An uncertain email that was offered again at a person's word is uncertain
+ * as before: it may have left the first time.
+ */
+export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Promise<'deferred' | 'failed' | 'stale'> {
+  return transact(ctx, async (tx) => {
+    const row = await lockHeld(tx, hold);
+    if (!row) return 'stale';
+    if (row.direct_state) await tx.org.table('direct_sends').where({ id: row.id }).update({ attempts: row.attempts });
+    const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
+    const limit = reliability.enabled ? reliability.max_attempts : 1;
+    if (row.attempts >= limit && row.again) {
+      await leaveUncertain(tx, row, reason);
+      return 'failed';
+    }
+    if (row.attempts >= limit) {
+      await fail(tx, row, 'attempts_exhausted', reason, reliability.dlq_enabled ? limit : null);
+      return 'failed';
+    }
+    const wait = Math.min(RETRY_BASE_MS * 4 ** (row.attempts - 1), RETRY_CAP_MS);
+    await unclaim(tx, row, { error_code: 'deferred', error_detail: reason.slice(0, 500) });
+    if (row.step_run_id)
+      await tx.org.table('step_runs').where({ id: row.step_run_id }).update({ attempts: row.attempts });
+    if (await isWanted(tx, row)) await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
+    else await releaseReservedSends(tx, { sendId: row.id });
+    return 'deferred';
+  });
+}
+
+/**
+ * The line, not the email, failed: the slot moves a little and the attempt does not count, however long the outage lasts.
+ * The contact waits for it as for any slot.
+ */
+export async function settleWaiting(
+  ctx: Ctx,
+  hold: Hold,
+  reason: string,
+  waitMs: number = ctx.config.SMTP_UNREACHABLE_RETRY_MS,
+): Promise<'deferred' | 'stale'> {
+  return transact(ctx, async (tx) => {
+    const row = await lockHeld(tx, hold);
+    if (!row) return 'stale';
+    await unclaim(tx, row, {
+      attempts: Math.max(0, row.attempts - 1),
+      error_code: 'unreachable',
+      error_detail: reason.slice(0, 500),
+    });
+    if (await isWanted(tx, row))
+      await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + waitMs)));
+    else await releaseReservedSends(tx, { sendId: row.id });
+    return 'deferred';
+  });
+}
+
+/** The mailbox, not the recipient, is at fault: the slot is as free as before the claim, for the caller to give back. */
+export async function settleReturned(tx: Tx, hold: Hold): Promise<boolean> {
+  const row = await lockHeld(tx, hold);
+  if (row) await unclaim(tx, row);
+  return row !== undefined;
+}
+
+/** The server refused permanently: the step has failed for this contact. `bounce` records the bounce (outcomes/effects.ts). */
+export async function settleBounced(
+  ctx: Ctx,
+  hold: Hold,
+  response: string,
+  bounce: (tx: Tx, row: SentRow) => Promise<void>,
+): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    await lockLeadsOfSend(tx, hold.sendId);
+    const row = await lockHeld(tx, hold);
+    if (!row) return false;
+    await tx.org
+      .table('sends')
+      .where({ id: row.id })
+      .update({
+        state: 'bounced',
+        bounced_at: tx.now,
+        smtp_response: response.slice(0, 500),
+        error_code: 'refused',
+        updated_at: tx.now,
+      });
+    if (row.step_run_id)
+      await tx.org
+        .table('step_runs')
+        .where({ id: row.step_run_id })
+        .update({ state: 'failed', outcome: 'bounced', detail: response.slice(0, 500), completed_at: tx.now });
+    if (row.direct_state) await settleDirectSend(tx, row.id, { state: 'bounced', code: 'refused', reason: response });
+    const detail = response.slice(0, 500);
+    if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'bounced', detail })) return true;
+    await bounce(tx, row);
+    return true;
+  });
+}
+
+/** Whether an email that could not leave is still to be sent. */
+async function isWanted(tx: Tx, row: HeldRow): Promise<boolean> {
+  if (row.lead_state === 'active' || row.direct_state === 'queued') return true;
+  return row.enrollment_id === null && row.direct_state === null && (await isTestEmailWanted(tx.org, row.id));
+}
+
+async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
+  const [row] = await tx.org.sql(
+    `select e.id from enrollments e where e.organization_id = :org
+       and e.id = (select enrollment_id from sends where organization_id = :org and id = :id) for update`,
+    { id: hold.sendId },
+  );
+  if (row) return true;
+  await lockTestRunOf(tx, hold.sendId);
+  await lockDirectSend(tx, hold.sendId);
+  // The campaign was deleted while the email was in a worker's hands, or there is none: the send stays on record by itself.
+  const [alone] = await tx.org.sql(
+    `select id from sends where organization_id = :org and id = :id and enrollment_id is null`,
+    { id: hold.sendId },
+  );
+  return alone !== undefined;
+}
+
+async function lockHeld(tx: Tx, hold: Hold): Promise<HeldRow | undefined> {
+  if (!(await lockEnrollment(tx, hold))) return undefined;
+  const [row] = await tx.org.sql<HeldRow>(
+    `select s.*, e.state as lead_state, d.state as direct_state
+     from sends s left join enrollments e on e.id = s.enrollment_id left join direct_sends d on d.id = s.id
+     where s.organization_id = :org and s.id = :id and s.state = 'sending' and s.claim_token = :token for update of s`,
+    { id: hold.sendId, token: hold.token },
+  );
+  return row;
+}
+
+async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {}): Promise<void> {
+  await tx.org
+    .table('sends')
+    .where({ id: row.id })
+    .update({ state: 'reserved', claim_token: null, claimed_at: null, handover: null, updated_at: tx.now, ...more });
+}
+
+/** An uncertain email could not be offered again either; a person may try once more. */
+async function leaveUncertain(tx: Tx, row: HeldRow, reason: string): Promise<void> {
+  await unclaim(tx, row);
+  await releaseReservedSends(tx, { sendId: row.id });
+  await tx.org.table('sends').where({ id: row.id }).update({ again: false, claimed_at: row.claimed_at });
+  await settleDirectSend(tx, row.id, { state: 'uncertain', code: 'uncertain', reason });
+  await listUncertain(tx, row, reason);
+}
+
+async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLetterLimit: number | null): Promise<void> {
+  await tx.org
+    .table('sends')
+    .where({ id: row.id })
+    .update({ state: 'failed', error_code: code, error_detail: reason.slice(0, 500), updated_at: tx.now });
+  if (row.step_run_id)
+    await tx.org
+      .table('step_runs')
+      .where({ id: row.step_run_id })
+      .update({ state: 'failed', outcome: 'failed', detail: reason.slice(0, 500), completed_at: tx.now });
+  await settleDirectSend(tx, row.id, { state: 'failed', code, reason });
+  if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'failed', detail: reason })) return;
+  if (deadLetterLimit !== null) {
+    await addDeadLetter(tx, {
+      taskId: row.id,
+      taskType: row.direct_state ? FAILED_DIRECT_EMAIL : FAILED_EMAIL,
+      payload: idsOf(row),
+      error: reason,
+      attempts: row.attempts,
+      maxAttempts: deadLetterLimit,
+      nextRetryAt: null,
+    });
+  }
+  if (row.campaign_id)
+    await logCampaign(
+      tx,
+      row.campaign_id,
+      'send_failed',
+      `An email could not be handed over after ${row.attempts} attempts`,
+      logged(row),
+    );
+  if (row.enrollment_id) await finishEnrollment(tx, row.enrollment_id, 'failed', { reason, byRun: true });
+}
+
+/** Ids that lead from a dead letter to the email. */
+function idsOf(row: SentRow): Record<string, string | null> {
+  if (row.campaign_id === null && row.step_id === null) return { direct_send_id: row.id, mailbox_id: row.mailbox_id };
+  return { campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id };
+}
+
+/** What the activity log keeps of an email: ids only. */
+function logged(row: SentRow): Record<string, unknown> {
+  return { task_id: row.id, contact_id: row.contact_id, step_id: row.step_id };
+}

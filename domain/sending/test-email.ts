@@ -1,0 +1,57 @@
+import type { Tx } from '../platform/kernel/transact.ts';
+import { settingsColumns } from './outreach-settings.ts';
+import { suppressedNow } from '../directory/suppression-check.ts';
+
+interface Json {
+  [key: string]: any;
+}
+
+/** The rows a test run's email is composed of, in the places of those of a lead's email. */
+export interface TestEmail {
+  enrollment: Json;
+  campaign: Json;
+  step: Json | null;
+  variant: Json | null;
+  contact: Json;
+  workspace: Json | null;
+  overrides: Json | null;
+  suppressed: boolean;
+}
+
+/**
+ * What the claim needs of the email of a test run, whose row in sends has neither lead nor campaign. The run stands for the lead.
+ * A test goes out at any hour and whatever the status of the campaign, to its own address, and to nobody in copy.
+ * Undefined when the email is none of a test.
+ */
+export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail | undefined> {
+  const [row] = await tx.org.sql<Omit<TestEmail, 'enrollment'> & { run: Json }>(
+    `select to_jsonb(r) as run, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant, to_jsonb(ct) as contact,
+       ${settingsColumns('c')},
+       ${suppressedNow('r.organization_id', 'r.prospect_email')} as suppressed
+     from test_run_steps t
+     join test_runs r on r.id = t.test_run_id
+     join campaigns c on c.id = r.campaign_id
+     join contacts ct on ct.id = r.contact_id
+     left join campaign_steps st on st.id = t.step_id
+     left join campaign_variants v on v.id = t.variant_id
+     where t.organization_id = :org and t.id = :send`,
+    { send: sendId, now: tx.now },
+  );
+  if (!row) return undefined;
+  const { run, campaign, contact, ...rest } = row;
+  return {
+    ...rest,
+    enrollment: {
+      id: run.id,
+      state: run.state === 'running' ? 'active' : run.state,
+      app_values: run.app_values,
+      conversation: run.conversation,
+      hold_since: null,
+    },
+    campaign: { ...campaign, ...ALWAYS_OPEN, status: 'active', cc: [], bcc: [] },
+    // The verdict is about the contact's own address.
+    contact: { ...contact, email: run.prospect_email, subscribed: true, verification_status: 'unknown' },
+  };
+}
+
+const ALWAYS_OPEN = { days: 127, start_time: '', end_time: '', schedule_windows: [], start_date: null, end_date: null };
