@@ -10,7 +10,7 @@ import { entryOf } from '../domain/sending/enrollment/entry.ts';
 import { launchTurn, type Turn } from '../domain/sending/enrollment/launch.ts';
 import { readGraph } from '../domain/sending/enrollment/snapshot.ts';
 import { allocate, type Allocation, type Candidate } from '../domain/sending/allocate.ts';
-import { effectiveSettings } from '../domain/sending/outreach-settings.ts';
+import { effectiveSettings } from '../domain/sending/campaign/outreach-settings.ts';
 import { fineCpuMs, median, percentile, timed } from './measure.ts';
 import { fillWorld, NOON, type CampaignKind, type LivingWorld } from './month-world.ts';
 import type { BenchContext, BenchResult } from './context.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { effectiveSettings } from '../../domain/sending/outreach-settings.ts';
+import { effectiveSettings } from '../../domain/sending/campaign/outreach-settings.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';

@@ -12,7 +12,7 @@ import { parkIfUndeliverable, startCampaign, stopCampaign } from '../../domain/c
 import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
 import { findCampaign } from '../../domain/sending/campaign/find.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
-import { settingProblems } from '../../domain/sending/outreach-settings.ts';
+import { settingProblems } from '../../domain/sending/campaign/outreach-settings.ts';
 import { campaignEditProblems, editCampaign } from '../../domain/campaigns/update.ts';
 import { z } from 'zod';
 import { heldAnswer, presentHeld } from '../approvals/held.ts';

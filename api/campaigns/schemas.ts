@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { senderInputSchema, updateCampaignSchema } from '../../domain/campaigns/input.ts';
 import { LEAD_STATUSES } from '../../domain/sending/leads/list.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
-import { partialSettingsSchema } from '../../domain/sending/outreach-settings.ts';
+import { partialSettingsSchema } from '../../domain/sending/campaign/outreach-settings.ts';
 import { letterFields } from '../audience/contacts/schemas.ts';
 import { besideFaults, inputTimestamp, paged, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
 

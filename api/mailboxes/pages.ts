@@ -8,7 +8,7 @@ import {
 import { AppError } from '../../lib/errors.ts';
 import type { AnyRoute, StreamReply } from '../http/route.ts';
 import { sentForm, shownPage } from '../pages/declare.ts';
-import { html } from '../pages/html.ts';
+import { html } from '../http/html.ts';
 import { messagePage, page } from '../pages/layout.ts';
 import { hiddenFields, problem } from '../pages/sign-in.ts';
 import type { Visit } from '../pages/visit.ts';

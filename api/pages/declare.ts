@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../lib/errors.ts';
 import { asAppError } from '../http/errors.ts';
 import { route, type AnyRoute, type OtherAnswer, type StreamReply } from '../http/route.ts';
 import { textsFor, type PageTexts } from './texts/index.ts';
-import { html } from './html.ts';
+import { html } from '../http/html.ts';
 import { messagePage } from './layout.ts';
 import { returnTo } from './return-to.ts';
 import { assertOwnForm, readVisit, type Visit } from './visit.ts';

@@ -4,7 +4,7 @@ import { AppError, type Problem } from '../../lib/errors.ts';
 import type { StreamReply } from '../http/route.ts';
 import type { PageTexts } from './texts/index.ts';
 import { emailAddress } from '../http/schemas.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../http/html.ts';
 
 /** The path parameter of a link with a secret in it. */
 export const tokenParams = z.object({ token: z.string() });

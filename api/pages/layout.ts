@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StreamReply } from '../http/route.ts';
 import type { PageTexts } from './texts/index.ts';
-import { Html, html } from './html.ts';
+import { Html, html } from '../http/html.ts';
 import { STYLE } from './style.ts';
 
 /** What a page may load: its own style, images of this server, forms that post to this server. No script, no frame, nothing from other sites. */

@@ -7,7 +7,7 @@ import { AppError } from '../../lib/errors.ts';
 import type { StreamReply } from '../http/route.ts';
 import { emailAddress } from '../http/schemas.ts';
 import { sentForm, shownPage } from './declare.ts';
-import { html, type Html, type Part } from './html.ts';
+import { html, type Html, type Part } from '../http/html.ts';
 import { page, redirect } from './layout.ts';
 import { approvalIn, dashboardIn, dashboardRequest, invitationIn, returnTo, SIGN_IN_PATH } from './return-to.ts';
 import type { Visit } from './visit.ts';

@@ -4,7 +4,7 @@ import { signalLauncher } from '../sending/control/signals.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact } from '../platform/kernel/transact.ts';
 import { assertAsSeen } from '../platform/as-seen.ts';
-import { checkedSettings, type PartialSettings } from '../sending/outreach-settings.ts';
+import { checkedSettings, type PartialSettings } from '../sending/campaign/outreach-settings.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';

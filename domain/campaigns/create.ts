@@ -9,7 +9,7 @@ import type { Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertMayWriteSteps } from '../approvals/automation-rights.ts';
-import { checkedSettings, settingProblems } from '../sending/outreach-settings.ts';
+import { checkedSettings, settingProblems } from '../sending/campaign/outreach-settings.ts';
 import { buildSteps, copyWarnings, kindOf, type NewStep } from './build-steps.ts';
 import { labelProblems, oneTimeProblems, senderProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { CreateCampaign, VariantInput } from './input.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_UTM_LENGTH } from '../mail/messages/utm.ts';
-import { partialSettingsSchema } from '../sending/outreach-settings.ts';
+import { partialSettingsSchema } from '../sending/campaign/outreach-settings.ts';
 import { stepActionSchema } from '../sending/campaign/actions.ts';
 import { conditionsSchema } from '../sending/campaign/graph.ts';
 

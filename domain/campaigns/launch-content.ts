@@ -10,7 +10,7 @@ import { IS_SENDER, POOL_TABLES, poolBindings } from '../sending/campaign/sender
 import { toGraphStep } from '../sending/campaign/step-findings.ts';
 import { buildMessage } from '../mail/messages/build.ts';
 import type { MessageContact } from '../mail/messages/values.ts';
-import { effectiveSettings } from '../sending/outreach-settings.ts';
+import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
 
 /** Addresses are listed one by one up to this number. */
 const FEW = 20;

@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Written, WrittenVariant } from '../sending/campaign/written.ts';
 import { scoreContent } from '../mail/messages/score.ts';
-import type { OutreachSettings } from '../sending/outreach-settings.ts';
+import type { OutreachSettings } from '../sending/campaign/outreach-settings.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
 /** One wording that goes out: of a step, or of a variant in its stead. */

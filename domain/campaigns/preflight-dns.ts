@@ -6,7 +6,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { IN_POOL, POOL_TABLES, poolBindings } from '../sending/campaign/sender-pool.ts';
-import { readSenderDns, recalledSenderDns, recentSenderDns, type SenderDns } from '../sending/sender-dns.ts';
+import { readSenderDns, recalledSenderDns, recentSenderDns, type SenderDns } from '../sending/senders/sender-dns.ts';
 import {
   errorFinding,
   infoFinding,

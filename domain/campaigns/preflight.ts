@@ -6,7 +6,7 @@ import { findCampaign } from '../sending/campaign/find.ts';
 import { readWritten } from '../sending/campaign/written.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
-import { effectiveSettings } from '../sending/outreach-settings.ts';
+import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
 import {
   contentFindings,
   copyOf,

@@ -2,7 +2,7 @@ import type { Columns } from '../../db/rows.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { readTaskTypes } from '../sending/campaign/crm-actions.ts';
-import { effectiveSettings } from '../sending/outreach-settings.ts';
+import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
 import { insertTask, type TaskPriority } from './tasks.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 

@@ -1,7 +1,7 @@
 import type { DnsRecords } from '../../lib/dns.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
-import { readSenderDns } from '../sending/sender-dns.ts';
+import { readSenderDns } from '../sending/senders/sender-dns.ts';
 import { findMailbox } from './read.ts';
 
 /** The DNS records of a sending domain. */

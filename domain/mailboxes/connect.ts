@@ -11,8 +11,8 @@ import {
   sealTokens,
   type MailboxTokens,
   type MailService,
-} from '../sending/mailbox-credentials.ts';
-import type { ConsentProvider } from '../sending/mail-providers.ts';
+} from '../sending/senders/mailbox-credentials.ts';
+import type { ConsentProvider } from '../sending/senders/mail-providers.ts';
 import type { SendAsAddress } from '../../db/json-columns.ts';
 import { assertRoom, lockAllowance } from './allowance.ts';
 import { assertServersWork } from './check.ts';

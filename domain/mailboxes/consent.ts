@@ -9,7 +9,7 @@ import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import type { Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact } from '../platform/kernel/transact.ts';
-import { requireProvider, type ConsentProvider } from '../sending/mail-providers.ts';
+import { requireProvider, type ConsentProvider } from '../sending/senders/mail-providers.ts';
 import { assertReconnectable } from './allowance.ts';
 import { getMailbox, type MailboxDetail } from './read.ts';
 

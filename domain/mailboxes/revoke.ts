@@ -4,8 +4,8 @@ import type { Row } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import type { Deps } from '../platform/kernel/context.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
-import { configuredProvider } from '../sending/mail-providers.ts';
-import { openTokens } from '../sending/mailbox-credentials.ts';
+import { configuredProvider } from '../sending/senders/mail-providers.ts';
+import { openTokens } from '../sending/senders/mailbox-credentials.ts';
 
 type Revocation = Row<'mailbox_revocations'>;
 

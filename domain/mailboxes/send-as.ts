@@ -7,8 +7,8 @@ import type { Egress } from '../../lib/egress/index.ts';
 import { ensureAccess } from '../sending/control/access-token.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { atOnce, reader } from '../platform/kernel/transact.ts';
-import { configuredProvider, type MailProvider } from '../sending/mail-providers.ts';
-import { openTokens } from '../sending/mailbox-credentials.ts';
+import { configuredProvider, type MailProvider } from '../sending/senders/mail-providers.ts';
+import { openTokens } from '../sending/senders/mailbox-credentials.ts';
 
 const REQUEST_MS = 10_000;
 const MAX_ANSWER_BYTES = 512 * 1024;

@@ -4,7 +4,7 @@ import type { SmtpTarget } from '../../lib/smtp/index.ts';
 import { ensureAccess, type Access } from '../sending/control/access-token.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
-import { imapTargetOf, smtpTargetOf } from '../sending/mailbox-credentials.ts';
+import { imapTargetOf, smtpTargetOf } from '../sending/senders/mailbox-credentials.ts';
 
 /** How to sign in to a mailbox's servers now; or why that cannot be, for one that was connected by consent. */
 export type SignIn =

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { eventually } from '../../test/harness/eventually.ts';
-import { DEFAULT_SETTINGS } from './outreach-settings.ts';
+import { DEFAULT_SETTINGS } from './campaign/outreach-settings.ts';
 import { transact } from '../platform/kernel/transact.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';

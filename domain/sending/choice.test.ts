@@ -7,7 +7,7 @@ import { createWorld, type World } from '../../test/harness/world.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import type { CampaignView } from './campaign/campaign-view.ts';
 import { transact } from '../platform/kernel/transact.ts';
-import { DEFAULT_SETTINGS } from './outreach-settings.ts';
+import { DEFAULT_SETTINGS } from './campaign/outreach-settings.ts';
 import { allocate, type Candidate } from './allocate.ts';
 
 const MINUTE = 60_000;

@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { buildMessage, type BuiltMessage, type MessageInput } from '../mail/messages/build.ts';
 import { messageIdFor, type Conversation } from '../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../mail/messages/tracking-urls.ts';
-import { settingsColumns, settingsInForce, type OutreachSettings } from './outreach-settings.ts';
+import { settingsColumns, settingsInForce, type OutreachSettings } from './campaign/outreach-settings.ts';
 import { suppressedNow } from '../directory/suppression-check.ts';
 import { trackingToken } from '../mail/messages/tracking-token.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
@@ -13,7 +13,7 @@ import { scheduleOf, type CampaignView } from './campaign/campaign-view.ts';
 import { refusedByVerification } from './campaign/launch-checks.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { isOpen } from '../platform/scheduling/windows.ts';
-import { settleTestEmail } from './test-runs.ts';
+import { settleTestEmail } from './control/test-runs.ts';
 import { blockComposition } from './composition.ts';
 import { allowedCopies } from './copies.ts';
 import {

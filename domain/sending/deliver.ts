@@ -7,7 +7,7 @@ import { untilStored } from '../platform/kernel/until-stored.ts';
 import { recordSendBounce } from './outcomes/effects.ts';
 import { ensureAccess, expireAccess } from './control/access-token.ts';
 import { claimSend, markHandover, type Claim, type ClaimedSend } from './claim.ts';
-import { imapTargetOf, type SealedMailbox } from './mailbox-credentials.ts';
+import { imapTargetOf, type SealedMailbox } from './senders/mailbox-credentials.ts';
 import { holdForRefusal, judgeRefusal, type Refused, type Verdict } from './refused.ts';
 import {
   settleBounced,

@@ -1,7 +1,7 @@
 import type { Columns } from '../../db/rows.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { addDeadLetter, FAILED_DIRECT_EMAIL, UNCERTAIN_EMAIL } from '../platform/dead-letters.ts';
-import { settleDirectSend } from './direct-sends.ts';
+import { settleDirectSend } from './control/direct-sends.ts';
 import { releaseReservedSends } from './control/release.ts';
 
 /** Why a direct send is given up: a machine's word, and the same for people. */

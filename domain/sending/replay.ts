@@ -5,7 +5,7 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { launchRefusal } from './campaign/launch-checks.ts';
 import { logCampaign } from './campaign/log.ts';
 import { lockLeadsOfSend } from './control/lock.ts';
-import { lockDirectSend, requeueDirectSend } from './direct-sends.ts';
+import { lockDirectSend, requeueDirectSend } from './control/direct-sends.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { signalRetry } from './control/signals.ts';
 import { activateCampaign, lockCampaign } from './control/status.ts';

@@ -5,13 +5,13 @@ import { finishEnrollment } from './control/finish.ts';
 import { lockLeadsOfSend } from './control/lock.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, writeAtOnce, type Tx } from '../platform/kernel/transact.ts';
-import { effectiveSettings } from './outreach-settings.ts';
+import { effectiveSettings } from './campaign/outreach-settings.ts';
 import { freeSlot, moveSlot, releaseReservedSends } from './control/release.ts';
 import { addDeadLetter, FAILED_DIRECT_EMAIL, FAILED_EMAIL, UNCERTAIN_EMAIL } from '../platform/dead-letters.ts';
-import { lockDirectSend, settleDirectSend } from './direct-sends.ts';
+import { lockDirectSend, settleDirectSend } from './control/direct-sends.ts';
 import type { RefusalClass } from '../mail/inbound/refusal.ts';
 import { recordCopyBounce } from './outcomes/effects.ts';
-import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from './test-runs.ts';
+import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from './control/test-runs.ts';
 
 /** A claimed send: only the holder of the token may settle it. */
 export interface Hold {

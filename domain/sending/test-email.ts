@@ -1,5 +1,5 @@
 import type { Tx } from '../platform/kernel/transact.ts';
-import { settingsColumns } from './outreach-settings.ts';
+import { settingsColumns } from './campaign/outreach-settings.ts';
 import { suppressedNow } from '../directory/suppression-check.ts';
 
 interface Json {

@@ -10,7 +10,7 @@ import { de } from '../../api/pages/texts/de.ts';
 import { en, type PageTexts } from '../../api/pages/texts/en.ts';
 import { textsFor } from '../../api/pages/texts/index.ts';
 import { pageWords } from '../../api/pages/texts/said-de.ts';
-import { Html } from '../../api/pages/html.ts';
+import { Html } from '../../api/http/html.ts';
 import { ACTIONS, THINGS } from '../../web/src/rooms/operator/audit-names.ts';
 
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));

@@ -1,6 +1,6 @@
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
 import type { PageTexts } from '../../pages/texts/index.ts';
-import { html, type Html } from '../../pages/html.ts';
+import { html, type Html } from '../../http/html.ts';
 import { readableSchedule } from './schedule.ts';
 
 type Content = ApprovalRow['payload'];

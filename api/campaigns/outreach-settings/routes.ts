@@ -3,7 +3,7 @@ import {
   completeSettingsSchema,
   partialSettingsSchema,
   settingProblems,
-} from '../../../domain/sending/outreach-settings.ts';
+} from '../../../domain/sending/campaign/outreach-settings.ts';
 import { getOutreachSettings, replaceOutreachSettings } from '../../../domain/campaigns/outreach-settings/settings.ts';
 import { route } from '../../http/route.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cancelTestRun } from '../../../domain/campaigns/test-runs/cancel.ts';
 import { getTestRun, listTestRuns, type TestRunView } from '../../../domain/campaigns/test-runs/read.ts';
 import { startCampaignTest } from '../../../domain/campaigns/test-runs/start.ts';
-import type { TestStepRow } from '../../../domain/sending/test-runs.ts';
+import type { TestStepRow } from '../../../domain/sending/control/test-runs.ts';
 import { route } from '../../http/route.ts';
 import {
   emailAddress,

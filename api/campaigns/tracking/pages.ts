@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { html, Html } from '../../pages/html.ts';
+import { html, Html } from '../../http/html.ts';
 import type { PageTexts } from '../../pages/texts/index.ts';
 
 const STYLE = `body{font:17px/1.5 system-ui,sans-serif;color:#1b2733;background:#f6f8fa;margin:0;padding:1rem}

@@ -6,7 +6,7 @@ import { CALLBACK_PATH, finishProviderConsent } from '../../../domain/connect/in
 import { route, type AnyRoute } from '../../http/route.ts';
 import { readBytes } from '../../http/raw-body.ts';
 import { shownPage } from '../../pages/declare.ts';
-import { html } from '../../pages/html.ts';
+import { html } from '../../http/html.ts';
 import { messagePage } from '../../pages/layout.ts';
 
 const MAX_WEBHOOK_BYTES = 512 * 1024;

@@ -1,4 +1,4 @@
-import { html } from '../html.ts';
+import { html } from '../../http/html.ts';
 import type { PageTexts } from './en.ts';
 import { germanMoment, plainlyInGerman, saidInGerman } from './said.ts';
 

@@ -1,5 +1,5 @@
 import { PERMISSIONS, type Permission } from '../../../lib/permissions.ts';
-import { html, type Html } from '../html.ts';
+import { html, type Html } from '../../http/html.ts';
 
 /** How emails offer to unsubscribe. */
 const UNSUBSCRIBE_MODES: Readonly<Record<string, string>> = {

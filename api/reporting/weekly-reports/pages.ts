@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findReportOptOut, setReportOptOut, type ReportOptOut } from '../../../domain/reporting/weekly-reports/opt-out.ts';
-import { html } from '../../pages/html.ts';
+import { html } from '../../http/html.ts';
 import { messagePage, page } from '../../pages/layout.ts';
 import { textsFor, type PageTexts } from '../../pages/texts/index.ts';
 import { route, type StreamReply } from '../../http/route.ts';

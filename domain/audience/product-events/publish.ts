@@ -5,7 +5,7 @@ import { signalEvent } from '../../sending/control/signals.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { identifyPerson } from '../identities/identify.ts';
-import { resumeTestRuns } from '../../sending/test-runs.ts';
+import { resumeTestRuns } from '../../sending/control/test-runs.ts';
 
 /** Most bytes of an event's data, as JSON. */
 const MAX_EVENT_DATA_BYTES = 64 * 1024;

@@ -8,7 +8,7 @@ import {
   effectiveSettings,
   type OutreachSettings,
   type PartialSettings,
-} from '../../sending/outreach-settings.ts';
+} from '../../sending/campaign/outreach-settings.ts';
 
 /** The organization's settings with every default filled in (GET /outreach/settings). */
 export async function getOutreachSettings(ctx: Ctx): Promise<OutreachSettings> {

@@ -14,7 +14,7 @@ import { may, type Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addCampaignLeads } from '../../audience/leads/add.ts';
-import { effectiveSettings } from '../../sending/outreach-settings.ts';
+import { effectiveSettings } from '../../sending/campaign/outreach-settings.ts';
 import { countRecipients } from './audience.ts';
 import { MAX_RUN_RECIPIENTS, type CreateRun } from './input.ts';
 import { recordEvents } from './move.ts';

@@ -19,7 +19,7 @@ import {
   type TestRunRow,
   type TestStepResult,
   type TestStepRow,
-} from '../../sending/test-runs.ts';
+} from '../../sending/control/test-runs.ts';
 
 /** Steps a prospect may pass in one decision; more means a circle, which saving a campaign refuses. */
 const MAX_HOPS = 100;

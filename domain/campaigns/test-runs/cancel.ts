@@ -3,7 +3,7 @@ import { isUuid } from '../../../lib/ids.ts';
 import { releaseReservedSends } from '../../sending/control/release.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
-import { lockTestRun, OPEN_TEST_RUN, signalCancelled } from '../../sending/test-runs.ts';
+import { lockTestRun, OPEN_TEST_RUN, signalCancelled } from '../../sending/control/test-runs.ts';
 import { testRunNotFound, viewTestRun, type TestRunView } from './read.ts';
 
 /**

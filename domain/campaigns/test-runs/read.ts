@@ -6,7 +6,7 @@ import { isUuid } from '../../../lib/ids.ts';
 import { findCampaign } from '../../sending/campaign/find.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
-import type { TestRunRow, TestStepRow } from '../../sending/test-runs.ts';
+import type { TestRunRow, TestStepRow } from '../../sending/control/test-runs.ts';
 
 /** A test run as answers show it. */
 export interface TestRunView extends TestRunRow {

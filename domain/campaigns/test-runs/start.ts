@@ -11,7 +11,7 @@ import { assertMailboxAllowed, may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
-import { OPEN_TEST_RUN } from '../../sending/test-runs.ts';
+import { OPEN_TEST_RUN } from '../../sending/control/test-runs.ts';
 import { assertTestsLeft } from './day-limit.ts';
 import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
 

@@ -6,7 +6,7 @@ import { logCampaign } from '../../sending/campaign/log.ts';
 import { LEFT } from '../../sending/enrollment/snapshot.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { effectiveSettings } from '../../sending/outreach-settings.ts';
+import { effectiveSettings } from '../../sending/campaign/outreach-settings.ts';
 import { actionBody, InputsTooLarge, readActionCall, type ActionCall } from './action-call.ts';
 import { readAnswer, readFailure, type Answer } from './answer.ts';
 import { actionUrl } from './base-url.ts';

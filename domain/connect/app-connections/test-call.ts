@@ -1,7 +1,7 @@
 import type { TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
-import { lockTestRunOf, settleTestStep, type TestStepResult } from '../../sending/test-runs.ts';
+import { lockTestRunOf, settleTestStep, type TestStepResult } from '../../sending/control/test-runs.ts';
 import { readTestCall } from './action-call.ts';
 import type { Answer } from './answer.ts';
 import { askApp, NO_CONNECTION, PATIENCE_MS, type AppBusy, type CallResult } from './call.ts';

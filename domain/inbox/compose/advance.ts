@@ -10,7 +10,7 @@ import { giveUpDirectSend, type Reason } from '../../sending/direct-give-up.ts';
 import { reserveDirect } from '../../sending/direct-slot.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { settleDirectSend } from '../../sending/direct-sends.ts';
+import { settleDirectSend } from '../../sending/control/direct-sends.ts';
 import { approvalContent } from './content.ts';
 
 /** An email that could not leave within this time (ms) of its own is given up: it would say things of days ago. */

@@ -6,7 +6,7 @@ import { releaseReservedSends } from '../../sending/control/release.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { lockDirectSend, settleDirectSend, signalDirectSend } from '../../sending/direct-sends.ts';
+import { lockDirectSend, settleDirectSend, signalDirectSend } from '../../sending/control/direct-sends.ts';
 
 /** An email that has not left. */
 export interface ScheduledSend extends Columns<

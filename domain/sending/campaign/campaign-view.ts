@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Columns } from '../../../db/rows.ts';
-import type { OutreachSettings } from '../outreach-settings.ts';
+import type { OutreachSettings } from './outreach-settings.ts';
 import type { Schedule } from '../../platform/scheduling/windows.ts';
 
 const COLUMNS = [

@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError } from '../../../lib/errors.ts';
-import { effectiveSettings } from '../outreach-settings.ts';
+import { effectiveSettings } from './outreach-settings.ts';
 import { hasSender } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';

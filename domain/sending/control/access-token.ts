@@ -6,9 +6,9 @@ import { newId } from '../../../lib/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
-import { configuredProvider, type ConsentProvider } from '../mail-providers.ts';
-import { openTokens, sealTokens, type MailboxTokens } from '../mailbox-credentials.ts';
-import { requestTokens, TokenRefusal, type TokenAnswer } from '../token-request.ts';
+import { configuredProvider, type ConsentProvider } from '../senders/mail-providers.ts';
+import { openTokens, sealTokens, type MailboxTokens } from '../senders/mailbox-credentials.ts';
+import { requestTokens, TokenRefusal, type TokenAnswer } from '../senders/token-request.ts';
 import { holdMailbox } from './mailbox-hold.ts';
 
 /** An access token is not used any more when it runs out this soon (ms): a conversation must be able to begin with it. */

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { lockDirectSend } from '../direct-sends.ts';
+import { lockDirectSend } from './direct-sends.ts';
 
 /**
  * Locks the enrollment, or the direct send, an email belongs to and every open one of its contact, in one order: what happens to the email may

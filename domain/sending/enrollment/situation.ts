@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
-import { settingsInForce, type OutreachSettings, type SettingsLayers } from '../outreach-settings.ts';
+import { settingsInForce, type OutreachSettings, type SettingsLayers } from '../campaign/outreach-settings.ts';
 
 /** What a turn of a campaign's launcher decides by, beside its leads. */
 export interface Situation {

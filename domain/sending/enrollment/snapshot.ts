@@ -9,7 +9,7 @@ import {
   settingsInForce,
   type OutreachSettings,
   type SettingsLayers,
-} from '../outreach-settings.ts';
+} from '../campaign/outreach-settings.ts';
 import { suppressedNow } from '../../directory/suppression-check.ts';
 
 /** A step as the engine sees it. */

@@ -5,7 +5,7 @@ import { signalReply } from '../control/signals.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { awayHoldEnds } from '../../platform/scheduling/out-of-office.ts';
-import { effectiveSettings } from '../outreach-settings.ts';
+import { effectiveSettings } from '../campaign/outreach-settings.ts';
 
 /** An away message that answered an email of ours. */
 export interface AwayMessage {

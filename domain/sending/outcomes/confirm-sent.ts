@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { dropDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
-import { settleDirectSend } from '../direct-sends.ts';
+import { settleDirectSend } from '../control/direct-sends.ts';
 import { lockSubject, subjectPayload } from './subject.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { json } from '../../../db/connection.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
-import { effectiveSettings, type OutreachSettings } from '../outreach-settings.ts';
+import { effectiveSettings, type OutreachSettings } from '../campaign/outreach-settings.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { compareRates, type Sample } from './compare-rates.ts';

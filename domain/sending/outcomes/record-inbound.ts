@@ -6,7 +6,7 @@ import { parseInbound, type InboundMessage } from '../../mail/inbound/parse.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
-import { effectiveSettings } from '../outreach-settings.ts';
+import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { holdAway } from './away.ts';
 import { confirmSent } from './confirm-sent.ts';
 import { recordBounce, recordComplaint, recordCopyBounce, emitDelivered, recordUnsubscribe } from './effects.ts';

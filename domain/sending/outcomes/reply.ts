@@ -2,7 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment, finishEnrollments } from '../control/finish.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { effectiveSettings, stopsEverywhere } from '../outreach-settings.ts';
+import { effectiveSettings, stopsEverywhere } from '../campaign/outreach-settings.ts';
 import { recordUnsubscribe } from './effects.ts';
 import { recordEngagement, subjectPayload, type Subject } from './subject.ts';
 

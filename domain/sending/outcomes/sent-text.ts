@@ -1,6 +1,6 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { effectiveSettings } from '../outreach-settings.ts';
+import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { buildFooter } from '../../mail/messages/footer.ts';
 import { htmlToText } from '../../mail/messages/html.ts';
 import { renderField, spintaxSeed, type MessageField } from '../../mail/messages/render-source.ts';

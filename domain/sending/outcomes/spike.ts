@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { pauseCampaign } from '../control/status.ts';
-import { effectiveSettings } from '../outreach-settings.ts';
+import { effectiveSettings } from '../campaign/outreach-settings.ts';
 
 /** Rates count this long (ms) back: emails that left or were refused in it, and their bounces and complaints. */
 const WINDOW_MS = 24 * 3600_000;

@@ -4,7 +4,7 @@ import { newId } from '../../../lib/ids.ts';
 import { lockLeadsOfSend } from '../control/lock.ts';
 import type { EventData } from '../../platform/kernel/event-payloads.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { isTestEmail } from '../test-runs.ts';
+import { isTestEmail } from '../control/test-runs.ts';
 
 /** Whom and what a reply, bounce, complaint or opt-out is about. Parts that were deleted meanwhile are null. */
 export interface Subject {

@@ -6,7 +6,7 @@ import { acceptInvitation, readInvitation } from '../../../../domain/identity/or
 import { AppError } from '../../../../lib/errors.ts';
 import type { StreamReply } from '../../../http/route.ts';
 import { sentForm, shownPage } from '../../../pages/declare.ts';
-import { html } from '../../../pages/html.ts';
+import { html } from '../../../http/html.ts';
 import { messagePage, page } from '../../../pages/layout.ts';
 import { APPS_PATH, INVITATION_PATH, invitationRequest } from '../../../pages/return-to.ts';
 import { AUTOFOCUS, hiddenFields, problem, signInPage } from '../../../pages/sign-in.ts';

@@ -4,7 +4,7 @@ import { RESET_MINUTES } from '../../../../domain/identity/challenges.ts';
 import type { AppError } from '../../../../lib/errors.ts';
 import type { StreamReply } from '../../../http/route.ts';
 import { sentForm, shownPage } from '../../../pages/declare.ts';
-import { html } from '../../../pages/html.ts';
+import { html } from '../../../http/html.ts';
 import { messagePage, page } from '../../../pages/layout.ts';
 import { APPS_PATH } from '../../../pages/return-to.ts';
 import { AUTOFOCUS, hiddenFields, problem } from '../../../pages/sign-in.ts';

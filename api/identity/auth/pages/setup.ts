@@ -4,7 +4,7 @@ import type { AppError } from '../../../../lib/errors.ts';
 import type { Config } from '../../../../lib/config/index.ts';
 import type { StreamReply } from '../../../http/route.ts';
 import { sentForm, shownPage } from '../../../pages/declare.ts';
-import { html, type Html } from '../../../pages/html.ts';
+import { html, type Html } from '../../../http/html.ts';
 import type { PageTexts } from '../../../pages/texts/index.ts';
 import { dashboardPage } from '../../../pages/dashboard.ts';
 import { messagePage, page } from '../../../pages/layout.ts';

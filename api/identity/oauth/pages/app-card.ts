@@ -1,5 +1,5 @@
 import type { PageTexts } from '../../../pages/texts/index.ts';
-import { html, type Html, type Part } from '../../../pages/html.ts';
+import { html, type Html, type Part } from '../../../http/html.ts';
 import { initial, logoSource } from './logo.ts';
 
 /** What an application says of itself, and whether a workspace owns it. */

@@ -5,7 +5,7 @@ import { namesOf } from '../../../../lib/permissions.ts';
 import type { StreamReply } from '../../../http/route.ts';
 import { appCard, websiteLink } from './app-card.ts';
 import { sentForm, shownPage } from '../../../pages/declare.ts';
-import { html, type Html } from '../../../pages/html.ts';
+import { html, type Html } from '../../../http/html.ts';
 import { page, redirect } from '../../../pages/layout.ts';
 import { APPS_PATH } from '../../../pages/return-to.ts';
 import { groupedScopes, scopeWords } from './scopes.ts';

@@ -21,7 +21,7 @@ import type { StreamReply } from '../../../http/route.ts';
 import type { PageTexts } from '../../../pages/texts/index.ts';
 import { appCard, destination, websiteLink } from './app-card.ts';
 import { sentForm, shownPage } from '../../../pages/declare.ts';
-import { html, type Html } from '../../../pages/html.ts';
+import { html, type Html } from '../../../http/html.ts';
 import { messagePage, page, redirect } from '../../../pages/layout.ts';
 import { APPS_PATH, AUTHORIZE_PATH, requestText, returnTo } from '../../../pages/return-to.ts';
 import { groupedScopes, scopeWords } from './scopes.ts';

@@ -8,7 +8,7 @@ import { AppError, notFound } from '../../../../lib/errors.ts';
 import { readImageFacts } from '../../../../lib/image-size.ts';
 import type { StreamReply } from '../../../http/route.ts';
 import { shownPage } from '../../../pages/declare.ts';
-import { html } from '../../../pages/html.ts';
+import { html } from '../../../http/html.ts';
 import { PAGE_HEADERS } from '../../../pages/layout.ts';
 
 const LOGO_PATH = '/oauth/logo';

@@ -4,7 +4,7 @@ import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../
 import { createBrowserCookie } from '../../../../test/harness/factories.ts';
 import { startReceiver, type Receiver, type ReceiverAnswer } from '../../../../test/harness/receiver.ts';
 import { createWorld, type World } from '../../../../test/harness/world.ts';
-import { html } from '../../../pages/html.ts';
+import { html } from '../../../http/html.ts';
 
 const browserTest = browserTests(test);
 const CALLBACK = 'https://app.example.com/callback';

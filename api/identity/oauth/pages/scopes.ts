@@ -1,6 +1,6 @@
 import { PERMISSIONS, type Permission, type PermissionEntry } from '../../../../lib/permissions.ts';
 import type { PageTexts } from '../../../pages/texts/index.ts';
-import { html, type Html } from '../../../pages/html.ts';
+import { html, type Html } from '../../../http/html.ts';
 
 /** A warning in two or three words for scopes that a person should notice before granting them. */
 const MARKS: Partial<Record<Permission, keyof PageTexts['scopes']>> = {

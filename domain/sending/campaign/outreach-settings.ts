@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { OrgScope } from '../../db/tenancy.ts';
-import { AppError, type Problem } from '../../lib/errors.ts';
-import { MAX_UNSUBSCRIBE_COPY, UNSUBSCRIBE_DEFAULTS, type UnsubscribeMode } from '../mail/messages/footer.ts';
-import { isIanaZone } from '../platform/scheduling/zone.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError, type Problem } from '../../../lib/errors.ts';
+import { MAX_UNSUBSCRIBE_COPY, UNSUBSCRIBE_DEFAULTS, type UnsubscribeMode } from '../../mail/messages/footer.ts';
+import { isIanaZone } from '../../platform/scheduling/zone.ts';
 
 /** What replies are read as (`crm_task_intents`, filters of automations). */
 export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;

@@ -1,6 +1,6 @@
-import { defined } from '../../lib/defined.ts';
-import type { Config } from '../../lib/config/index.ts';
-import { AppError } from '../../lib/errors.ts';
+import { defined } from '../../../lib/defined.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import { AppError } from '../../../lib/errors.ts';
 
 /** Providers whose mailboxes are connected by consent. */
 export type ConsentProvider = 'gmail' | 'outlook';

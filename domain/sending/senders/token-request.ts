@@ -1,4 +1,4 @@
-import type { Egress } from '../../lib/egress/index.ts';
+import type { Egress } from '../../../lib/egress/index.ts';
 import type { MailProvider } from './mail-providers.ts';
 
 /** What a provider's token endpoint gave. */

@@ -1,6 +1,6 @@
-import type { Keyring } from '../../lib/keyring.ts';
-import type { SmtpTarget } from '../../lib/smtp/index.ts';
-import { SEAL_PLACES } from '../../lib/seal-places.ts';
+import type { Keyring } from '../../../lib/keyring.ts';
+import type { SmtpTarget } from '../../../lib/smtp/index.ts';
+import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 
 /** A mail service of a mailbox as stored: everything but the password. */
 export interface MailService {

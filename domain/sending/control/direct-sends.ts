@@ -1,7 +1,7 @@
-import type { Columns } from '../../db/rows.ts';
-import { signal } from '../../temporal/dispatch.ts';
-import { directSendWorkflow, type DirectSendSignals } from '../../workflows/direct-send/contract.ts';
-import type { Tx } from '../platform/kernel/transact.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { signal } from '../../../temporal/dispatch.ts';
+import { directSendWorkflow, type DirectSendSignals } from '../../../workflows/direct-send/contract.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
 
 /** An email that a person or an agent wrote. */
 export type DirectSendState = Columns<'direct_sends', 'state'>['state'];

@@ -1,5 +1,5 @@
 import { getDomain } from 'tldts';
-import type { DnsRecords } from '../../lib/dns.ts';
+import type { DnsRecords } from '../../../lib/dns.ts';
 
 /** What DNS says of a domain that mail is sent from. */
 export interface SenderDns {

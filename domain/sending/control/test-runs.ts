@@ -1,10 +1,10 @@
-import { json } from '../../db/connection.ts';
-import type { StoredIssue } from '../../db/json-columns.ts';
-import type { Columns, Row } from '../../db/rows.ts';
-import type { OrgScope } from '../../db/tenancy.ts';
-import { signal, signalOpen } from '../../temporal/dispatch.ts';
-import { testRunWorkflow } from '../../workflows/test-run/contract.ts';
-import type { Tx } from '../platform/kernel/transact.ts';
+import { json } from '../../../db/connection.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
+import type { Columns, Row } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { signal, signalOpen } from '../../../temporal/dispatch.ts';
+import { testRunWorkflow } from '../../../workflows/test-run/contract.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
 
 /** One prospect on the way through a campaign's steps, for a test. */
 export type TestRunRow = Row<'test_runs'>;

@@ -8,7 +8,7 @@ import {
   completeSettingsSchema,
   type PartialSettings,
 } from './outreach-settings.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError } from '../../../lib/errors.ts';
 
 /** Any subset of blocks and fields, with values other than the defaults. */
 const layer: fc.Arbitrary<PartialSettings> = fc.record(
