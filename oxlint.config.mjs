@@ -37,89 +37,45 @@ const HOUSE = {
   web: ['client', 'lib'],
 };
 
-/** What every folder of domain/ may import, from the bottom up. */
-const WINGS = {
-  kernel: [],
-  mail: [],
-  records: ['kernel', 'mail'],
-  engine: ['kernel', 'mail', 'records'],
-  leads: ['kernel', 'mail', 'records', 'engine', 'approvals'],
-  identity: ['kernel', 'records'],
-  approvals: ['kernel', 'mail', 'records', 'identity'],
-  delivery: ['kernel', 'records'],
-  reactions: ['kernel'],
-  facts: ['kernel'],
-  people: ['kernel'],
-  triggers: ['kernel'],
-};
+/**
+ * Rooms of domain/ and api/, from the ground up: each may import those above its line, and itself. So no import points up, and no circle leads
+ * through two rooms, however long. `npm run rooms` prints who imports whom.
+ */
+const ROOMS = [
+  'mail',
+  'platform',
+  'directory',
+  'sending',
+  'approvals',
+  'mailboxes',
+  'billing',
+  'inbox',
+  'crm',
+  'audience',
+  'connect',
+  'reporting',
+  'campaigns',
+  'identity',
+  'operations',
+];
 
-/** The areas above the wings. Each may import every wing, and besides only the areas that are listed. */
-const AREAS = {
-  acquisition: [],
-  analytics: ['warmup'],
-  'agent-policies': [],
-  'api-keys': [],
-  'app-connections': [],
-  audit: [],
-  auth: ['api-keys', 'organizations'],
-  automations: ['app-connections', 'crm', 'integrations', 'suppressions', 'unibox'],
-  campaigns: ['warmup'],
-  contacts: ['direct-sends', 'integrations', 'verification'],
-  crm: [],
-  deliverability: [],
-  'direct-sends': [],
-  'domain-renewals': ['mailbox-orders', 'payments'],
-  goals: [],
-  imports: ['contacts'],
-  instance: ['warmup'],
-  integrations: ['meetings', 'webhooks'],
-  labels: [],
-  'lead-database': [],
-  meetings: ['crm'],
-  'mailbox-orders': ['mailboxes', 'payments'],
-  mailboxes: [],
-  oauth: ['webhooks'],
-  organizations: ['oauth'],
-  'outreach-settings': [],
-  'payment-events': ['domain-renewals', 'mailbox-orders', 'payments'],
-  payments: [],
-  'product-events': [],
-  'prospect-catalogue': ['contacts', 'imports', 'verification'],
-  realtime: [],
-  runs: ['campaigns', 'contacts'],
-  segments: [],
-  'step-runs': [],
-  subscribers: ['automations', 'crm', 'goals', 'integrations', 'runs'],
-  suppressions: [],
-  system: ['domain-renewals', 'goals', 'integrations', 'mailbox-orders', 'payments', 'subscribers'],
-  tasks: ['system'],
-  teams: [],
-  templates: [],
-  'test-runs': ['contacts'],
-  tracking: [],
-  unibox: [],
-  verification: [],
-  warmup: ['mailboxes'],
-  webhooks: [],
-  'weekly-reports': ['analytics'],
-};
+/** Folders of api/ without a twin in domain/: what every endpoint stands on; they import no room of api/. */
+const API_GROUND = ['http', 'pages'];
+/** And those that stand on all rooms: tools for agents, and who listens at a port. */
+const API_ROOF = ['agents', 'servers'];
 
-/** Folders inside a wing, and their neighbours that each may import. `.` is the wing's own folder. */
-const ROOMS = {
+/** Parts of a room in an order of their own, and their neighbours that each may import. `.` is the room's own folder. */
+const PARTS = {
   mail: { '.': [], messages: ['.'], inbound: ['.'] },
-  records: { '.': ['schedule'], schedule: [], segment: ['.'], predicates: ['.'] },
-  engine: {
+  sending: {
     campaign: [],
-    control: ['campaign'],
-    outcomes: ['campaign', 'control'],
-    sending: ['campaign', 'control', 'outcomes'],
-    enrollment: ['campaign', 'control', 'outcomes', 'sending'],
+    senders: [],
+    control: ['campaign', 'senders'],
+    outcomes: ['campaign', 'senders', 'control'],
+    '.': ['campaign', 'senders', 'control', 'outcomes'],
+    enrollment: ['campaign', 'senders', 'control', 'outcomes', '.'],
+    leads: ['campaign', 'senders', 'control', 'outcomes', '.', 'enrollment'],
   },
-};
-
-const DOMAIN = {
-  ...WINGS,
-  ...Object.fromEntries(Object.entries(AREAS).map(([area, others]) => [area, [...Object.keys(WINGS), ...others]])),
 };
 
 /** Longer functions are cut where a name helps. */
@@ -190,13 +146,6 @@ const REFUSED = {
   examples: [DATABASE_DRIVERS],
 };
 
-/** A refusal of all of `known` that are not in `allowed`, seen from `depth` folders below their parent. */
-function refuse(known, allowed, depth, message) {
-  const refused = known.filter((name) => !allowed.includes(name));
-  const up = `${'\\.\\./'.repeat(depth)}`;
-  return refused.length === 0 ? [] : [{ regex: `^${up}(${refused.join('|')})/`, message }];
-}
-
 function override(files, patterns) {
   return {
     files: [files],
@@ -213,29 +162,43 @@ function houseRules(folder) {
   return [{ regex: `^(\\./|\\.\\./)*\\.\\./(${refused.join('|')})/`, message }, ...(REFUSED[folder] ?? [])];
 }
 
-/** Rules of one folder of domain/, and of the rooms in it. */
-function domainRules(folder) {
-  const allowed = [folder, ...DOMAIN[folder]];
-  const message = `domain/${folder} imports ${DOMAIN[folder].join(', ') || 'no other folder'} of domain/ (see oxlint.config.mjs).`;
-  const outward = (depth) => [...houseRules('domain'), ...refuse(Object.keys(DOMAIN), allowed, depth, message)];
-  const rooms = ROOMS[folder] ?? {};
-  const inner = Object.keys(rooms).filter((room) => room !== '.');
-  const within = (room) => `domain/${folder}/${room} imports ${rooms[room].join(', ') || 'none of its neighbours'}.`;
+/** Rooms that lie higher than `room`. */
+const higher = (room) => ROOMS.slice(ROOMS.indexOf(room) + 1);
+
+/** Refuses imports of `rooms` that lie beside one's own, or below `folder`. */
+function refuseRooms(rooms, message, folder = '') {
+  return rooms.length === 0 ? [] : [{ regex: `^(\\.\\./)+${folder}(${rooms.join('|')})/`, message }];
+}
+
+/** Rules of a room of domain/ and of its parts, and of the room of api/ that bears its name. */
+function roomRules(room) {
+  const message = `${room} imports rooms below it: ${ROOMS.slice(0, ROOMS.indexOf(room)).join(', ') || 'none'} (see oxlint.config.mjs).`;
+  const domain = [...houseRules('domain'), ...refuseRooms(higher(room), message)];
   return [
-    override(`domain/${folder}/*.ts`, [
-      ...outward(1),
-      ...(rooms['.']
-        ? [{ regex: `^\\./(${inner.filter((room) => !rooms['.'].includes(room)).join('|')})/`, message: within('.') }]
-        : []),
+    override(`domain/${room}/**/*.ts`, domain),
+    ...partRules(room, domain),
+    override(`api/${room}/**/*.ts`, [
+      ...houseRules('api'),
+      ...refuseRooms([...higher(room), ...API_ROOF], message),
+      ...refuseRooms(higher(room), message, 'domain/'),
     ]),
-    ...inner.map((room) =>
-      override(`domain/${folder}/${room}/*.ts`, [
-        ...outward(2),
-        ...refuse(inner, [room, ...rooms[room]], 1, within(room)),
-        ...(rooms[room].includes('.') ? [] : [{ regex: '^\\.\\./[^/]+$', message: within(room) }]),
-      ]),
-    ),
   ];
+}
+
+/** Rules of the parts of a room that have an order of their own. */
+function partRules(room, rules) {
+  const parts = PARTS[room] ?? {};
+  const inner = Object.keys(parts).filter((part) => part !== '.');
+  return Object.entries(parts).map(([part, allowed]) => {
+    const message = `domain/${room}/${part} imports ${allowed.join(', ') || 'none of its neighbours'}.`;
+    const refused = inner.filter((name) => name !== part && !allowed.includes(name));
+    const up = part === '.' ? '\\./' : '\\.\\./';
+    return override(`domain/${room}/${part === '.' ? '' : `${part}/`}*.ts`, [
+      ...rules,
+      ...(refused.length === 0 ? [] : [{ regex: `^${up}(${refused.join('|')})/`, message }]),
+      ...(part === '.' || allowed.includes('.') ? [] : [{ regex: '^\\.\\./[^/]+$', message }]),
+    ]);
+  });
 }
 
 export default {
@@ -279,7 +242,13 @@ export default {
     ...Object.keys(HOUSE)
       .filter((folder) => HOUSE[folder] !== null)
       .map((folder) => override(`${folder}/**/*.{ts,tsx}`, houseRules(folder))),
-    ...Object.keys(DOMAIN).flatMap(domainRules),
+    ...ROOMS.flatMap(roomRules),
+    ...API_GROUND.map((folder) =>
+      override(`api/${folder}/**/*.ts`, [
+        ...houseRules('api'),
+        ...refuseRooms([...ROOMS, ...API_ROOF], `api/${folder} imports no room of api/.`),
+      ]),
+    ),
     // Its build runs in Node; the dashboard itself in a browser.
     override('web/src/**/*.{ts,tsx}', [
       ...houseRules('web'),
@@ -288,4 +257,4 @@ export default {
   ],
 };
 
-export { AREAS, DOMAIN, HOUSE, ROOMS, WINGS };
+export { API_GROUND, API_ROOF, HOUSE, PARTS, ROOMS };

@@ -1,3 +1,4 @@
+import { campaignStart } from '../domain/campaigns/start-approval.ts';
 import { acquisitionRoutes } from './reporting/acquisition/routes.ts';
 import { analyticsRoutes } from './reporting/analytics/routes.ts';
 import { automationRoutes } from './connect/automations/routes.ts';
@@ -56,6 +57,9 @@ import { webhooksRoutes } from './connect/webhooks/routes.ts';
 import { instanceRoutes } from './operations/instance/routes.ts';
 import type { AnyRoute } from './http/route.ts';
 
+/** Kinds of subjects whose approved action the decision carries out. */
+const APPROVAL_SUBJECTS = [campaignStart];
+
 /** Every endpoint of the API. A new area adds its array here and nowhere else. */
 export const routes: readonly AnyRoute[] = [
   ...systemRoutes,
@@ -105,12 +109,12 @@ export const routes: readonly AnyRoute[] = [
   ...uniboxSentRoutes,
   ...templateRoutes,
   ...agentPolicyRoutes,
-  ...approvalRoutes,
+  ...approvalRoutes(APPROVAL_SUBJECTS),
   ...directSendRoutes,
   ...draftRoutes,
   // After all other addresses below /unibox: an id could be any of their names.
   ...uniboxMessageRoutes,
-  ...approvalPageRoutes,
+  ...approvalPageRoutes(APPROVAL_SUBJECTS),
   ...weeklyReportPages,
   ...agentToolsRoutes,
   ...mcpRoutes,

@@ -83,7 +83,9 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
  * @throws OperatorError naming the setting of a port that cannot be used; the servers that had started are stopped first
  */
 export async function startServers(deps: Deps, names: readonly ServerName[]): Promise<Running> {
-  const link = names.includes('api') ? await (await import('../domain/identity/auth/setup.ts')).ensureSetupLink(deps) : null;
+  const link = names.includes('api')
+    ? await (await import('../domain/identity/auth/setup.ts')).ensureSetupLink(deps)
+    : null;
   const metrics = createMetrics();
   const outcomes = await Promise.allSettled(
     names.map(async (name) => {

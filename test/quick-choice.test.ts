@@ -21,13 +21,13 @@ test('a change runs its own tests, those of its area and those a few imports awa
     'domain/audience/contacts/search.test.ts',
   ]);
   t.deepEqual(chooseTests(['lib/ids.ts'], IMPORTS), ['test/house.test.ts', 'lib/ids.test.ts']);
-  t.deepEqual(chooseTests(['domain/sending/claim.ts'], IMPORTS), [
-    'test/house.test.ts',
-    'test/engine/sending.test.ts',
-  ]);
+  t.deepEqual(chooseTests(['domain/sending/claim.ts'], IMPORTS), ['test/house.test.ts', 'test/engine/sending.test.ts']);
 });
 
 test('a changed test runs itself; a change that reaches nothing runs the house', (t) => {
-  t.deepEqual(chooseTests(['api/audience/labels/routes.test.ts'], IMPORTS), ['api/audience/labels/routes.test.ts', 'test/house.test.ts']);
+  t.deepEqual(chooseTests(['api/audience/labels/routes.test.ts'], IMPORTS), [
+    'api/audience/labels/routes.test.ts',
+    'test/house.test.ts',
+  ]);
   t.deepEqual(chooseTests(['README.md'], IMPORTS), ['test/house.test.ts']);
 });

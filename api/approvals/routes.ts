@@ -1,6 +1,5 @@
-import { decide } from '../../domain/campaigns/start.ts';
+import { decideApproval, type ApprovalSubject } from '../../domain/approvals/decide.ts';
 import { listApprovals } from '../../domain/approvals/list.ts';
-import { START_REFUSALS } from '../campaigns/refusals.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, paged, presentPage } from '../http/schemas.ts';
 import { presentApproval } from './present.ts';
@@ -8,8 +7,11 @@ import * as schemas from './schemas.ts';
 
 const people = { area: 'approvals', scope: 'session', permission: 'send_campaigns' } as const;
 
-/** What keys and applications want to do and a person decides. */
-export const approvalRoutes: readonly AnyRoute[] = [
+/**
+ * What keys and applications want to do and a person decides.
+ * @param subjects those whose approved action the decision carries out
+ */
+export const approvalRoutes = (subjects: readonly ApprovalSubject[]): readonly AnyRoute[] => [
   route({
     ...people,
     operationId: 'approvals.list',
@@ -37,8 +39,11 @@ export const approvalRoutes: readonly AnyRoute[] = [
     params: idParams,
     body: schemas.decisionBody,
     success: { status: 200, body: schemas.approval },
-    errors: ['conflict', ...START_REFUSALS],
+    errors: ['conflict', ...subjects.flatMap(({ refusals }) => refusals)],
     handler: async (ctx, { params, body }) =>
-      presentApproval({ config: ctx.config, now: ctx.clock.now() }, await decide(ctx, params.id, body)),
+      presentApproval(
+        { config: ctx.config, now: ctx.clock.now() },
+        await decideApproval(ctx, subjects, params.id, body),
+      ),
   }),
 ];

@@ -7,7 +7,7 @@ import { route } from '../http/route.ts';
 import { idParams, presentPage } from '../http/schemas.ts';
 import { presentHold, presentLead, presentWay } from './present.ts';
 import {
-  leadHold,
+  heldLead,
   leadListQuery,
   leadPage,
   leadParams,
@@ -89,7 +89,7 @@ export const campaignLeadRoutes = [
     path: '/campaigns/:id/leads/:contactId/hold',
     summary: 'Whether a lead is held',
     params: leadParams,
-    success: { status: 200, body: leadHold },
+    success: { status: 200, body: heldLead },
     handler: async (ctx, { params }) => presentHold(await getLeadHold(ctx, params.id, params.contactId)),
   }),
   route({
@@ -102,7 +102,7 @@ export const campaignLeadRoutes = [
     params: leadParams,
     body: leadPauseBody,
     furtherProblems: async (ctx, { until }) => holdProblems(until, ctx.clock.now()),
-    success: { status: 200, body: leadHold },
+    success: { status: 200, body: heldLead },
     handler: async (ctx, { params, body }) => presentHold(await pauseLead(ctx, params.id, params.contactId, body)),
   }),
   route({
@@ -113,7 +113,7 @@ export const campaignLeadRoutes = [
     idempotency: 'none',
     summary: 'Lift the hold of a lead',
     params: leadParams,
-    success: { status: 200, body: leadHold },
+    success: { status: 200, body: heldLead },
     handler: async (ctx, { params }) => presentHold(await resumeLead(ctx, params.id, params.contactId)),
   }),
 ];

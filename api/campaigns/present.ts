@@ -12,8 +12,9 @@ import type { CampaignRow } from '../../domain/campaigns/read.ts';
 import type { SenderPool } from '../../domain/campaigns/senders.ts';
 import type { CampaignStepRow } from '../../domain/campaigns/steps.ts';
 import type { CampaignVariantRow } from '../../domain/campaigns/variants.ts';
+import { presentHoldOf } from '../audience/contacts/present.ts';
 import { iso } from '../http/schemas.ts';
-import type { campaign, flow, leadHold, leadPage, leadWay, logPage, senderList, step, variantList } from './schemas.ts';
+import type { campaign, flow, heldLead, leadPage, leadWay, logPage, senderList, step, variantList } from './schemas.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
@@ -170,7 +171,7 @@ export function presentLog(row: CampaignLogRow): Item<typeof logPage> {
 }
 
 /** The answer to pausing, resuming and asking after the hold of one lead. */
-export function presentHold({ campaign_id, contact_id, hold }: LeadHoldResult): z.input<typeof leadHold> {
+export function presentHold({ campaign_id, contact_id, hold }: LeadHoldResult): z.input<typeof heldLead> {
   return { campaign_id, contact_id, hold: hold && { ...hold, since: iso(hold.since), until: iso(hold.until) } };
 }
 
@@ -195,19 +196,6 @@ export function presentLead(
     last_activity_at: iso(row.last_activity_at),
     finished_at: iso(row.finished_at),
     ...(row.launched_at ? runUrl(config, { campaignId, contactId: row.contact_id }) : {}),
-  };
-}
-
-/** The hold of a lead that is paused, for itself and for its contact; null while it is not. */
-export function presentHoldOf(
-  lead: Pick<LeadRow, 'status' | 'hold_since' | 'hold_until' | 'hold_reason' | 'hold_source'>,
-): z.input<typeof leadHold>['hold'] {
-  if (lead.status !== 'paused' || lead.hold_since === null) return null;
-  return {
-    since: iso(lead.hold_since),
-    until: iso(lead.hold_until),
-    reason: lead.hold_reason ?? '',
-    source: lead.hold_source ?? 'manual',
   };
 }
 

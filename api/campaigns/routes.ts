@@ -8,6 +8,7 @@ import { previewTemplate } from '../../domain/campaigns/preview.ts';
 import { listLogs } from '../../domain/campaigns/activity.ts';
 import { campaignsOverview, getCampaign, listCampaigns } from '../../domain/campaigns/read.ts';
 import { deleteCampaign } from '../../domain/campaigns/remove.ts';
+import { campaignStart } from '../../domain/campaigns/start-approval.ts';
 import { parkIfUndeliverable, startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
 import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
 import { findCampaign } from '../../domain/sending/campaign/find.ts';
@@ -40,7 +41,7 @@ import {
   trackingDomain,
   writtenCampaign,
 } from './schemas.ts';
-import { START_REFUSALS } from './refusals.ts';
+
 import { campaignStepRoutes } from './step-routes.ts';
 import { testRunRoutes } from './test-runs/routes.ts';
 
@@ -144,7 +145,7 @@ export const campaignRoutes = [
     furtherProblems: async (ctx, { expected_updated_at: _, ...body }, { id }) =>
       campaignEditProblems(reader(ctx), body, ctx.clock.now(), await findCampaign(reader(ctx), id!)),
     success: { status: 200, body: campaign },
-    errors: [...START_REFUSALS, 'conflict'],
+    errors: [...campaignStart.refusals, 'conflict'],
     prepare: async (ctx, { params, body }) => {
       if (body.status === 'active') await parkIfUndeliverable(ctx, params.id);
     },
@@ -221,7 +222,7 @@ export const campaignRoutes = [
     body: startBody,
     success: { status: 200, body: started },
     awaiting: heldAnswer,
-    errors: START_REFUSALS,
+    errors: campaignStart.refusals,
     prepare: (ctx, { params }) => parkIfUndeliverable(ctx, params.id),
     handler: async (ctx, { params, body }) => {
       const held = await startCampaign(ctx, params.id, { acknowledgeListRisk: body.acknowledge_list_risk });

@@ -3,7 +3,7 @@ import { senderInputSchema, updateCampaignSchema } from '../../domain/campaigns/
 import { LEAD_STATUSES } from '../../domain/sending/leads/list.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
 import { partialSettingsSchema } from '../../domain/sending/campaign/outreach-settings.ts';
-import { letterFields } from '../audience/contacts/schemas.ts';
+import { leadHold, letterFields } from '../audience/contacts/schemas.ts';
 import { besideFaults, inputTimestamp, paged, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_CONTACT_IDS = 10_000;
@@ -276,13 +276,7 @@ export const leadListQuery = z.object({
   status: z.enum(LEAD_STATUSES).optional().meta({ description: 'Only leads in this state' }),
 });
 
-const hold = z.strictObject({
-  since: timestamp,
-  until: timestamp.nullable(),
-  reason: z.string(),
-  source: z.enum(['manual', 'out_of_office']),
-});
-export const leadHold = z.strictObject({ campaign_id: uuid, contact_id: uuid, hold: hold.nullable() });
+export const heldLead = z.strictObject({ campaign_id: uuid, contact_id: uuid, hold: leadHold.nullable() });
 export const leadPauseBody = z.strictObject({
   until: inputTimestamp.nullable().default(null),
   reason: z.string().max(200).default(''),
@@ -301,7 +295,7 @@ const leadFields = {
   waiting_until: timestamp.nullable(),
   blocked: z.boolean(),
   failure_reason: z.string().nullable(),
-  hold: hold.nullable(),
+  hold: leadHold.nullable(),
   entered_at: timestamp,
   launched_at: timestamp.nullable(),
   last_activity_at: timestamp.nullable(),

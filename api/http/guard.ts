@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import { assertMailboxAllowed, type Actor } from '../../domain/platform/kernel/actor.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
-import { preferredLanguage } from '../pages/texts/index.ts';
+import { preferredLanguage } from './language.ts';
 import { admit } from './admit.ts';
 import { answer } from './answer.ts';
 import { assertServed, authorize } from './authorize.ts';

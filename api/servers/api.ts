@@ -10,7 +10,8 @@ import { openApiDocument } from '../http/openapi.ts';
 import { onlyPost } from '../agents/mcp/methods.ts';
 import { routes } from '../routes.ts';
 import { dashboardFallback, dashboardFiles } from '../pages/dashboard.ts';
-import { documents, metricsEndpoint } from '../operations/system/documents.ts';
+import { metricsEndpoint } from '../http/metrics.ts';
+import { documents } from '../operations/system/documents.ts';
 import { VERSION } from '../../lib/version.ts';
 
 /** The API's OpenAPI document, without a server running. */

@@ -7,7 +7,7 @@ import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { inRequest } from '../../lib/request-span.ts';
 import { sendError } from '../http/errors.ts';
-import { metricsEndpoint } from '../operations/system/documents.ts';
+import { metricsEndpoint } from '../http/metrics.ts';
 
 /**
  * Starts the forms service (8090 by default). The API has no way to make a form, so that there is none to serve: it answers its health, its

@@ -12,7 +12,7 @@ import { sendError } from '../http/errors.ts';
 import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
 import { createGateway } from './realtime/gateway.ts';
 import { GATEWAY_TIMES, type GatewayTimes } from './realtime/gateway-parts.ts';
-import { metricsEndpoint } from '../operations/system/documents.ts';
+import { metricsEndpoint } from '../http/metrics.ts';
 
 export interface RealtimeOptions extends Partial<GatewayTimes> {
   port?: number;

@@ -142,20 +142,20 @@ test.serial('an approval is decided once, by a person who may send, before it ex
   const approval = await createApproval(ctx, tenant);
   t.is(approval.expires_at.getTime() - approval.created_at.getTime(), APPROVAL_MS);
   const person = approverCtx(world.deps, tenant);
-  await t.throwsAsync(decideApproval(ctx, approval.id, { decision: 'approved' }), { code: 'forbidden' });
+  await t.throwsAsync(decideApproval(ctx, [], approval.id, { decision: 'approved' }), { code: 'forbidden' });
   const viewer = await createMember(world.deps, tenant, 'Viewer');
   const asViewer = {
     ...person,
     actor: { ...person.actor, userId: viewer.userId, orgPermissions: new Set(['view_campaigns'] as const) },
   };
-  await t.throwsAsync(decideApproval(asViewer, approval.id, { decision: 'approved' }), { code: 'forbidden' });
+  await t.throwsAsync(decideApproval(asViewer, [], approval.id, { decision: 'approved' }), { code: 'forbidden' });
   const elsewhere = approverCtx(world.deps, await world.tenant());
-  await t.throwsAsync(decideApproval(elsewhere, approval.id, { decision: 'approved' }), { code: 'not_found' });
-  await t.throwsAsync(decideApproval(person, 'nothing', { decision: 'approved' }), { code: 'not_found' });
+  await t.throwsAsync(decideApproval(elsewhere, [], approval.id, { decision: 'approved' }), { code: 'not_found' });
+  await t.throwsAsync(decideApproval(person, [], 'nothing', { decision: 'approved' }), { code: 'not_found' });
 
   const both = await Promise.allSettled([
-    decideApproval(person, approval.id, { decision: 'approved', reason: 'Looks good' }),
-    decideApproval(person, approval.id, { decision: 'denied' }),
+    decideApproval(person, [], approval.id, { decision: 'approved', reason: 'Looks good' }),
+    decideApproval(person, [], approval.id, { decision: 'denied' }),
   ]);
   t.is(both.filter(({ status }) => status === 'fulfilled').length, 1);
   t.like((both.find(({ status }) => status === 'rejected') as PromiseRejectedResult).reason, { code: 'conflict' });
@@ -164,7 +164,7 @@ test.serial('an approval is decided once, by a person who may send, before it ex
   const late = await createApproval(ctx, tenant);
   clock.advance(APPROVAL_MS);
   t.is(approvalStatus(await findApproval(reader(ctx), late.id), clock.now()), 'expired', 'though nothing wrote it');
-  await t.throwsAsync(decideApproval(person, late.id, { decision: 'approved' }), {
+  await t.throwsAsync(decideApproval(person, [], late.id, { decision: 'approved' }), {
     code: 'conflict',
     message: /expired/,
   });
@@ -180,7 +180,7 @@ test.serial('a decision that comes with the expiry has one winner', async (t) =>
     const last = { ...person, clock: new ManualClock(new Date(NOON.getTime() + APPROVAL_MS - 1)) };
     const over = { ...before, clock: new ManualClock(new Date(NOON.getTime() + APPROVAL_MS)) };
     const decide = () =>
-      decideApproval(last, id, { decision: 'approved' }).then(
+      decideApproval(last, [], id, { decision: 'approved' }).then(
         () => true,
         () => false,
       );
@@ -202,7 +202,7 @@ test.serial(
     const ctx = world.system(tenant.organizationId);
     const late = await createApproval(ctx, tenant);
     const denied = await createApproval(ctx, tenant);
-    await decideApproval(approverCtx(world.deps, tenant), denied.id, { decision: 'denied' });
+    await decideApproval(approverCtx(world.deps, tenant), [], denied.id, { decision: 'denied' });
     clock.advance(1000);
     const inTime = await createApproval(ctx, tenant);
     clock.set(new Date(NOON.getTime() + APPROVAL_MS));
@@ -262,7 +262,7 @@ test.serial('asked again: the same content has the same approval, other content 
   const other = await createApproval(ctx, tenant, { subject, content: { ...content, title: 'Another' } });
   t.not(other.id, first.id);
   t.like(await world.deps.db('approvals').where({ id: first.id }).first(), { status: 'expired' });
-  await decideApproval(approverCtx(world.deps, tenant), other.id, { decision: 'approved' });
+  await decideApproval(approverCtx(world.deps, tenant), [], other.id, { decision: 'approved' });
   t.is((await createApproval(ctx, tenant, { subject, content: { ...content, title: 'Another' } })).status, 'approved');
   t.deepEqual(await events(tenant.organizationId), [
     'approval.requested',
@@ -281,25 +281,25 @@ test.serial('what is carried out is what was approved, once', async (t) => {
 
   const good = await createApproval(ctx, tenant, { content });
   t.is(await execute(good.id), 'not_approved');
-  await decideApproval(person, good.id, { decision: 'approved' });
+  await decideApproval(person, [], good.id, { decision: 'approved' });
   const both = await Promise.all([execute(good.id), execute(good.id)]);
   t.deepEqual(both.sort(), ['executed', 'not_approved']);
 
   const changed = await createApproval(ctx, tenant, { content });
-  await decideApproval(person, changed.id, { decision: 'approved' });
+  await decideApproval(person, [], changed.id, { decision: 'approved' });
   t.is(await execute(changed.id, approvalContent({ ...content, title: 'Something else' })), 'changed');
   t.is(await execute(changed.id), 'not_approved', 'its approval has ended');
 
   const denied = await createApproval(ctx, tenant, { content });
-  await decideApproval(person, denied.id, { decision: 'denied', reason: 'No' });
+  await decideApproval(person, [], denied.id, { decision: 'denied', reason: 'No' });
   t.is(await execute(denied.id), 'not_approved');
 
   const gone = await createApproval(ctx, tenant);
   t.true(await transact(ctx, (tx) => withdrawApproval(tx, { type: 'direct_send', id: gone.subject_id }, 'Cancelled')));
-  await t.throwsAsync(decideApproval(person, gone.id, { decision: 'approved' }), { code: 'conflict' });
+  await t.throwsAsync(decideApproval(person, [], gone.id, { decision: 'approved' }), { code: 'conflict' });
 
   const approved = await createApproval(ctx, tenant, { content });
-  await decideApproval(person, approved.id, { decision: 'approved' });
+  await decideApproval(person, [], approved.id, { decision: 'approved' });
   const withdraw = () =>
     transact(ctx, (tx) => withdrawApproval(tx, { type: 'direct_send', id: approved.subject_id }, 'Cancelled'));
   t.true(await withdraw());

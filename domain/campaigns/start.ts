@@ -1,15 +1,13 @@
 import { CAMPAIGN_STATUSES, type CampaignRow } from '../../db/models/campaign.ts';
 import { AppError } from '../../lib/errors.ts';
 import { authorizeAction } from '../approvals/authorize.ts';
-import { decideApproval, executeApproval, type Decision } from '../approvals/decide.ts';
 import { withdrawApproval } from '../approvals/expire.ts';
 import { holdForApproval } from '../approvals/hold.ts';
-import { findApproval, type ApprovalRow } from '../approvals/view.ts';
+import type { ApprovalRow } from '../approvals/view.ts';
 import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
-import { logCampaign } from '../sending/campaign/log.ts';
 import { launchRefusal } from '../sending/campaign/launch-checks.ts';
 import { launchContent } from './launch-content.ts';
 import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
@@ -97,7 +95,7 @@ export async function startOrHold(
 }
 
 /** What an approver of a start decides on; an accepted list risk is part of it. */
-async function startContent(
+export async function startContent(
   tx: Tx,
   campaign: CampaignRow,
   config: Ctx['config'],
@@ -105,40 +103,6 @@ async function startContent(
 ): Promise<ApprovalRow['payload']> {
   const content = await launchContent(tx.org, campaign, config);
   return acknowledgeListRisk ? { ...content, details: { ...content.details, list_risk_accepted: true } } : content;
-}
-
-/**
- * A person's decision on an approval (POST /approvals/:id/decision). An approved start of a campaign happens in the same transaction,
- * after all checks of a start: when they refuse, the decision is not taken either. A start that is not made stands in the campaign's log, where
- * the key that asked for it can read so. Other subjects' workflows are signalled.
- * @returns the approval, executed where its campaign was started; expired when the campaign has changed since it was asked for
- * @throws AppError as {@link decideApproval}, and the refusals of {@link launchRefusal}
- */
-export async function decide(ctx: Ctx, id: string, decision: Decision): Promise<ApprovalRow> {
-  return transact(ctx, async (tx) => {
-    const found = await findApproval(tx.org, id);
-    // Before the approval, as every start takes the two locks.
-    const campaign =
-      found.subject_type === 'campaign' && found.status === 'pending' ? await lockCampaign(tx, found.subject_id) : null;
-    const decided = await decideApproval({ ...ctx, trx: tx.trx }, id, decision);
-    if (!campaign) return decided;
-    if (decided.status !== 'approved') {
-      await logCampaign(tx, campaign.id, 'campaign_start_refused', 'A person denied the start', { approval_id: id });
-      return decided;
-    }
-    const options = { acknowledgeListRisk: decided.payload.details?.list_risk_accepted === true };
-    const content = await startContent(tx, campaign, ctx.config, options);
-    if ((await executeApproval(tx, id, content)) === 'executed') await startLocked(tx, campaign, options);
-    else
-      await logCampaign(
-        tx,
-        campaign.id,
-        'campaign_start_refused',
-        'The start that was approved did not happen: the campaign had changed',
-        { approval_id: id },
-      );
-    return findApproval(tx.org, id);
-  });
 }
 
 /** Starts a campaign that the caller has locked, for whoever may do so. */

@@ -12,7 +12,13 @@ import { copyWarnings, defaultWaitAfter, kindOf } from './build-steps.ts';
 import { oneTimeProblems } from './checks.ts';
 import { editSteps } from './edit-check.ts';
 import { stepProblems, toGraphStep } from '../sending/campaign/step-findings.ts';
-import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from '../sending/campaign/graph.ts';
+import {
+  defaultConditions,
+  graphProblems,
+  normalSuccessor,
+  rewire,
+  type GraphStep,
+} from '../sending/campaign/graph.ts';
 import { MAX_STEPS, type StepUpdate } from './input.ts';
 import { placeProblems, placeStep, type StepPlace } from './place-step.ts';
 import { logCampaign } from '../sending/campaign/log.ts';

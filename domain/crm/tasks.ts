@@ -6,7 +6,12 @@ import type { EventData } from '../platform/kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertAsSeen } from '../platform/as-seen.ts';
 import { recordActivities, type Activity } from './activities.ts';
-import { readTaskTypes, taskTypeProblems, unknownTaskTypes, type TASK_PRIORITIES } from '../sending/campaign/crm-actions.ts';
+import {
+  readTaskTypes,
+  taskTypeProblems,
+  unknownTaskTypes,
+  type TASK_PRIORITIES,
+} from '../sending/campaign/crm-actions.ts';
 import { referenceProblems, type References } from './references.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 

@@ -332,7 +332,13 @@ for (const [header, texts] of LANGUAGES) {
 
 test('what the pages refuse is known in German', async (t) => {
   const domain = ['auth', 'identity', 'mailboxes', 'approvals'].map((area) => `domain/${area}`);
-  const places = [...domain, 'api/identity/auth/pages', 'api/identity/oauth/pages', 'api/approvals/pages', 'api/mailboxes'];
+  const places = [
+    ...domain,
+    'api/identity/auth/pages',
+    'api/identity/oauth/pages',
+    'api/approvals/pages',
+    'api/mailboxes',
+  ];
   const listed = places.map(async (place) => {
     const names = await readdir(join(ROOT, place), { recursive: true });
     return names.filter((name) => /(?<!\.test)\.ts$/.test(name)).map((name) => join(place, name));

@@ -14,7 +14,11 @@ import type { TrendPoint } from '../../domain/reporting/analytics/rates.ts';
 import { readUsage } from '../../domain/reporting/analytics/usage.ts';
 import { readWarmup } from '../../domain/reporting/analytics/warmup.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
-import { presentCampaignReport, presentDashboard, presentDeliverability } from '../../api/reporting/analytics/present.ts';
+import {
+  presentCampaignReport,
+  presentDashboard,
+  presentDeliverability,
+} from '../../api/reporting/analytics/present.ts';
 import { DAY_MS, HOUR_MS, utcDay } from '../../lib/clock.ts';
 import type { World } from './world.ts';
 

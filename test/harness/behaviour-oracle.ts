@@ -1,6 +1,11 @@
 import type { ExecutionContext } from 'ava';
 import { readBreakdown, readSummary } from '../../domain/reporting/acquisition/cohort.ts';
-import { largestDropOff, listFunnelPeople, readFunnel, type FunnelStep } from '../../domain/reporting/acquisition/funnels.ts';
+import {
+  largestDropOff,
+  listFunnelPeople,
+  readFunnel,
+  type FunnelStep,
+} from '../../domain/reporting/acquisition/funnels.ts';
 import { DROP_OFFS, listProspects, PROSPECT_FILTERS } from '../../domain/reporting/acquisition/prospects.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import type { Office, Sent } from './acquisition-office.ts';

@@ -9,7 +9,13 @@ import { runImport } from '../../domain/audience/imports/run.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { recordMeeting, type MeetingNews } from '../../domain/crm/meetings/record.ts';
 import { EVENT_PAYLOADS } from '../../domain/platform/kernel/event-payloads.ts';
-import { EVENT_SCOPES, EVENT_TYPES, permissionsOf, scopeOf, type EventType } from '../../domain/platform/kernel/events.ts';
+import {
+  EVENT_SCOPES,
+  EVENT_TYPES,
+  permissionsOf,
+  scopeOf,
+  type EventType,
+} from '../../domain/platform/kernel/events.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { publishEvent } from '../../domain/audience/product-events/publish.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
@@ -403,7 +409,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'approval.requested': async (s) => void (await createApproval(s.ctx, s.desk.tenant)),
   'approval.decided': async (s) => {
     const { id } = await createApproval(s.ctx, s.desk.tenant);
-    await decideApproval(approverCtx(world.deps, s.desk.tenant), id, { decision: 'denied' });
+    await decideApproval(approverCtx(world.deps, s.desk.tenant), [], id, { decision: 'denied' });
   },
   'approval.expired': async (s) => {
     const { subject_type, subject_id } = await createApproval(s.ctx, s.desk.tenant);
@@ -411,7 +417,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   },
   'approval.executed': async (s) => {
     const { id, payload } = await createApproval(s.ctx, s.desk.tenant);
-    await decideApproval(approverCtx(world.deps, s.desk.tenant), id, { decision: 'approved' });
+    await decideApproval(approverCtx(world.deps, s.desk.tenant), [], id, { decision: 'approved' });
     await transact(s.ctx, (tx) => executeApproval(tx, id, payload));
   },
   'settings.updated': async (s) => {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { readProfile } from '../../../domain/identity/auth/profile.ts';
-import { decide } from '../../../domain/campaigns/start.ts';
-import { approvalPlace } from '../../../domain/approvals/place.ts';
+import { decideApproval, type ApprovalSubject } from '../../../domain/approvals/decide.ts';
+import { approvalPlace, type ApprovalPlace } from '../../../domain/approvals/place.ts';
 import { findApproval, type ApprovalRow } from '../../../domain/approvals/view.ts';
 import { may } from '../../../domain/platform/kernel/actor.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
@@ -22,14 +21,14 @@ import { letterReply } from './letter.ts';
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
 /** The pages to which the link of an approval leads: what waits, as it would be sent, and the decision. Looking at it decides nothing. */
-export const approvalPageRoutes: readonly AnyRoute[] = [
+export const approvalPageRoutes = (subjects: readonly ApprovalSubject[]): readonly AnyRoute[] => [
   shownPage({
     operationId: 'pages.approval',
     path: `${APPROVAL_PATH}/:token`,
     params: tokenParams,
     summary: 'What an agent wants to do, as it would be done, and the form to approve or deny it',
     errors: ['not_found', 'forbidden'],
-    show: (visit, _query, id) => withApproval(visit, id, (approval) => approvalPage(visit, approval)),
+    show: (visit, _query, id) => withApproval(visit, id, (approval, place) => approvalPage(visit, approval, place)),
   }),
   shownPage({
     operationId: 'pages.approvalSample',
@@ -55,7 +54,7 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     back: path,
     act: async (visit, { decision, reason }, id) => {
       if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
-      await decide(visit.ctx, id, { decision, reason: reason.trim() });
+      await decideApproval(visit.ctx, subjects, id, { decision, reason: reason.trim() });
       return redirect(path(id));
     },
   }),
@@ -65,7 +64,7 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
 async function withApproval(
   visit: Visit,
   id: string,
-  show: (approval: ApprovalRow) => Promise<StreamReply>,
+  show: (approval: ApprovalRow, place: ApprovalPlace) => Promise<StreamReply>,
 ): Promise<StreamReply> {
   if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
   const place = await approvalPlace(visit.ctx, id);
@@ -78,7 +77,7 @@ async function withApproval(
       visit.text.approval.notYours,
       html`<div class="note bad" role="alert">${visit.text.approval.needsSending(place.name)}</div>`,
     );
-  return show(await findApproval(reader(visit.ctx), id));
+  return show(await findApproval(reader(visit.ctx), id), place);
 }
 
 function otherWorkspacePage(visit: Visit, id: string, place: { id: string; name: string }): StreamReply {
@@ -92,11 +91,10 @@ function otherWorkspacePage(visit: Visit, id: string, place: { id: string; name:
   });
 }
 
-async function approvalPage(visit: Visit, approval: ApprovalRow): Promise<StreamReply> {
+async function approvalPage(visit: Visit, approval: ApprovalRow, place: ApprovalPlace): Promise<StreamReply> {
   const { ctx, text } = visit;
   const title = text.plainly(approval.payload.title);
   const shown = presentApproval({ config: ctx.config, now: ctx.clock.now() }, approval);
-  const { user } = await readProfile(ctx);
   return page(text, {
     title,
     wide: true,
@@ -106,7 +104,7 @@ async function approvalPage(visit: Visit, approval: ApprovalRow): Promise<Stream
 ${state(text, shown.status, approval)}
 ${contentView(text, approval, `${path(approval.id)}/sample`)}
 ${shown.status === 'pending' ? decisionForm(visit, approval) : null}
-<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, approvalRequest(approval.id))}<p class="soft">${text.signedInAs(user.email)}</p><button class="link">${text.notYou}</button></form>`,
+<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, approvalRequest(approval.id))}<p class="soft">${text.signedInAs(place.person_email)}</p><button class="link">${text.notYou}</button></form>`,
   });
 }
 

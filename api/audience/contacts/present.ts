@@ -3,9 +3,9 @@ import type { ContactDetail } from '../../../domain/audience/contacts/read.ts';
 import type { FoundContact } from '../../../domain/audience/contacts/search.ts';
 import type { LeadProgress } from '../../../domain/sending/leads/progress.ts';
 import type { ContactView } from '../../../domain/directory/contact-view.ts';
-import { presentHoldOf } from '../../campaigns/present.ts';
+import type { LeadRow } from '../../../domain/sending/leads/list.ts';
 import { iso } from '../../http/schemas.ts';
-import type { contact, contactDetail, foundContact } from './schemas.ts';
+import type { contact, contactDetail, foundContact, leadHold } from './schemas.ts';
 
 /** A contact, as writes and lists answer it, with its campaigns and categories but without what it did. */
 export function presentContact(view: ContactView): z.input<typeof contact> {
@@ -79,5 +79,18 @@ export function presentDetail({
           created_at: iso(suppression.createdAt),
         }
       : null,
+  };
+}
+
+/** The hold of a lead that is paused, for itself and for its contact; null while it is not. */
+export function presentHoldOf(
+  lead: Pick<LeadRow, 'status' | 'hold_since' | 'hold_until' | 'hold_reason' | 'hold_source'>,
+): z.input<typeof leadHold> | null {
+  if (lead.status !== 'paused' || lead.hold_since === null) return null;
+  return {
+    since: iso(lead.hold_since),
+    until: iso(lead.hold_until),
+    reason: lead.hold_reason ?? '',
+    source: lead.hold_source ?? 'manual',
   };
 }

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { parseAddress } from '../../../domain/directory/address.ts';
-import { CONTACT_LIMITS, fitCustomFields, isCustomKey, TOO_MANY_FIELDS } from '../../../domain/directory/contact-fields.ts';
+import {
+  CONTACT_LIMITS,
+  fitCustomFields,
+  isCustomKey,
+  TOO_MANY_FIELDS,
+} from '../../../domain/directory/contact-fields.ts';
 import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-filters.ts';
 import { inputTimestamp, paged, timestamp, uuid } from '../../http/schemas.ts';
 
@@ -141,7 +146,7 @@ export const bulkDelete = z
   .union([z.array(z.string()), z.strictObject(selection)])
   .transform((body) => (Array.isArray(body) ? { contacts: body } : body));
 
-const leadHold = z.strictObject({
+export const leadHold = z.strictObject({
   since: timestamp,
   until: timestamp.nullable(),
   reason: z.string(),

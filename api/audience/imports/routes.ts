@@ -3,7 +3,13 @@ import { runUrl } from '../../../domain/platform/run-url.ts';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { previewFile } from '../../../domain/audience/imports/preview.ts';
-import { getImport, listImports, listProblems, problemsCsv, type ContactImportRow } from '../../../domain/audience/imports/read.ts';
+import {
+  getImport,
+  listImports,
+  listProblems,
+  problemsCsv,
+  type ContactImportRow,
+} from '../../../domain/audience/imports/read.ts';
 import { cancelImport, namedByImport, startImport } from '../../../domain/audience/imports/start.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { unknownProblems } from '../../../domain/sending/leads/membership.ts';

@@ -1,6 +1,13 @@
 import type { z } from 'zod';
-import { searchCatalogueCompanies, type CatalogueCompany } from '../../../domain/audience/prospect-catalogue/companies.ts';
-import { filterRefusal, searchProblems, type PeopleFilters } from '../../../domain/audience/prospect-catalogue/filters.ts';
+import {
+  searchCatalogueCompanies,
+  type CatalogueCompany,
+} from '../../../domain/audience/prospect-catalogue/companies.ts';
+import {
+  filterRefusal,
+  searchProblems,
+  type PeopleFilters,
+} from '../../../domain/audience/prospect-catalogue/filters.ts';
 import { importPeople, selectionProblems, selectPeople } from '../../../domain/audience/prospect-catalogue/import.ts';
 import { catalogueMetadata } from '../../../domain/audience/prospect-catalogue/metadata.ts';
 import { searchCataloguePeople, type CataloguePerson } from '../../../domain/audience/prospect-catalogue/people.ts';

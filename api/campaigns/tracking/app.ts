@@ -17,7 +17,7 @@ import { inRequest } from '../../../lib/request-span.ts';
 import { strictTransport } from '../../../lib/strict-transport.ts';
 import { traceIds } from '../../../lib/trace.ts';
 import { textsFor, type PageTexts } from '../../pages/texts/index.ts';
-import { metricsEndpoint } from '../../operations/system/documents.ts';
+import { metricsEndpoint } from '../../http/metrics.ts';
 import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './pages.ts';
 
 /** A transparent image of one pixel. */

@@ -5,9 +5,6 @@ import type { Mappings } from '../../../domain/connect/integrations/mappings.ts'
 import type { Provider } from '../../../domain/connect/integrations/providers/provider.ts';
 import { actionNames } from '../../../domain/connect/integrations/registry.ts';
 import type { Subscription } from '../../../domain/connect/integrations/subscriptions.ts';
-import { may } from '../../../domain/platform/kernel/actor.ts';
-import type { Ctx } from '../../../domain/platform/kernel/context.ts';
-import type { MeetingView } from '../../../domain/crm/meetings/read.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
@@ -92,18 +89,4 @@ export function presentMappings({ mappings, updatedAt }: Mappings): z.input<type
 /** A line of a connection's log: one thing that was done at the provider, or failed. */
 export function presentRun(row: IntegrationRun): z.input<typeof schemas.run> {
   return { ...row, started_at: iso(row.started_at), finished_at: iso(row.finished_at) };
-}
-
-/** A meeting; who it is with is left empty for those who may not read contacts. */
-export function presentBooking(row: MeetingView, { actor }: Pick<Ctx, 'actor'>): z.input<typeof schemas.booking> {
-  const { connection_id: _connection, replaced_ids: _replaced, news_at: _news, ...rest } = row;
-  const mayRead = may(actor, ['READ_CONTACTS'], ['view_contacts']);
-  return {
-    ...rest,
-    ...(mayRead ? {} : { invitee_email: '', invitee_name: '', contact_name: '' }),
-    scheduled_for: iso(row.scheduled_for),
-    end_time: iso(row.end_time),
-    created_at: iso(row.created_at),
-    updated_at: iso(row.updated_at),
-  };
 }

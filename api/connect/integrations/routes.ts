@@ -11,7 +11,12 @@ import {
   readWebhookSecret,
   updateConnectionConfig,
 } from '../../../domain/connect/integrations/connections.ts';
-import { listMappings, mappingProblems, replaceMappings, schemaProblems } from '../../../domain/connect/integrations/mappings.ts';
+import {
+  listMappings,
+  mappingProblems,
+  replaceMappings,
+  schemaProblems,
+} from '../../../domain/connect/integrations/mappings.ts';
 import { consentProblems, startProviderConsent } from '../../../domain/connect/integrations/oauth.ts';
 import { pushContacts, selectionProblems, type PushSelection } from '../../../domain/connect/integrations/push.ts';
 import {
@@ -24,14 +29,9 @@ import { fireTest } from '../../../domain/connect/integrations/test-notice.ts';
 import { listBookings } from '../../../domain/crm/meetings/read.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { asSeen, idParams, timestamp } from '../../http/schemas.ts';
-import {
-  presentBooking,
-  presentConnection,
-  presentMappings,
-  presentProvider,
-  presentRun,
-  presentSubscription,
-} from './present.ts';
+import { presentConnection, presentMappings, presentProvider, presentRun, presentSubscription } from './present.ts';
+import { presentBooking } from '../../crm/meetings/present.ts';
+import { booking } from '../../crm/meetings/schemas.ts';
 import * as schemas from './schemas.ts';
 
 const area = 'integrations';
@@ -315,7 +315,7 @@ const useRoutes = [
     method: 'get',
     path: '/integrations/bookings',
     summary: 'The 50 meetings that were booked last',
-    success: { status: 200, body: z.strictObject({ bookings: z.array(schemas.booking) }) },
+    success: { status: 200, body: z.strictObject({ bookings: z.array(booking) }) },
     handler: async (ctx) => ({
       bookings: (await listBookings(ctx, LISTED_BOOKINGS)).map((row) => presentBooking(row, ctx)),
     }),

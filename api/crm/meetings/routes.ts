@@ -19,8 +19,8 @@ import {
   paged,
   presentPage,
 } from '../../http/schemas.ts';
-import { presentBooking } from '../../connect/integrations/present.ts';
-import { booking } from '../../connect/integrations/schemas.ts';
+import { presentBooking } from './present.ts';
+import { booking } from './schemas.ts';
 
 const write = { area: 'meetings', scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
 const text = z.string().trim().max(500);

@@ -1,11 +1,22 @@
 import type { z } from 'zod';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
-import { categoryProblems, readThreadLabels, replaceThreadLabels, type LabelRow } from '../../../domain/inbox/threads/labels.ts';
+import {
+  categoryProblems,
+  readThreadLabels,
+  replaceThreadLabels,
+  type LabelRow,
+} from '../../../domain/inbox/threads/labels.ts';
 import { moveMessages } from '../../../domain/inbox/threads/folder.ts';
 import { readOverview } from '../../../domain/inbox/threads/overview.ts';
 import type { MessageFile } from '../../../domain/inbox/threads/message.ts';
 import { countUnseen, markSeen } from '../../../domain/inbox/threads/seen.ts';
-import { listSnoozes, snoozeProblems, snoozeThread, unsnoozeThread, type Snooze } from '../../../domain/inbox/threads/snooze.ts';
+import {
+  listSnoozes,
+  snoozeProblems,
+  snoozeThread,
+  unsnoozeThread,
+  type Snooze,
+} from '../../../domain/inbox/threads/snooze.ts';
 import { readThread, type ThreadMessage } from '../../../domain/inbox/threads/thread.ts';
 import { listThreads, type ThreadRow } from '../../../domain/inbox/threads/threads.ts';
 import { route, type AnyRoute } from '../../http/route.ts';

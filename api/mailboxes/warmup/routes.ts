@@ -1,5 +1,11 @@
 import { createRule, listRules, removeRule, replaceRule } from '../../../domain/mailboxes/warmup/routing.ts';
-import { pauseWarmup, readStanding, resumeWarmup, startWarmup, stopWarmup } from '../../../domain/mailboxes/warmup/standing.ts';
+import {
+  pauseWarmup,
+  readStanding,
+  resumeWarmup,
+  startWarmup,
+  stopWarmup,
+} from '../../../domain/mailboxes/warmup/standing.ts';
 import { route } from '../../http/route.ts';
 import { idParams } from '../../http/schemas.ts';
 import { presentMailbox } from '../present.ts';

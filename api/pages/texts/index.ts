@@ -1,6 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import accepts from 'accepts';
-import type { Language } from '../../../domain/platform/kernel/context.ts';
+import { preferredLanguage } from '../../http/language.ts';
 import { de } from './de.ts';
 import { en, type PageTexts } from './en.ts';
 
@@ -9,13 +7,4 @@ export type { PageTexts };
 /** The texts in the language that a reader's browser prefers; see {@link preferredLanguage}. */
 export function textsFor(acceptLanguage: string | undefined): PageTexts {
   return preferredLanguage(acceptLanguage) === 'de' ? de : en;
-}
-
-/**
- * The language that a request prefers of those there are (RFC 9110, section 12.5.4); English where it prefers none of them.
- * @param acceptLanguage the header as it was sent, such as `de-AT,de;q=0.9,en;q=0.5`
- */
-export function preferredLanguage(acceptLanguage: string | undefined): Language {
-  const request = { headers: { 'accept-language': acceptLanguage } } as unknown as IncomingMessage;
-  return accepts(request).languages(['en', 'de']) === 'de' ? 'de' : 'en';
 }

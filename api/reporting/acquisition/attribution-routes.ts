@@ -1,6 +1,10 @@
 import { readAttributionBreakdown, readAttributionSummary } from '../../../domain/reporting/acquisition/attribution.ts';
 import { explainContact, explainPerson, listAttributions } from '../../../domain/reporting/acquisition/attributions.ts';
-import { correctAttribution, correctionProblems, restoreAttribution } from '../../../domain/reporting/acquisition/corrections.ts';
+import {
+  correctAttribution,
+  correctionProblems,
+  restoreAttribution,
+} from '../../../domain/reporting/acquisition/corrections.ts';
 import { changeAttributionSettings, readAttributionSettings } from '../../../domain/reporting/acquisition/settings.ts';
 import { route } from '../../http/route.ts';
 import { iso, presentPage } from '../../http/schemas.ts';

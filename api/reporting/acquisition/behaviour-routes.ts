@@ -1,5 +1,10 @@
 import { listTrendPeople, readEventTrend } from '../../../domain/reporting/acquisition/event-trends.ts';
-import { funnelProblems, listFunnelPeople, readFunnel, type FunnelStep } from '../../../domain/reporting/acquisition/funnels.ts';
+import {
+  funnelProblems,
+  listFunnelPeople,
+  readFunnel,
+  type FunnelStep,
+} from '../../../domain/reporting/acquisition/funnels.ts';
 import { listProspects } from '../../../domain/reporting/acquisition/prospects.ts';
 import { readTimeline } from '../../../domain/reporting/acquisition/timeline.ts';
 import { route } from '../../http/route.ts';

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { findReportOptOut, setReportOptOut, type ReportOptOut } from '../../../domain/reporting/weekly-reports/opt-out.ts';
+import {
+  findReportOptOut,
+  setReportOptOut,
+  type ReportOptOut,
+} from '../../../domain/reporting/weekly-reports/opt-out.ts';
 import { html } from '../../http/html.ts';
 import { messagePage, page } from '../../pages/layout.ts';
 import { textsFor, type PageTexts } from '../../pages/texts/index.ts';

@@ -1,5 +1,11 @@
 import { may, type Actor } from '../../../domain/platform/kernel/actor.ts';
-import { EVENT_TYPES, isEventType, permissionsOf, scopeOf, type EventType } from '../../../domain/platform/kernel/events.ts';
+import {
+  EVENT_TYPES,
+  isEventType,
+  permissionsOf,
+  scopeOf,
+  type EventType,
+} from '../../../domain/platform/kernel/events.ts';
 import { AppError, type Problem } from '../../../lib/errors.ts';
 
 const ALL = Object.keys(EVENT_TYPES) as EventType[];

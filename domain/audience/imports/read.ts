@@ -1,7 +1,14 @@
 import { ContactImports, type ContactImportRow } from '../../../db/models/contact-import.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { csvLines } from '../../../lib/csv.ts';
-import { decodeCursor, decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import {
+  decodeCursor,
+  decodeIdCursor,
+  encodeCursor,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../../../lib/cursor.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';

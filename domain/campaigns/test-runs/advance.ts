@@ -5,7 +5,13 @@ import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { TestDecision } from '../../../workflows/test-run/contract.ts';
 import type { StepAction } from '../../sending/campaign/actions.ts';
-import { branchesInSuspense, firstStep, matchingBranch, type Facts, type Outcome } from '../../sending/campaign/graph.ts';
+import {
+  branchesInSuspense,
+  firstStep,
+  matchingBranch,
+  type Facts,
+  type Outcome,
+} from '../../sending/campaign/graph.ts';
 import { releaseReservedSends } from '../../sending/control/release.ts';
 import { stepLabel } from '../../sending/enrollment/advance.ts';
 import { readGraph, type EngineStep, type Graph } from '../../sending/enrollment/snapshot.ts';

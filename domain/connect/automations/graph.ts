@@ -1,4 +1,9 @@
-import type { AutomationEdge, AutomationGraph, AutomationNode, AutomationNodeResult } from '../../../db/json-columns.ts';
+import type {
+  AutomationEdge,
+  AutomationGraph,
+  AutomationNode,
+  AutomationNodeResult,
+} from '../../../db/json-columns.ts';
 
 export type {
   AutomationEdge,

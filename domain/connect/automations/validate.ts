@@ -1,6 +1,10 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
-import { dealProblems as problemsOfDeals, taskTypeProblems, type DealToMake } from '../../sending/campaign/crm-actions.ts';
+import {
+  dealProblems as problemsOfDeals,
+  taskTypeProblems,
+  type DealToMake,
+} from '../../sending/campaign/crm-actions.ts';
 import { REPLY_INTENTS } from '../../sending/campaign/outreach-settings.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
 import { parseTemplate } from '../../mail/messages/template.ts';

@@ -28,7 +28,7 @@ import {
   type ProviderAccount,
 } from './providers/provider.ts';
 import { findProvider, schemaFaults } from './registry.ts';
-import { abandonDeliveries } from './settle.ts';
+import { abandonDeliveries } from '../../directory/integration-deliveries.ts';
 import { isConfigured } from './tokens.ts';
 
 /** What was done at a provider, as its log has it. */

@@ -7,7 +7,7 @@ import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, INTEGRATION_BACKLOG } from '../../platform/dead-letters.ts';
 import { logRunIn } from './account.ts';
 import type { Delivery } from './claim.ts';
-import { emitSettled } from './settle.ts';
+import { emitSettled } from '../../directory/integration-deliveries.ts';
 
 /** How many actions wait at most for one account that has to be connected again; of more, the oldest are dropped. */
 export const MOST_WAITING = 10_000;

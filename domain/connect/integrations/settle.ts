@@ -3,6 +3,7 @@ import type { Config } from '../../../lib/config/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, INTEGRATION_DELIVERY } from '../../platform/dead-letters.ts';
+import { emitSettled } from '../../directory/integration-deliveries.ts';
 import { AWAY_AFTER, pauseCalls, type Delivery } from './claim.ts';
 
 /** What became of one attempt. */
@@ -150,28 +151,6 @@ async function freeLane(
 }
 
 /**
- * Ends what waits for providers of a connection or of contacts that are about to be deleted, and tells those who asked for it that it is not done. The caller
- * holds the rows, so that nothing is added meanwhile.
- * @param why for people
- */
-export async function abandonDeliveries(
-  tx: Tx,
-  of: { connectionId: string } | { contactIds: readonly string[] },
-  why: string,
-): Promise<void> {
-  const [theirs, bindings] =
-    'connectionId' in of
-      ? ['connection_id = :connection', { connection: of.connectionId }]
-      : ['contact_id = any(cast(:contacts as uuid[]))', { contacts: of.contactIds }];
-  const rows = await tx.org.sql<Pick<Delivery, 'id' | 'connection_id' | 'action' | 'source'>>(
-    `delete from integration_deliveries where organization_id = :org and ${theirs} and state = 'pending' and source is not null
-     returning id, connection_id, action, source`,
-    bindings,
-  );
-  for (const row of rows) emitSettled(tx, row, why);
-}
-
-/**
  * Takes back actions that runs of automations asked for and that wait for their provider. One that is under way at this moment may still be done. The caller has ended the runs,
  * so nothing is added for them meanwhile; their lanes end by themselves.
  */
@@ -182,14 +161,4 @@ export async function takeBackActions(tx: Tx, automationRunIds: readonly string[
        and source ->> 'run_id' = any(cast(:runs as text[])) and state = 'pending'`,
     { runs: automationRunIds },
   );
-}
-
-/** Says what became of an action to those who asked for it; `error` is null where it is done. */
-export function emitSettled(
-  tx: Tx,
-  { id, connection_id, action, source }: Pick<Delivery, 'id' | 'connection_id' | 'action' | 'source'>,
-  error: string | null,
-): void {
-  if (!source) return;
-  tx.emit('integration.action_settled', { delivery_id: id, connection_id, action, source, ok: error === null, error });
 }

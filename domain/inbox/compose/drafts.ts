@@ -1,7 +1,14 @@
 import { json } from '../../../db/connection.ts';
 import type { StoredAttachment } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
-import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  isTimestampText,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../../../lib/cursor.ts';
 import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';

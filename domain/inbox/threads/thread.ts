@@ -1,4 +1,11 @@
-import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  isTimestampText,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../../../lib/cursor.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';

@@ -305,7 +305,7 @@ test.serial(
       const { mailboxId, tenant } = mails;
       const body = { email_account_id: mailboxId, to: ['lea@else.test'], subject: 'x', body_plain: 'y' };
       const answer = await mails.post('/unibox/compose', body, tenant.apiKey);
-      await decideApproval(approverCtx(world.deps, tenant), answer.body.approval_id, { decision: 'approved' });
+      await decideApproval(approverCtx(world.deps, tenant), [], answer.body.approval_id, { decision: 'approved' });
       return answer.body.approval_id as string;
     };
     const quoted = async (approvedMsAgo: number) => {
@@ -314,7 +314,7 @@ test.serial(
       await db('mailbox_quotes').insert(quote);
       const subject = { type: 'mailbox_order', id: quote.order_id } as const;
       const { id } = await createApproval(world.system(tenant.organizationId), tenant, { subject });
-      await decideApproval(approverCtx(world.deps, tenant), id, { decision: 'approved' });
+      await decideApproval(approverCtx(world.deps, tenant), [], id, { decision: 'approved' });
       await db('approvals')
         .where({ id })
         .update({ decided_at: new Date(clock.now().getTime() - approvedMsAgo) });

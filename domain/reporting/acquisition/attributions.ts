@@ -1,5 +1,12 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  isTimestampText,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../../../lib/cursor.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { lastSend } from '../aggregates/acquisitions.ts';

@@ -1,4 +1,11 @@
-import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  isTimestampText,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../../../lib/cursor.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { ALL_CAMPAIGNS, MILESTONES } from '../aggregates/prospects.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';

@@ -11,7 +11,15 @@ import { messagePage, page } from '../../../pages/layout.ts';
 import { APPS_PATH, SIGN_IN_PATH } from '../../../pages/return-to.ts';
 import { AUTOFOCUS, enter, hiddenFields, problem } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
-import { addressIn, nameField, orAgain, passwordField, refusedForm, splitName, tokenParams } from '../../../pages/fields.ts';
+import {
+  addressIn,
+  nameField,
+  orAgain,
+  passwordField,
+  refusedForm,
+  splitName,
+  tokenParams,
+} from '../../../pages/fields.ts';
 
 const SETUP_PATH = '/setup';
 const DOCS_PATH = '/docs';

@@ -1,0 +1,33 @@
+import type { Columns } from '../../db/rows.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+
+/** An action at a provider that waits for its turn, and who asked for it. */
+type WaitingAction = Columns<'integration_deliveries', 'id' | 'connection_id' | 'action' | 'source'>;
+
+/**
+ * Ends what waits for providers of a connection or of contacts that are about to be deleted, and tells those who asked for it that it is not done. The caller
+ * holds the rows, so that nothing is added meanwhile.
+ * @param why for people
+ */
+export async function abandonDeliveries(
+  tx: Tx,
+  of: { connectionId: string } | { contactIds: readonly string[] },
+  why: string,
+): Promise<void> {
+  const [theirs, bindings] =
+    'connectionId' in of
+      ? ['connection_id = :connection', { connection: of.connectionId }]
+      : ['contact_id = any(cast(:contacts as uuid[]))', { contacts: of.contactIds }];
+  const rows = await tx.org.sql<WaitingAction>(
+    `delete from integration_deliveries where organization_id = :org and ${theirs} and state = 'pending' and source is not null
+     returning id, connection_id, action, source`,
+    bindings,
+  );
+  for (const row of rows) emitSettled(tx, row, why);
+}
+
+/** Says what became of an action to those who asked for it; `error` is null where it is done. */
+export function emitSettled(tx: Tx, { id, connection_id, action, source }: WaitingAction, error: string | null): void {
+  if (!source) return;
+  tx.emit('integration.action_settled', { delivery_id: id, connection_id, action, source, ok: error === null, error });
+}
