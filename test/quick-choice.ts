@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 const ALWAYS = ['test/house.test.ts'];
 /** Tests that stand for a folder whose own tests are elsewhere. */
 const STANDS_FOR: Record<string, string[]> = {
-  'domain/engine/': ['test/engine/'],
+  'domain/sending/': ['test/engine/'],
   'domain/connect/delivery/': ['test/engine/webhooks.test.ts'],
   'workflows/': ['test/suites/workflows.test.ts', 'test/engine/'],
   'activities/': ['test/engine/'],
@@ -30,11 +30,10 @@ export function chooseTests(changed: readonly string[], imports: ReadonlyMap<str
   };
   for (const file of changed) {
     if (imports.has(file)) mark(file, 0);
-    const [top, area] = file.split('/');
+    const area = areaOf(file);
     for (const each of tests) {
       if (dirname(each) === dirname(file)) mark(each, 1);
-      if (area && (top === 'api' || top === 'domain') && /^(api|domain)\//.test(each) && each.split('/')[1] === area)
-        mark(each, 1);
+      if (area && areaOf(each) === area) mark(each, 1);
       for (const [folder, stands] of Object.entries(STANDS_FOR)) {
         if (file.startsWith(folder) && stands.some((prefix) => each.startsWith(prefix))) mark(each, 2);
       }
@@ -47,6 +46,11 @@ export function chooseTests(changed: readonly string[], imports: ReadonlyMap<str
     for (const file of layer) mark(file, steps);
   }
   return [...distance].sort(([a, x], [b, y]) => x - y || a.localeCompare(b)).map(([file]) => file);
+}
+
+/** The area of a file of api/ or domain/, with its room: `audience/contacts`; null for other files. */
+function areaOf(file: string): string | null {
+  return /^(?:api|domain)\/(.+)\/[^/]+$/.exec(file)?.[1] ?? null;
 }
 
 function reverse(imports: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {

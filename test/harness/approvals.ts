@@ -3,6 +3,7 @@ import type { ApprovalContent } from '../../db/json-columns.ts';
 import type { AgentPolicyRow, Capability } from '../../db/models/agent-policy.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import { authorizeAction, type Requester } from '../../domain/approvals/authorize.ts';
+import { decideApproval } from '../../domain/approvals/decide.ts';
 import { holdForApproval, type Held } from '../../domain/approvals/hold.ts';
 import { hashRecipients } from '../../domain/approvals/payload.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
@@ -103,6 +104,17 @@ export async function createApproval(
       ...changes,
     }),
   );
+}
+
+/** An approval as {@link createApproval} makes it, with a person's decision. */
+export async function createDecided(
+  deps: TestDeps,
+  ctx: Ctx,
+  tenant: Tenant,
+  decision: 'approved' | 'denied',
+): Promise<ApprovalRow> {
+  const { id } = await createApproval(ctx, tenant);
+  return decideApproval(approverCtx(deps, tenant), [], id, { decision });
 }
 
 /** What a key's email would be answered with. */

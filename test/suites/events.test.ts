@@ -21,11 +21,11 @@ import { publishEvent } from '../../domain/audience/product-events/publish.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { createRun } from '../../domain/campaigns/runs/create.ts';
 import { sentFacts, settleDelivered, settleSent } from '../../domain/sending/settle.ts';
-import { decideApproval, executeApproval } from '../../domain/approvals/decide.ts';
+import { executeApproval } from '../../domain/approvals/decide.ts';
 import { withdrawApproval } from '../../domain/approvals/expire.ts';
 import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
-import { approverCtx, createApproval, policyBody } from '../harness/approvals.ts';
+import { createApproval, createDecided, policyBody } from '../harness/approvals.ts';
 import { createFakeSmtp } from '../harness/fake-smtp.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
 import { openDesk, type Desk } from '../harness/campaign-desk.ts';
@@ -407,17 +407,13 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'agent_policy.deleted': async (s) =>
     s.ok('DELETE', `/agent-policies/${(await ownPolicy(s)).id}`, undefined, s.desk.tenant.sessionToken),
   'approval.requested': async (s) => void (await createApproval(s.ctx, s.desk.tenant)),
-  'approval.decided': async (s) => {
-    const { id } = await createApproval(s.ctx, s.desk.tenant);
-    await decideApproval(approverCtx(world.deps, s.desk.tenant), [], id, { decision: 'denied' });
-  },
+  'approval.decided': async (s) => void (await createDecided(world.deps, s.ctx, s.desk.tenant, 'denied')),
   'approval.expired': async (s) => {
     const { subject_type, subject_id } = await createApproval(s.ctx, s.desk.tenant);
     await transact(s.ctx, (tx) => withdrawApproval(tx, { type: subject_type, id: subject_id }, 'Cancelled'));
   },
   'approval.executed': async (s) => {
-    const { id, payload } = await createApproval(s.ctx, s.desk.tenant);
-    await decideApproval(approverCtx(world.deps, s.desk.tenant), [], id, { decision: 'approved' });
+    const { id, payload } = await createDecided(world.deps, s.ctx, s.desk.tenant, 'approved');
     await transact(s.ctx, (tx) => executeApproval(tx, id, payload));
   },
   'settings.updated': async (s) => {
