@@ -9,11 +9,10 @@ import { endOrphanedApprovals } from '../domain/operations/system/orphaned-appro
 import { reconcile } from '../domain/operations/system/reconcile.ts';
 import { sweepExpired } from '../domain/operations/system/sweep.ts';
 import { addUpCounts } from '../domain/inbox/threads/counts.ts';
-import { indexMessages } from '../domain/inbox/threads/index-messages.ts';
 import { expireFiles } from '../domain/inbox/threads/retention.ts';
 import { verifyDueAddresses } from '../domain/audience/verification/verify-due.ts';
 import { planWeeklyReports } from '../domain/reporting/weekly-reports/plan.ts';
-import { CHORES, type Chore, type MaintenanceActivities } from '../workflows/maintenance/contract.ts';
+import type { Chore, MaintenanceActivities } from '../workflows/maintenance/contract.ts';
 import { withPulse } from './pulse.ts';
 
 /** How long (ms) one search for missing runs may take; the next sweep continues where it ended. */
@@ -44,7 +43,6 @@ const WORK: Record<Chore, Work> = {
   addUpCounts: { verb: addUpCounts },
   expireFiles: { verb: expireFiles, says: 'files were deleted at the end of their retention' },
   settlePeople: { verb: settlePeople, says: 'product events and contacts have got their people' },
-  indexMessages: { verb: indexMessages, says: 'messages of an earlier release can be searched now' },
   sweepExpired: { verb: sweepExpired },
   verifyAddresses: { verb: verifyDueAddresses, says: 'addresses were verified' },
   reconcileRuns: { verb: startMissingRuns },
@@ -52,23 +50,14 @@ const WORK: Record<Chore, Work> = {
 
 /** Activities of the maintenance schedule. */
 export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
-  const doChore = (chore: Chore): Promise<number> =>
-    withPulse(async () => {
-      const { verb, says, isWarning } = WORK[chore];
-      const done = await verb(deps, Context.current().cancellationSignal);
-      if (says && done > 0) deps.log[isWarning ? 'warn' : 'info']({ chore, done }, says);
-      return done;
-    });
   return {
-    doChore: async ({ chore }) => ({ done: await doChore(chore) }),
-    reconcileRuns: async () => ({ missing: await doChore('reconcileRuns') }),
-
-    async sweepExpired() {
-      let removed = 0;
-      for (const chore of Object.keys(CHORES) as Chore[])
-        if (chore !== 'reconcileRuns') removed += await doChore(chore);
-      return { removed };
-    },
+    doChore: ({ chore }) =>
+      withPulse(async () => {
+        const { verb, says, isWarning } = WORK[chore];
+        const done = await verb(deps, Context.current().cancellationSignal);
+        if (says && done > 0) deps.log[isWarning ? 'warn' : 'info']({ chore, done }, says);
+        return { done };
+      }),
   };
 }
 

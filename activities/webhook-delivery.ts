@@ -15,7 +15,5 @@ export function createWebhookDeliveryActivities(engine: DeliveryEngine): Webhook
       if (report.state === 'settled') return { why: report.why };
       throw notYet('delivery_waits', report.why, report.at - engine.deps.clock.now().getTime());
     },
-
-    attemptDelivery: (args) => withPulse(() => attemptDelivery(engine, args)),
   };
 }

@@ -4,10 +4,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_BYTES = 4;
 const KEY_BYTES = 32;
-/** Seals without a key id: made before keys could be replaced. */
-const SEAL_V1 = 1;
-/** Seals that name their key. */
-const SEAL_V2 = 2;
+/** First byte of a seal: its format. */
+const SEAL_FORMAT = 2;
 
 /** Encrypts what is stored (mailbox credentials, signing secrets, replayable answers). */
 export interface Keyring {
@@ -24,14 +22,13 @@ export interface Keyring {
 
 /**
  * Keys of tracking tokens, derived from the keys of the ring, so that a token says nothing of what seals secrets. Links in
- * mail that has left must work on: tokens of every key of the ring count, and those that earlier releases made with the
- * sealing key itself.
+ * mail that has left must work on: tokens of every key of the ring count.
  */
 export interface TrackingKeys {
   /** Makes new tokens. */
   readonly current: Buffer;
   /** All that a token may have been made with. */
-  readonly accepted: readonly (Buffer | string)[];
+  readonly accepted: readonly Buffer[];
 }
 
 interface Key {
@@ -47,11 +44,11 @@ export function createKeyring(current: string, previous: readonly string[] = [])
   const ring = [current, ...previous].map(readKey);
   const tracking = ring.map(({ bytes }) => derive(bytes, 'heron/tracking', KEY_BYTES));
   const [newest] = ring as [Key, ...Key[]];
-  const currentPrefix = Buffer.concat([Buffer.from([SEAL_V2]), newest.id]);
+  const currentPrefix = Buffer.concat([Buffer.from([SEAL_FORMAT]), newest.id]);
   return {
     currentPrefix,
     keyIds: ring.map(({ id }) => id.toString('hex')),
-    tracking: { current: tracking[0]!, accepted: [...tracking, current, ...previous] },
+    tracking: { current: tracking[0]!, accepted: tracking },
     seal(plain, place) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', newest.bytes, iv);
@@ -60,34 +57,22 @@ export function createKeyring(current: string, previous: readonly string[] = [])
       return Buffer.concat([currentPrefix, iv, cipher.getAuthTag(), body]);
     },
     open(sealed, place) {
-      if (sealed[0] === SEAL_V1) return openWithAny(ring, sealed.subarray(1), place);
-      const key = sealed[0] === SEAL_V2 && ring.find(({ id }) => id.equals(sealed.subarray(1, 1 + ID_BYTES)));
+      const key = sealed[0] === SEAL_FORMAT && ring.find(({ id }) => id.equals(sealed.subarray(1, 1 + ID_BYTES)));
       if (!key) throw new Error('sealed value is unreadable: its key is not in the ring');
       return decrypt(key, sealed.subarray(1 + ID_BYTES), place);
     },
   };
 }
 
-/** The id of the key that a sealed value names, as hex; undefined where it names none (made before keys could be replaced). */
+/** The id of the key that a sealed value names, as hex; undefined where it is no seal. */
 export function keyIdOf(prefix: Buffer): string | undefined {
-  return prefix[0] === SEAL_V2 ? prefix.subarray(1, 1 + ID_BYTES).toString('hex') : undefined;
+  return prefix[0] === SEAL_FORMAT ? prefix.subarray(1, 1 + ID_BYTES).toString('hex') : undefined;
 }
 
 function readKey(hex: string): Key {
   const bytes = Buffer.from(hex, 'hex');
   if (bytes.length !== KEY_BYTES) throw new Error('an encryption key must be 64 hex characters');
   return { bytes, id: derive(bytes, 'heron/key-id', ID_BYTES) };
-}
-
-function openWithAny(ring: readonly Key[], sealed: Buffer, place: string): Buffer {
-  for (const [index, key] of ring.entries()) {
-    try {
-      return decrypt(key, sealed, place);
-    } catch (error) {
-      if (index === ring.length - 1) throw error;
-    }
-  }
-  throw new Error('sealed value is unreadable');
 }
 
 function decrypt({ bytes }: Key, sealed: Buffer, place: string): Buffer {

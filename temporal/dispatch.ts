@@ -9,7 +9,7 @@ import type { Resource } from '../workflows/queues.ts';
 /** Channel on which the relay is woken after a commit that left intents. */
 export const OUTBOX_CHANNEL = 'heron_outbox';
 
-/** How a run is started, in a form that survives the outbox. Rows written by earlier releases lack the optional fields. */
+/** How a run is started, in a form that survives the outbox. */
 export interface StartSpec {
   workflowType: string;
   args: unknown;
@@ -26,10 +26,10 @@ export interface StartSpec {
 /** Names that an operator reads beside the ids. Never an address. */
 export type Memo = Readonly<Record<string, string>>;
 
-/** A signal with its payload; a row of an earlier release has none. */
+/** A signal with its payload. */
 interface SignalSpec {
   signal: string;
-  payload?: Signals[string];
+  payload: Signals[string];
 }
 
 /** The span that wrote an intent, where traces are recorded. */

@@ -128,27 +128,6 @@ test.serial('a run that may not be opened again stays closed, whatever comes lat
   t.deepEqual([after.runId, after.status.name], [runId, 'TERMINATED']);
 });
 
-test.serial('rows written by the release before are carried', async (t) => {
-  const name = `${fresh().name}`;
-  const payload = {
-    workflowType: 'enrollment',
-    args: { organizationId: 'o', campaignId: 'c', contactId: 'p', enrollmentId: 'e' },
-    kind: 'enrollment',
-    summary: 'Contact p in campaign c',
-    searchAttributes: { OrganizationId: 'o', CampaignId: 'c' },
-  };
-  const workflow_id = `relay-test/${name}`;
-  await database.db('outbox').insert([
-    { kind: 'start', workflow_id, payload },
-    { kind: 'signal', workflow_id, payload: { ...payload, signal: 'nudge' } },
-    { kind: 'cancel', workflow_id, payload: { reason: 'the campaign was deleted' } },
-  ]);
-  const relay = await relayWith(temporal);
-  await emptied();
-  await relay.stop();
-  t.deepEqual(await readHistory(name), [STARTED, SIGNALED, CANCEL_REQUESTED]);
-});
-
 test.serial('what is written later wakes the relay, and the same word twice in a row is said once', async (t) => {
   const relay = await relayWith(temporal);
   const a = fresh();

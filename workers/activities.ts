@@ -67,21 +67,17 @@ export async function createActivities(deps: Deps, metrics: Metrics): Promise<Se
   const webhooks = { ...createWebhookBatchActivities(engine), ...createWebhookDeliveryActivities(engine) };
 
   const activities = {
-    // Runs of earlier releases have tasks of every kind on this queue, so all activities that they knew are served here too.
+    // Short decisions, and first attempts of webhooks, which rest on no receiver that is known to be slow.
     workflows: {
-      ...campaign,
-      ...enrollment,
-      ...directSend,
-      ...deliver,
-      ...testRun,
-      ...automation,
-      ...contactImport,
-      ...mailboxCheck,
-      ...mailboxOrder,
-      ...maintenance,
-      ...run,
-      ...webhookVerify,
-      ...webhooks,
+      beginLauncher: campaign.beginLauncher,
+      advanceEnrollment: enrollment.advanceEnrollment,
+      advanceDirectSend: directSend.advanceDirectSend,
+      advanceTestRun: testRun.advanceTestRun,
+      advanceAutomation: automation.advanceAutomation,
+      advanceMailboxOrder: mailboxOrder.advanceMailboxOrder,
+      beginRun: run.beginRun,
+      settleApproval: run.settleApproval,
+      deliverBatch: webhooks.deliverBatch,
     },
     mail: {
       ...deliver,
@@ -92,8 +88,11 @@ export async function createActivities(deps: Deps, metrics: Metrics): Promise<Se
     apps: {
       callApp: enrollment.callApp,
       callAppForTest: testRun.callAppForTest,
-      ...automation,
-      ...mailboxOrder,
+      callAutomationApp: automation.callAutomationApp,
+      openCheckout: mailboxOrder.openCheckout,
+      closeCheckout: mailboxOrder.closeCheckout,
+      performOrderStep: mailboxOrder.performOrderStep,
+      undoOrderStep: mailboxOrder.undoOrderStep,
       ...webhookVerify,
     },
     webhooks,

@@ -1,4 +1,4 @@
-import { CancellationScope, condition, isCancellation, patched, sleep } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 
 /**
  * Waits until `until` (epoch ms, null for ever) or until `interrupted` holds, whichever is first. The timer carries a
@@ -27,6 +27,6 @@ const BEHIND_MS = 1_000;
  * is behind: the run asks again after a second, and not at once, which would go on as fast as workers can answer until their clocks are as far.
  */
 export function waitAsTold(until: number | null, interrupted: () => boolean, summary: string): Promise<void> {
-  const isBehind = until !== null && until <= Date.now() && !interrupted() && patched('clock-behind');
+  const isBehind = until !== null && until <= Date.now() && !interrupted();
   return waitUntil(isBehind ? Date.now() + BEHIND_MS : until, interrupted, summary);
 }

@@ -1,6 +1,6 @@
 /**
- * Records runs of every workflow family into workflows/<family>/histories, for the replay suite. Run it after adding a
- * path (never to make a failing replay pass: that needs `patched`): npm run record-histories -- <name> [recorder…]
+ * Records runs of every workflow family into workflows/<family>/histories, for the replay suite: npm run record-histories -- [recorder…].
+ * Once a release has open runs, a recording is never made again: a change of the code needs `patched`.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,9 +29,8 @@ import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { createWorld } from '../harness/world.ts';
 import { saveHistory } from './save-history.ts';
 
-const label = process.argv[2] ?? 'v1';
 const folder = await mkdtemp(join(tmpdir(), 'heron-record-'));
-const only = process.argv.slice(3);
+const only = process.argv.slice(2);
 const world = await createWorld({ env: { WEBHOOK_RETRY_BASE_MS: '1000' } });
 const mail = await startMailWorld();
 const engine = await startEngine(world);
@@ -41,7 +40,7 @@ const app = createServer((_request, response) => {
 }).listen(0, '127.0.0.1');
 
 const save = (family: string, name: string, workflowId: string) =>
-  saveHistory(engine.temporal, family, `${label}-${name}`, workflowId);
+  saveHistory(engine.temporal, family, name, workflowId);
 
 async function recordEngine(): Promise<void> {
   const { organizationId } = await world.tenant();

@@ -2,7 +2,7 @@
  * Records paths that a run takes only when something happens at one moment: a signal while its question is answered, a
  * redelivery while an attempt succeeds, work that keeps failing. The workflows and the Temporal server are real; the
  * activities answer by script, so that the moment is always met. Writes workflows/<family>/histories, like
- * record-histories: npm run record-scripted -- <name> [family/recording…]. Runs that continue as new are recorded when only such are named.
+ * record-histories: npm run record-scripted -- [family/recording…]. Runs that continue as new are recorded when only such are named.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,8 +22,7 @@ import { saveHistory } from './save-history.ts';
 import type { Answer, Scripted } from './script.ts';
 import { AWAY, SCRIPTED } from './scripted.ts';
 
-const label = process.argv[2] ?? 'v1';
-const only = process.argv.slice(3);
+const only = process.argv.slice(2);
 const chosen = SCRIPTED.filter(({ family, name }) => only.length === 0 || only.includes(`${family}/${name}`));
 /** Events after which the server suggests to continue as new, for recordings of that; they are recorded by themselves. */
 const FEW_EVENTS = 20;
@@ -73,7 +72,7 @@ async function record({ family, name, workflowId, spec, answers, later, ends = '
   await eventually(async () => (await last.describe()).status.name === ends, 60_000);
   const left = scripts.get(workflowId)!;
   if (left.length > 0) throw new Error(`${family}/${name} ended before ${left.length} answers of its script`);
-  await saveHistory(client, family, `${label}-${name}`, workflowId, handle.firstExecutionRunId);
+  await saveHistory(client, family, name, workflowId, handle.firstExecutionRunId);
 }
 
 async function count(handle: WorkflowHandle, type: string): Promise<number> {

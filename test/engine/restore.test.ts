@@ -202,7 +202,9 @@ test.serial(
     );
     await endWaits(campaignId, 0);
     for (const contactId of late)
-      await second.temporal.workflow.getHandle(`enrollment/${campaignId}/${contactId}`).signal('nudge');
+      await second.temporal.workflow
+        .getHandle(`enrollment/${campaignId}/${contactId}`)
+        .signal('control', { cause: 'campaign', epoch: null });
     await eventually(() => db('campaigns').where({ id: campaignId, status: 'completed' }).first(), 60_000);
 
     const received = new Map<string, number>();

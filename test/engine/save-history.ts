@@ -8,9 +8,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
  * Writes the history of a run to workflows/<family>/histories/<name>.json, without the folders and the machine it was
- * recorded on.
+ * recorded on. A recording of that name is replaced: no release has open runs yet.
  * @param runId of a run that another continues; the last one when left out
- * @throws when there is a recording of that name: it is what an earlier release did, which nothing can do again
  */
 export async function saveHistory(
   client: Client,
@@ -25,6 +24,6 @@ export async function saveHistory(
   const text = JSON.stringify(JSON.parse(historyToJSON(history)), null, 1)
     .replaceAll(ROOT, '')
     .replaceAll(`@${hostname()}`, '@recorder');
-  writeFileSync(new URL(`${name}.json`, folder), `${text}\n`, { flag: 'wx' });
+  writeFileSync(new URL(`${name}.json`, folder), `${text}\n`);
   console.log(`${family}/histories/${name}.json: ${history.events!.length} events`);
 }

@@ -1,7 +1,7 @@
 import { startSpec, type StartSpec } from '../../temporal/dispatch.ts';
 import type { WorkflowContract } from '../../workflows/contract.ts';
 
-/** A signal and its payload; those of earlier releases said nothing. */
+/** A signal and its payload. */
 export interface Sent {
   signal: string;
   says: unknown[];

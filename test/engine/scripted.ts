@@ -8,7 +8,7 @@ import { directSendWorkflow, type DirectDecision } from '../../workflows/direct-
 import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/contract.ts';
 import { integrationDeliveryWorkflow, type DeliveryReport } from '../../workflows/integration-delivery/contract.ts';
 import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
-import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
+import { webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { testRunWorkflow, type TestDecision } from '../../workflows/test-run/contract.ts';
 import { webhookVerifyWorkflow, type ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
@@ -190,8 +190,7 @@ const turn = (more: boolean, meanwhile?: Sent): Answer => ({
   ...(meanwhile ? { meanwhile } : {}),
 });
 const batches: Scripted[] = [
-  scripted(webhookBatchWorkflow, { batchId: newId() }, 'webhook-batch', 'more-while-working', [
-    turn(false, { signal: MORE, says: [] }),
+  scripted(webhookBatchWorkflow, { batchId: newId() }, 'webhook-batch', 'more-at-the-end-of-a-turn', [
     turn(true),
     turn(false),
   ]),

@@ -40,15 +40,12 @@ import { activity, today, type FamilyPayloads } from './payload-schemas.ts';
  *
  * The schemas are held from both sides. Every recorded payload must fit its schema, strictly; and what a schema gives
  * must be assignable to today's type in the contract. A field that is renamed or becomes required breaks the type check
- * here, and a schema that is changed to please it no longer fits the recordings. What only earlier releases wrote, and
- * today's code does not read, is listed as `earlier`, without a type.
+ * here, and a schema that is changed to please it no longer fits the recordings.
  */
 
 const id = z.uuid();
 const time = z.number().min(1_000_000_000_000);
 const why = z.string().min(1);
-/** What a signal of an earlier release says: nothing. */
-const earlierNudge = z.tuple([]);
 /** An activity that returns nothing leaves null, or no payload at all. */
 const nothing = z.union([z.null(), z.undefined(), z.literal('')]).transform(() => undefined);
 
@@ -97,18 +94,6 @@ const decision = today<Enrolled.Decision>()(
     z.strictObject({ kind: z.literal('done'), outcome: why }),
   ]),
 );
-/** Decisions of the first release: the run waited and sent by itself. */
-const earlierDecision = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('send'), sendId: id, at: time.nullable(), where: why }),
-  z.strictObject({ kind: z.literal('call'), stepRunId: id, where: why }),
-  z.strictObject({
-    kind: z.literal('sleep'),
-    until: time.nullable(),
-    state: z.enum(['waiting', 'held', 'blocked']),
-    where: why,
-  }),
-  z.strictObject({ kind: z.literal('done'), outcome: why }),
-]);
 
 const runArgs = today<RunArgs>()(z.strictObject({ organizationId: id, runId: id }));
 const runReport = today<RunReport>()(
@@ -223,7 +208,6 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   campaign: {
     args: z.tuple([campaignArgs]),
     signals: {
-      nudge: earlierNudge,
       control: z.tuple([z.strictObject({ cause: why, epoch: z.int().nullable() })]),
       retry: z.tuple([z.strictObject({ cause: z.enum(['operator', 'sweep']) })]),
     },
@@ -255,14 +239,6 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         'keepWarm',
         z.tuple([warmupArgs]),
         z.strictObject({ kind: z.enum(['rest', 'done']), why }),
-      ),
-      warmupTurn: activity<WarmupActivities>()(
-        'warmupTurn',
-        z.tuple([warmupArgs]),
-        z.discriminatedUnion('kind', [
-          z.strictObject({ kind: z.literal('wait'), wakeAt: time.nullable(), why }),
-          z.strictObject({ kind: z.literal('done'), why }),
-        ]),
       ),
     },
   },
@@ -310,7 +286,6 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       z.tuple([z.strictObject({ organizationId: id, campaignId: id, contactId: id, enrollmentId: id })]),
     ]),
     signals: {
-      nudge: earlierNudge,
       event: z.tuple([today<Enrolled.EnrollmentSignals['event']>()(z.strictObject({ eventId: id }))]),
       reply: z.tuple([
         today<Enrolled.EnrollmentSignals['reply']>()(
@@ -339,7 +314,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       // A local activity: the history has its result, never its input.
       advanceEnrollment: {
         input: z.tuple([enrollmentArgs]),
-        result: z.union([decision, earlierDecision]),
+        result: decision,
       },
       deliverSend: enrollmentActivity(
         'deliverSend',
@@ -369,16 +344,6 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         'doChore',
         z.tuple([z.strictObject({ chore: z.enum(Object.keys(CHORES) as [Chore, ...Chore[]]) })]),
         z.strictObject({ done: z.int() }),
-      ),
-      sweepExpired: activity<MaintenanceActivities>()(
-        'sweepExpired',
-        z.tuple([]),
-        z.strictObject({ removed: z.int() }),
-      ),
-      reconcileRuns: activity<MaintenanceActivities>()(
-        'reconcileRuns',
-        z.tuple([]),
-        z.strictObject({ missing: z.int() }),
       ),
     },
   },
@@ -531,25 +496,17 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     },
   },
   'webhook-batch': {
-    // Earlier: the batch of an endpoint, which has a family of its own now.
-    args: z.union([z.tuple([today<WebhookBatchArgs>()(z.strictObject({ batchId: id }))]), z.tuple([batch])]),
-    signals: { more: earlierNudge },
+    args: z.tuple([today<WebhookBatchArgs>()(z.strictObject({ batchId: id }))]),
+    signals: {},
     activities: { deliverBatch },
   },
   'webhook-delivery': {
-    // Earlier: when the first attempt is due.
-    args: z.union([
-      z.tuple([today<Delivery.WebhookDeliveryArgs>()(z.strictObject({ organizationId: id, deliveryId: id }))]),
-      z.tuple([z.strictObject({ organizationId: id, deliveryId: id, at: time })]),
-    ]),
+    args: z.tuple([today<Delivery.WebhookDeliveryArgs>()(z.strictObject({ organizationId: id, deliveryId: id }))]),
     signals: {
-      hurry: z.union([
-        earlierNudge,
-        z.tuple([
-          today<Delivery.WebhookDeliverySignals['hurry']>()(
-            z.strictObject({ cause: z.enum(['redelivery', 'operator', 'sweep']) }),
-          ),
-        ]),
+      hurry: z.tuple([
+        today<Delivery.WebhookDeliverySignals['hurry']>()(
+          z.strictObject({ cause: z.enum(['redelivery', 'operator', 'sweep']) }),
+        ),
       ]),
     },
     activities: {
@@ -557,14 +514,6 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         'deliverWebhook',
         z.tuple([z.strictObject({ organizationId: id, deliveryId: id })]),
         z.strictObject({ why }),
-      ),
-      attemptDelivery: activity<Delivery.WebhookDeliveryActivities>()(
-        'attemptDelivery',
-        z.tuple([z.strictObject({ organizationId: id, deliveryId: id })]),
-        z.discriminatedUnion('state', [
-          z.strictObject({ state: z.literal('waiting'), at: time, why }),
-          z.strictObject({ state: z.literal('settled'), why }),
-        ]),
       ),
     },
   },
@@ -580,7 +529,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   'webhook-verify': {
     args: z.tuple([verifyArgs]),
     signals: {
-      armed: z.union([earlierNudge, z.tuple([z.strictObject({ applicationId: id })])]),
+      armed: z.tuple([z.strictObject({ applicationId: id })]),
       retry: z.tuple([
         today<WebhookVerifySignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
       ]),

@@ -99,7 +99,7 @@ function histories(family: string): string[] {
 }
 
 test('a payload that is renamed or lacks a field is noticed', (t) => {
-  const file = new URL('enrollment/histories/v1-replied-while-waiting.json', WORKFLOWS);
+  const file = new URL('enrollment/histories/replied-while-waiting.json', WORKFLOWS);
   const recorded = readFileSync(file, 'utf8');
   const renamed = (from: string, to: string) =>
     recorded.replaceAll(/"data": "([A-Za-z0-9+/=]+)"/g, (_all, data: string) => {

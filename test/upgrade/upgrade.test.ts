@@ -78,7 +78,7 @@ for (const name of RECORDED)
         }))
           await engine.temporal.workflow
             .getHandle(`enrollment/${campaignId}/${contactId}`)
-            .signal('nudge')
+            .signal('control', { cause: 'campaign', epoch: null })
             .catch(() => {});
         return Boolean(await db('campaigns').where({ status: 'completed' }).first());
       },

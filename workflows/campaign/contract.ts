@@ -1,8 +1,5 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Sent by earlier releases, without a payload: read the state again. */
-export const NUDGE = 'nudge';
-
 /** Signals of a launcher. They are hints: the state is in PostgreSQL. */
 export type CampaignSignals = {
   /** Something that the launcher's decisions depend on has changed. `epoch` is the campaign's control epoch, if that changed. */

@@ -1,12 +1,11 @@
-import { defineSignal, patched, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import { defineSignal, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { takeTurns } from '../turns.ts';
-import { NUDGE, type CampaignActivities, type CampaignArgs, type CampaignSignals } from './contract.ts';
+import type { CampaignActivities, CampaignArgs, CampaignSignals } from './contract.ts';
 
 const control = defineSignal<[CampaignSignals['control']]>('control');
 const retry = defineSignal<[CampaignSignals['retry']]>('retry');
-const nudge = defineSignal(NUDGE);
 
 /** The launcher of one campaign. It ends when nothing is left to launch or signal; the next start or lead opens it again. */
 export async function campaign(args: CampaignArgs): Promise<string> {
@@ -23,8 +22,8 @@ export async function campaign(args: CampaignArgs): Promise<string> {
     retry: { maximumAttempts: 1 },
   });
   // The first turn is part of the task that opens this run, where it is short. What fails there, or has more to do, goes to the queue of launchers.
-  let looks = patched('first-look') ? 1 : 0;
+  let looks = 1;
   const takeTurn = (turn: CampaignArgs) =>
     looks-- > 0 ? beginLauncher(turn).catch(() => runLauncher(turn)) : runLauncher(turn);
-  return takeTurns(args, listenForHints(control, retry, nudge), takeTurn);
+  return takeTurns(args, listenForHints(control, retry), takeTurn);
 }

@@ -1,8 +1,5 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Sent by earlier releases, without a payload: read the state again. */
-export const NUDGE = 'nudge';
-
 /**
  * Signals of an enrollment, named by what caused them. They are hints, which show in the history why a run asked again:
  * the state is in PostgreSQL, so a lost or repeated signal only delays.

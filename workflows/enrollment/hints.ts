@@ -1,6 +1,6 @@
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import type { Hints as AnyHints } from '../hints.ts';
-import { NUDGE, type EnrollmentSignals } from './contract.ts';
+import type { EnrollmentSignals } from './contract.ts';
 
 /** As everywhere, and what the latest signal was. */
 export interface Hints extends AnyHints {
@@ -12,7 +12,6 @@ const event = defineSignal<[EnrollmentSignals['event']]>('event');
 const reply = defineSignal<[EnrollmentSignals['reply']]>('reply');
 const control = defineSignal<[EnrollmentSignals['control']]>('control');
 const retry = defineSignal<[EnrollmentSignals['retry']]>('retry');
-const nudge = defineSignal(NUDGE);
 
 /** Receives the signals of an enrollment. The Temporal UI shows each with its cause and the id of what caused it. */
 export function listenForHints(): Hints {
@@ -26,8 +25,6 @@ export function listenForHints(): Hints {
   setHandler(reply, ({ cause }) => hint(cause.replaceAll('_', ' ')));
   setHandler(control, ({ cause }) => hint(cause));
   setHandler(retry, ({ cause }) => hint(`retried by the ${cause}`));
-  // From earlier releases.
-  setHandler(nudge, () => hint('nudge'));
   return {
     any: () => came,
     take() {

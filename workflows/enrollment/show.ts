@@ -9,8 +9,8 @@ const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
  * Shows in the Temporal UI what the run waits for and until when. State (held or blocked) and the step (memo), by which
  * operators filter and read lists, cost an event each and are written only when they change.
  */
-export function showDecisions(hints: Hints, earlier: boolean): (decision: Decision) => void {
-  let state = (!earlier && workflowInfo().typedSearchAttributes.get(stateAttribute)) || 'active';
+export function showDecisions(hints: Hints): (decision: Decision) => void {
+  let state = workflowInfo().typedSearchAttributes.get(stateAttribute) ?? 'active';
   let step = workflowInfo().memo?.step;
 
   return (decision) => {
@@ -25,7 +25,7 @@ export function showDecisions(hints: Hints, earlier: boolean): (decision: Decisi
     const now = decision.kind === 'hold' ? decision.state : 'active';
     if (now !== state) upsertSearchAttributes([{ key: stateAttribute, value: now }]);
     state = now;
-    if (earlier || decision.step === null || decision.step === step) return;
+    if (decision.step === null || decision.step === step) return;
     step = decision.step;
     upsertMemo({ step });
   };

@@ -1,4 +1,4 @@
-import { CancellationScope, patched, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { ask } from '../ask.ts';
 import { blockedReason } from '../blocked.ts';
 import { continueWhenLong } from '../continue.ts';
@@ -16,7 +16,6 @@ import type {
   Wait,
   WaitForEvent,
 } from './contract.ts';
-import { asDecision, type ArgsOfEarlierReleases } from './earlier.ts';
 import { listenForHints, type Hints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
@@ -24,8 +23,6 @@ import { showDecisions } from './show.ts';
 interface Run {
   args: EnrollmentArgs;
   hints: Hints;
-  /** Begun by an earlier release: its recorded commands are kept. */
-  earlier: boolean;
   show(decision: Decision): void;
 }
 
@@ -36,10 +33,9 @@ type Shown = { where: string };
  * PostgreSQL decides which of them comes next; this run waits as long as needed, does it, and asks again. A signal
  * is a hint that something has changed and makes it ask early, so a lost or repeated one only delays.
  */
-export async function enrollment(args: EnrollmentArgs & ArgsOfEarlierReleases): Promise<string> {
+export async function enrollment(args: EnrollmentArgs): Promise<string> {
   const hints = listenForHints();
-  const earlier = args.enrollmentId !== undefined;
-  const run: Run = { args: own(args), hints, earlier, show: showDecisions(hints, earlier) };
+  const run: Run = { args, hints, show: showDecisions(hints) };
   for (;;) {
     run.hints.take();
     const decision = await decide(run);
@@ -65,7 +61,7 @@ export async function enrollment(args: EnrollmentArgs & ArgsOfEarlierReleases): 
         break;
       case 'done':
         // A lead that was removed may have been added again meanwhile; the signal of its launch shows it.
-        if (run.earlier || !run.hints.any()) return decision.outcome;
+        if (!run.hints.any()) return decision.outcome;
     }
     await continueWhenLong(run.args);
   }
@@ -73,9 +69,7 @@ export async function enrollment(args: EnrollmentArgs & ArgsOfEarlierReleases): 
 
 /** Asks PostgreSQL. A contact whose question keeps failing is blocked. */
 async function decide({ args }: Run): Promise<Decision> {
-  const answer = await ask(async (activities: EnrollmentActivities) =>
-    asDecision(await activities.advanceEnrollment(args)),
-  );
+  const answer = await ask((activities: EnrollmentActivities) => activities.advanceEnrollment(args));
   return answer.kind === 'blocked'
     ? { kind: 'hold', until: null, state: 'blocked', where: answer.where, step: null }
     : answer;
@@ -103,12 +97,7 @@ async function sendAtSlot(run: Run, { sendId, at, where }: Slot & Shown): Promis
  */
 async function send(run: Run, { sendId, where }: Send & Shown): Promise<void> {
   const { organizationId } = run.args;
-  await orHold(
-    run,
-    () => CancellationScope.nonCancellable(() => deliver({ organizationId, sendId }, where)),
-    // A run that was blocked by an earlier release stays until it is retried.
-    (held) => (patched('cancelled-while-blocked') ? held() : CancellationScope.nonCancellable(held)),
-  );
+  await orHold(run, () => CancellationScope.nonCancellable(() => deliver({ organizationId, sendId }, where)));
 }
 
 /** Calls the customer's app; its answer is stored with the step. */
@@ -128,24 +117,13 @@ async function hold({ hints }: Run, { until, where }: Hold & Shown): Promise<voi
   await waitAsTold(until, hints.any, where);
 }
 
-/**
- * When the work keeps failing, the contact is blocked in PostgreSQL: holds until it is retried.
- * @param wait in which scope it is held
- */
-async function orHold(
-  run: Run,
-  work: () => Promise<unknown>,
-  wait: (held: () => Promise<void>) => Promise<void> = (held) => held(),
-): Promise<void> {
+/** When the work keeps failing, the contact is blocked in PostgreSQL: holds until it is retried. */
+async function orHold(run: Run, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
     const blocked = { kind: 'hold', until: null, state: 'blocked', where: blockedReason(error), step: null } as const;
     run.show(blocked);
-    await wait(() => hold(run, blocked));
+    await hold(run, blocked);
   }
-}
-
-function own({ organizationId, campaignId, contactId }: EnrollmentArgs): EnrollmentArgs {
-  return { organizationId, campaignId, contactId };
 }

@@ -1,4 +1,4 @@
-import { defineSignal, patched, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { defineSignal, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { showState } from '../show.ts';
@@ -20,5 +20,5 @@ export async function goalReplay(args: GoalReplayArgs): Promise<string> {
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
   setCurrentDetails('beginning');
-  return takeTurns(args, listenForHints(retry), replayPage, patched('state') ? showState() : undefined);
+  return takeTurns(args, listenForHints(retry), replayPage, showState());
 }

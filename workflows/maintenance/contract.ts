@@ -23,7 +23,6 @@ export const CHORES = {
   addUpCounts: 'add up the counts of the inbox',
   expireFiles: 'delete files at the end of their retention',
   settlePeople: 'give product events their people',
-  indexMessages: 'index messages of earlier releases',
   sweepExpired: 'delete expired rows in pages',
   verifyAddresses: 'verify addresses that are due',
   reconcileRuns: 'start runs that must be open and are not',
@@ -36,8 +35,4 @@ export type Chore = keyof typeof CHORES;
 export interface MaintenanceActivities {
   /** Does one chore. Returns how many rows, runs or accounts it was about. */
   doChore(args: { chore: Chore }): Promise<{ done: number }>;
-  /** Starts runs that PostgreSQL says must be open and that are not. Called by runs of earlier releases. */
-  reconcileRuns(): Promise<{ missing: number }>;
-  /** All other chores, one after the other. Called by runs of earlier releases. */
-  sweepExpired(): Promise<{ removed: number }>;
 }

@@ -1,14 +1,12 @@
 import {
   ApplicationFailure,
   isCancellation,
-  patched,
   proxyActivities,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
 import { resourceQueue } from '../queues.ts';
 import { CHORES, type Chore, type MaintenanceActivities } from './contract.ts';
-import { inTwoActivities } from './earlier.ts';
 
 /** What came of the chores of a sweep: those that found something to do, with how much. */
 export type Swept = Partial<Record<Chore, number>>;
@@ -17,8 +15,7 @@ export type Swept = Partial<Record<Chore, number>>;
  * One sweep of the installation, chore by chore. A chore that fails keeps none of the others from being done; a sweep in which one failed
  * fails at its end, so that operators find it, and the next one begins anew.
  */
-export async function maintenance(): Promise<Swept | number> {
-  if (!patched('chores')) return inTwoActivities();
+export async function maintenance(): Promise<Swept> {
   const swept: Swept = {};
   const failed: Chore[] = [];
   for (const chore of Object.keys(CHORES) as Chore[]) {

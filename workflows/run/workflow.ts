@@ -2,7 +2,6 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   condition,
   defineSignal,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -50,8 +49,8 @@ export async function run(args: RunArgs): Promise<string> {
       } catch (error) {
         setCurrentDetails(blockedReason(error));
         await condition(() => hints > before);
-        // The next look is younger than these hints. Runs of the first release looked once more because of them.
-        if (step === settleApproval && patched('retried-look')) looked = hints;
+        // The next look is younger than these hints.
+        if (step === settleApproval) looked = hints;
       }
     }
   };
@@ -60,7 +59,7 @@ export async function run(args: RunArgs): Promise<string> {
     switch (report.state) {
       case 'queued':
         // A run that waits already, and whose workflow was lost, needs no slot of a worker to wait on.
-        await take(patched('begin') ? beginRun : preflightRun);
+        await take(beginRun);
         break;
       case 'preflighting':
         await take(preflightRun);

@@ -35,6 +35,4 @@ export interface WarmupActivities {
    * delay, until there is nothing to wait for but a signal.
    */
   keepWarm(args: WarmupArgs): Promise<WarmupRest>;
-  /** One turn. Called by runs of earlier releases. */
-  warmupTurn(args: WarmupArgs): Promise<WarmupReport>;
 }

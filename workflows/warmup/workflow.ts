@@ -5,17 +5,14 @@ import {
   condition,
   continueAsNew,
   defineSignal,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import { blockedReason } from '../blocked.ts';
-import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { showState } from '../show.ts';
-import { takeTurns } from '../turns.ts';
 import type { WarmupActivities, WarmupArgs, WarmupSignals } from './contract.ts';
 
 const changed = defineSignal<[WarmupSignals['changed']]>('changed');
@@ -36,9 +33,7 @@ export async function warmup(args: WarmupArgs): Promise<string> {
     // For turns that failed; one that was taken carries the delay of the next.
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  if (!patched('turns by retries')) return takeTurns(args, listenForHints(changed, retry), activities.warmupTurn);
-
-  const show = patched('state') ? showState() : () => {};
+  const show = showState();
   let hinted = false;
   let turns: CancellationScope | undefined;
   const hint = (): void => {

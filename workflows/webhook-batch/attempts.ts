@@ -5,19 +5,20 @@ import type { BatchReport } from './contract.ts';
 /**
  * Takes turns at the deliveries of a batch until none is left and no signal says that there are more.
  * @param args those of the run
- * @param more the signal
  * @param takeTurn attempts what waits now
+ * @param more the signal, in families that take one
  * @returns the sum of all turns of this run
  */
 export async function attemptAll(
   args: object,
-  more: SignalDefinition<any>,
   takeTurn: () => Promise<BatchReport>,
+  more?: SignalDefinition<any>,
 ): Promise<BatchReport> {
   let again = true;
-  setHandler(more, () => {
-    again = true;
-  });
+  if (more)
+    setHandler(more, () => {
+      again = true;
+    });
   const total: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
   while (again) {
     again = false;

@@ -1,8 +1,5 @@
 import { defineInstallationWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Sent by earlier releases to the batch of an endpoint, without a payload: deliveries were added. */
-export const MORE = 'more';
-
 /** First attempts of about a hundred webhook deliveries, in parallel, for all organizations that had events at the time. */
 export const webhookBatchWorkflow = defineInstallationWorkflow()({
   type: 'webhookBatch',

@@ -27,6 +27,4 @@ export interface WebhookDeliveryActivities {
    * settled. `why` names kinds and numbers, no addresses.
    */
   deliverWebhook(args: WebhookDeliveryArgs): Promise<{ why: string }>;
-  /** One attempt, if one is due. Called by runs of earlier releases. */
-  attemptDelivery(args: WebhookDeliveryArgs): Promise<DeliveryReport>;
 }

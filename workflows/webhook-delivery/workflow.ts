@@ -12,7 +12,6 @@ import {
 import { blockedReason } from '../blocked.ts';
 import { resourceQueue } from '../queues.ts';
 import type { WebhookDeliveryActivities, WebhookDeliveryArgs, WebhookDeliverySignals } from './contract.ts';
-import { byTimers, type ArgsOfEarlierReleases } from './earlier.ts';
 
 const hurry = defineSignal<[WebhookDeliverySignals['hurry']]>('hurry');
 
@@ -21,10 +20,7 @@ const hurry = defineSignal<[WebhookDeliverySignals['hurry']]>('hurry');
  * until the delivery is settled. When it is asked for again (`hurry`), the waiting activity is cancelled and started anew, which attempts
  * at once; one in the middle of a request finishes that first.
  */
-export async function webhookDelivery(args: WebhookDeliveryArgs & ArgsOfEarlierReleases): Promise<string> {
-  const { organizationId, deliveryId, at } = args;
-  if (at !== undefined) return byTimers({ organizationId, deliveryId, at });
-
+export async function webhookDelivery(args: WebhookDeliveryArgs): Promise<string> {
   let hurried = false;
   let attempts: CancellationScope | undefined;
   setHandler(hurry, () => {
@@ -38,7 +34,7 @@ export async function webhookDelivery(args: WebhookDeliveryArgs & ArgsOfEarlierR
       'attempts by the retry schedule: the pending activity shows the last one and when the next is due',
     );
     try {
-      const { why } = await attempts.run(() => attemptUntilSettled({ organizationId, deliveryId }));
+      const { why } = await attempts.run(() => attemptUntilSettled(args));
       setCurrentDetails(why);
       if (!hurried) return why;
     } catch (error) {

@@ -15,5 +15,5 @@ export async function webhookEndpoint({ endpointId }: WebhookEndpointArgs): Prom
     heartbeatTimeout: '10s',
     retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
   });
-  return attemptAll({ endpointId }, more, () => deliverBatch({ batchId: endpointId, lane: true }));
+  return attemptAll({ endpointId }, () => deliverBatch({ batchId: endpointId, lane: true }), more);
 }

@@ -1,5 +1,4 @@
 import test from 'ava';
-import { indexMessages } from '../../../domain/inbox/threads/index-messages.ts';
 import { newId } from '../../../lib/ids.ts';
 import { maskOf } from '../../../lib/permissions.ts';
 import { createApiKey, createMailbox, type Tenant } from '../../../test/harness/factories.ts';
@@ -311,23 +310,6 @@ test('search finds conversations by words of any message, in sender, subject and
     [],
     'not of another workspace',
   );
-});
-
-test('messages of an earlier release are made searchable', async (t) => {
-  const { get, receive, email, tenant } = await openCampaignInbox(world);
-  await receive(replyTo(stranger(email), 'An aardvark'));
-  await receive(replyTo(stranger(email), 'A newer aardvark'));
-  const older = world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId });
-  await older.clone().update({ is_indexed: false });
-  await world.deps.db('message_words').where({ organization_id: tenant.organizationId }).delete();
-  await receive(replyTo(stranger(email), 'The newest aardvark'));
-  t.is((await get('?q=aardvark')).body.data.length, 1);
-  t.true((await indexMessages(world.deps)) >= 2);
-  t.deepEqual(
-    (await get('?q=aardvark')).body.data.map(({ snippet }: { snippet: string }) => snippet),
-    ['The newest aardvark', 'A newer aardvark', 'An aardvark'],
-  );
-  t.is(await indexMessages(world.deps), 0);
 });
 
 test('messages are marked, conversations filed and snoozed', async (t) => {

@@ -22,7 +22,7 @@ const contact = (organizationId: string, email: string) =>
   createContact(world.deps.db, world.deps.clock.now(), organizationId, { email });
 const stored = (id: string) => world.deps.db('product_events').where({ id }).first();
 
-test.serial('events of an earlier release get their people', async (t) => {
+test.serial('events without a person get it', async (t) => {
   const { db, clock } = world.deps;
   const { organizationId } = await world.tenant();
   const [ada, bob] = [

@@ -16,7 +16,7 @@ const MAX_CONTACTS = 50_000;
 type Due = Columns<'contacts', 'id' | 'organization_id'>;
 
 /**
- * Gives their people to events that have none, from releases before there were people, and contacts to people that an event and the
+ * Gives their people to events that have none, and contacts to people that an event and the
  * contact's creation made at the same moment. Each contact has a transaction of its own: one that fails keeps none of the others from it, and has
  * its next turn in the next sweep.
  * @returns how many events and contacts

@@ -29,11 +29,6 @@ const FOLDER = 'blobs';
 
 /** The files that the snapshot's rows name outside of PostgreSQL. */
 export async function blobsOutside(look: Look): Promise<OutsideBlob[]> {
-  // A database of an earlier release has no such files.
-  const there = await look(
-    `select 1 from information_schema.columns where table_schema = current_schema() and table_name = 'blobs' and column_name = 'store_key'`,
-  );
-  if (there.length === 0) return [];
   return look<{ id: string; store: 'disk' | 's3'; store_key: string }>(
     `select id, store, store_key from blobs where store <> 'postgres' order by id`,
   );

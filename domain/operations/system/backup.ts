@@ -136,12 +136,7 @@ export function missingKeys({ keys }: Manifest, keyring: Pick<Keyring, 'keyIds'>
 
 async function keysInUse(look: Look): Promise<string[]> {
   const found = new Set<string>();
-  // A database of an earlier release lacks some of them.
-  const there = await look<{ name: string }>(
-    `select table_name || '.' || column_name as name from information_schema.columns where table_schema = current_schema()`,
-  );
-  const names = new Set(there.map(({ name }) => name));
-  for (const { table, column } of SEALED_COLUMNS.filter((sealed) => names.has(`${sealed.table}.${sealed.column}`))) {
+  for (const { table, column } of SEALED_COLUMNS) {
     const rows = await look<{ prefix: Buffer }>(
       `select distinct substring(${column} from 1 for 5) as prefix from ${table} where ${column} is not null`,
     );

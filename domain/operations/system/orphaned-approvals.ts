@@ -8,7 +8,7 @@ const NOT_CARRIED_OUT = 'What was approved ended before it was carried out';
 
 /**
  * Whether an approval that was given has nothing left that could carry it out. A subject is settled and its approval ended in one transaction,
- * so committed rows that disagree were left by a release that forgot the approval; none of them comes back.
+ * so committed rows that disagree come from a repair by hand; none of them comes back.
  * - A run carries it out while it waits or launches, and an email while it waits: both by the approval that they name.
  * - An order does when its quote is sent again, which must be within its time.
  * - The start of a campaign is one transaction with the decision, so an approval of one is never found approved.

@@ -321,7 +321,7 @@ test.serial(
       return id;
     };
     const left = {
-      // As earlier releases left them: cancelled before their workflow had seen the decision.
+      // Cancelled before their workflow had seen the decision.
       cancelledRun: await held(),
       cancelledEmail: await written(),
       lateQuote: await quoted(QUOTE_MS),

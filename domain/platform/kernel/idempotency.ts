@@ -2,7 +2,7 @@ import { json, type Handle, type Trx } from '../../../db/connection.ts';
 import { isLockTimeout, translateDbError } from '../../../db/errors.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { OrgScope } from '../../../db/tenancy.ts';
-import { hmac, safeEqual, sha256 } from '../../../lib/crypto.ts';
+import { hmac, safeEqual } from '../../../lib/crypto.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { organizationOf, type Ctx } from './context.ts';
 import { inTransaction } from '../../../db/transaction.ts';
@@ -25,8 +25,6 @@ export interface IdempotentRequest {
   key: string;
   /** Keyed with AUTH_SECRET: a body may hold a password, which could be guessed from a plain hash. */
   requestHash: string;
-  /** As releases before this one made it, without a key; good for what they stored, which is a day at most. */
-  plainHash: string;
 }
 
 /** Describes a write for its key: the caller, the operation and a hash of the whole request. */
@@ -38,7 +36,6 @@ export function idempotentRequest(ctx: Ctx, operation: string, key: string, aske
     operation,
     key,
     requestHash: hmac(ctx.config.AUTH_SECRET, `heron/request/${text}`).toString('hex'),
-    plainHash: sha256(text),
   };
 }
 
@@ -82,7 +79,7 @@ async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest)
     keyOf(request),
   );
   if (!row || row.expires_at <= ctx.clock.now()) return undefined;
-  if (!safeEqual(row.request_hash, request.requestHash) && !safeEqual(row.request_hash, request.plainHash)) {
+  if (!safeEqual(row.request_hash, request.requestHash)) {
     throw new AppError('conflict', 'This Idempotency-Key was used with another request', {
       fix: 'Use a new key for a new request.',
     });
