@@ -20,7 +20,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['sweep: a chore that failed is forgotten', 'failed.push(chore);', ''],
   [
     'enrollment: decides without asking',
-    'await activities.advanceEnrollment(args)',
+    'activities.advanceEnrollment(args)',
     "({ kind: 'done', outcome: 'x' })",
   ],
   ['question: asked by a normal activity', 'await question(local)', 'await question(patient)'],
@@ -61,7 +61,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   [
     'automation: does not wait',
     'waitAsTold)(decision.until, hints.any, decision.where)',
-    'waitAsTold)(0, hints.any, decision.where)',
+    'waitUntil)(0, hints.any, decision.where)',
   ],
   [
     'blocked work: is not waited out',
@@ -87,7 +87,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['State: a warmup that rests is not shown', "show(rest.kind === 'blocked' ? 'blocked' : 'resting');", ''],
   ['a long run: does not continue as new', '.continueAsNew)(args)', '.condition)(()=>true)'],
   ['test run: decides without asking', 'activities.advanceTestRun(run.args)', "({ kind: 'done', outcome: 'x' })"],
-  ['test run: does not wait', 'waitAsTold)(decision.until, run.hints.any', 'waitAsTold)(0, run.hints.any'],
+  ['test run: does not wait', 'waitAsTold)(decision.until, run.hints.any', 'waitUntil)(0, run.hints.any'],
   ['test run: sends although something changed', 'if (run.hints.any()) return;', ''],
   ['test run: the app is not called', 'await call(run, decision);', ''],
   ['delivery: settles without another attempt when hurried', 'if (!hurried) return why;', 'return why;'],
@@ -145,7 +145,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['order: a step is not undone', 'await undoOrderStep(_object', 'await ((_args) => undefined)(_object'],
   ['order: undone by the wrong activity', 'await undoOrderStep(_object', 'await performOrderStep(_object'],
   ['order: a cancellation at the end is ignored', 'if (!hints.any()) return decision.state;', 'return decision.state;'],
-  ['order: the payment is not waited for', 'waitAsTold)(decision.until, hints.any', 'waitAsTold)(0, hints.any'],
+  ['order: the payment is not waited for', 'waitAsTold)(decision.until, hints.any', 'waitUntil)(0, hints.any'],
   ['order: State is not shown', 'state !== shown) (0,', "state === 'x') (0,"],
   [
     'refund: activity renamed',

@@ -1,0 +1,14 @@
+import { deprecatePatch, proxyActivities, sleep } from '@temporalio/workflow';
+import { REMINDER_DAY, TRIAL_DAYS, type TrialActivities } from './contract.ts';
+
+const { remind, endTrial } = proxyActivities<TrialActivities>({ startToCloseTimeout: '1m' });
+
+/** The release after that, once no trial of the first is open: the old way goes, the marker of the patch may still stand in histories. */
+export async function trial(trialId: string): Promise<string> {
+  deprecatePatch('reminder');
+  await sleep(`${REMINDER_DAY} days`);
+  await remind(trialId);
+  await sleep(`${TRIAL_DAYS - REMINDER_DAY} days`);
+  await endTrial(trialId);
+  return 'ended';
+}

@@ -1,0 +1,11 @@
+import { proxyActivities, sleep } from '@temporalio/workflow';
+import { TRIAL_DAYS, type TrialActivities } from './contract.ts';
+
+const { endTrial } = proxyActivities<TrialActivities>({ startToCloseTimeout: '1m' });
+
+/** The release that began: a trial waits for its end. */
+export async function trial(trialId: string): Promise<string> {
+  await sleep(`${TRIAL_DAYS} days`);
+  await endTrial(trialId);
+  return 'ended';
+}

@@ -1,0 +1,17 @@
+import { patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { REMINDER_DAY, TRIAL_DAYS, type TrialActivities } from './contract.ts';
+
+const { remind, endTrial } = proxyActivities<TrialActivities>({ startToCloseTimeout: '1m' });
+
+/** The next release: new trials are reminded, those that wait already go on as they began. */
+export async function trial(trialId: string): Promise<string> {
+  if (patched('reminder')) {
+    await sleep(`${REMINDER_DAY} days`);
+    await remind(trialId);
+    await sleep(`${TRIAL_DAYS - REMINDER_DAY} days`);
+  } else {
+    await sleep(`${TRIAL_DAYS} days`);
+  }
+  await endTrial(trialId);
+  return 'ended';
+}
