@@ -39,7 +39,7 @@ import { idOf, type Office, type Shape } from './reports-emails.ts';
 const FULL: Shape = { contacts: 1_000_000, sends: 10_000_000, engagements: 20_000_000, campaigns: 400 };
 const QUICK: Shape = { contacts: 5_000, sends: 50_000, engagements: 100_000, campaigns: 20 };
 const MAILBOXES = 50;
-const PLANS = fileURLToPath(new URL('../docs/reporting-plans.md', import.meta.url));
+const PLANS = fileURLToPath(new URL('reporting-plans.md', import.meta.url));
 const TARGET_MS = 150;
 const TARGET_WIDE_MS = 300;
 

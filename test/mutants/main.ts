@@ -56,7 +56,6 @@ const MUTANTS: [what: string, from: string, to: string][] = [
     'return decision.outcome;',
   ],
   ['automation: decides without asking', 'activities.advanceAutomation(args)', "({ kind: 'done', outcome: 'x' })"],
-  ['automation: the app is not called', 'await call(args, decision);', ''],
   ['automation: call renamed', 'await callAutomationApp({', 'await callApp({'],
   [
     'automation: does not wait',
