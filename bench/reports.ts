@@ -294,7 +294,7 @@ function planPage(shape: Shape, plans: string[]): string {
   return `# Plans of the reports
 
 Written by \`npm run bench -- reports\`: what PostgreSQL does for each report on ${shape.sends.toLocaleString('en')} sends to ${shape.contacts.toLocaleString('en')} contacts with
-${shape.engagements.toLocaleString('en')} opens and clicks. The times of the routes are in [bench/RESULTS.md](../bench/RESULTS.md).
+${shape.engagements.toLocaleString('en')} opens and clicks. The times of the routes are in [RESULTS.md](RESULTS.md).
 
 ${plans.join('\n')}`;
 }
