@@ -168,11 +168,11 @@ async function fillInbox(deps: TestDeps, messages: number, log: (line: string) =
       const to = Math.min(from + CHUNK, messages);
       await trx.raw(
         `insert into inbound_messages (id, organization_id, mailbox_id, folder, uid_validity, uid, message_id, thread_id, from_email, from_name, subject, body_plain, kind,
-           seen, filed, is_indexed, received_at, created_at)
+           seen, filed, received_at, created_at)
          select cast(lpad(to_hex(1700000000000 + i), 12, '0') || '7000a' || lpad(to_hex(i), 15, '0') as uuid), :org, (cast(:mailboxes as uuid[]))[1 + (i / 2) % ${MAILBOXES}], 'INBOX', 1, i,
            '<' || i || '@bench>', '<t' || i / 2 || '@bench>', 'p' || i || '@else.test', 'Person ' || i, 'About ' || ${WORD} || ' ' || ${WORD},
            (select string_agg(${WORD}, ' ') from generate_series(1, 40 + i % 40)) || ' once' || i,
-           case when i % 50 = 0 then 'bounce' else 'reply' end, random() < 0.9, case when i % 100 < 3 then 'trash' when i % 100 < 20 then 'archive' else 'inbox' end, true,
+           case when i % 50 = 0 then 'bounce' else 'reply' end, random() < 0.9, case when i % 100 < 3 then 'trash' when i % 100 < 20 then 'archive' else 'inbox' end,
            timestamptz '2023-01-01' + make_interval(secs => i * ${Math.floor((2 * 365 * 86_400) / messages)}), now()
          from generate_series(cast(:from as int) + 1, cast(:to as int)) as i`,
         { org: organizationId, mailboxes: mailboxIds, from, to },

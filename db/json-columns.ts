@@ -1,4 +1,4 @@
-/** Types of jsonb columns, for the row types of db/schema/ (see db/columns.ts). */
+/** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;

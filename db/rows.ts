@@ -1,4 +1,4 @@
-import type { Tables } from './schema/index.ts';
+import type { Tables } from './schema.ts';
 
 export type TableName = keyof Tables;
 

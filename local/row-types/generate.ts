@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,11 +25,13 @@ const TYPES: Record<string, string> = {
   timestamptz: 'Date',
   bytea: 'Buffer',
 };
-const HEAD = '/** Written by `npm run db:types` from the migrated schema; do not edit. */';
 
 /** A column as the catalog has it. */
 interface Column {
   table: string;
+  /** Comments of the table and of the column. */
+  tableNote: string | null;
+  note: string | null;
   name: string;
   /** Type of the column, or of the elements of an array. */
   type: string;
@@ -49,26 +51,37 @@ interface ColumnType {
 }
 
 /**
- * Writes the row types of a migrated database: a file per table with what is read (`row`) and what an insert takes
- * (`insert`), and an index by table name. Files of tables that are gone are removed.
+ * Writes the row types of a migrated database into one file: of each table what is read (`row`) and what an insert takes (`insert`), with the comments
+ * of the schema.
  * @param url postgres:// of a database that is at the newest migration
- * @param directory where the files go; all `.ts` in it are replaced
+ * @param file is replaced
  * @throws Error when db/columns.ts names a column that the schema lacks, or a column has a type unknown to TYPES
  */
-export async function generateRowTypes(url: string, directory: string): Promise<void> {
+export async function generateRowTypes(url: string, file: string): Promise<void> {
   const { columns, unions } = await readCatalog(url);
   const found = new Set(columns.map(pathOf));
   const unknown = Object.keys(COLUMNS).filter((path) => !found.has(path));
   if (unknown.length > 0) throw new Error(`db/columns.ts names columns that are not there: ${unknown.join(', ')}`);
   const tables = [...new Set(columns.map(({ table }) => table))];
-  await mkdir(directory, { recursive: true });
-  for (const file of await readdir(directory)) if (file.endsWith('.ts')) await rm(join(directory, file));
-  for (const table of tables) {
-    const its = columns.filter((column) => column.table === table);
-    await writeFile(join(directory, fileOf(table)), tableSource(table, its, unions));
-  }
-  await writeFile(join(directory, 'index.ts'), indexSource(tables));
-  await format(directory);
+  const types = new Map(columns.map((column) => [column, columnType(column, unions)]));
+  const imported = [...new Set([...types.values()].flatMap((type) => type.imported ?? []))].toSorted();
+  const source = [
+    `import type { ${imported.join(', ')} } from './json-columns.ts';`,
+    '',
+    '/** Every table by its name: `row` as it is read, `insert` as it is written. */',
+    'export interface Tables {',
+    ...tables.map((table) => `${table}: { row: ${pascal(table)}Row; insert: ${pascal(table)}Insert };`),
+    '}',
+    ...tables.flatMap((table) =>
+      tableSource(
+        columns.filter((column) => column.table === table),
+        types,
+      ),
+    ),
+    '',
+  ].join('\n');
+  await writeFile(file, source);
+  await format(file);
 }
 
 /** Reads the columns of all tables but the migrations' own, and the unions that checks `column in (…)` make, by path. */
@@ -77,7 +90,7 @@ async function readCatalog(url: string): Promise<{ columns: Column[]; unions: Ma
   await client.connect();
   try {
     const columns = await client.query<Column>(
-      `select c.relname as "table", a.attname as name, coalesce(e.typname, t.typname) as type, e.oid is not null as "isArray",
+      `select c.relname as "table", obj_description(c.oid, 'pg_class') as "tableNote", a.attname as name, col_description(c.oid, a.attnum) as note, coalesce(e.typname, t.typname) as type, e.oid is not null as "isArray",
               not a.attnotnull as "isNullable", a.atthasdef or a.attidentity <> '' as "hasDefault",
               a.attgenerated <> '' or a.attidentity = 'a' as "isGenerated"
          from pg_class c
@@ -104,50 +117,37 @@ async function readCatalog(url: string): Promise<{ columns: Column[]; unions: Ma
   }
 }
 
-function tableSource(table: string, columns: readonly Column[], unions: ReadonlyMap<string, string>): string {
-  const types = columns.map((column) => ({ column, type: columnType(column, unions) }));
-  const imported = [...new Set(types.flatMap(({ type }) => type.imported ?? []))];
+function tableSource(columns: readonly Column[], types: ReadonlyMap<Column, ColumnType>): string[] {
+  const { table, tableNote } = columns[0]!;
   return [
-    HEAD,
     '',
-    ...(imported.length > 0 ? [`import type { ${imported.join(', ')} } from '../json-columns.ts';`, ''] : []),
-    `export interface ${pascal(table)}Row {`,
-    ...types.flatMap(({ column, type }) => {
-      const note = noted(column)?.note;
-      return [...(note ? [`/** ${note} */`] : []), `${column.name}: ${orNull(type.row, column)};`];
-    }),
+    ...comment(tableNote),
+    `interface ${pascal(table)}Row {`,
+    ...columns.flatMap((column) => [
+      ...comment(column.note),
+      `${column.name}: ${orNull(types.get(column)!.row, column)};`,
+    ]),
     '}',
     '',
-    `export interface ${pascal(table)}Insert {`,
-    ...types.flatMap(({ column, type }) =>
-      column.isGenerated
-        ? []
-        : [`${column.name}${column.isNullable || column.hasDefault ? '?' : ''}: ${orNull(type.insert, column)};`],
-    ),
+    `interface ${pascal(table)}Insert {`,
+    ...columns
+      .filter(({ isGenerated }) => !isGenerated)
+      .map((column) => {
+        const mayLack = column.isNullable || column.hasDefault ? '?' : '';
+        return `${column.name}${mayLack}: ${orNull(types.get(column)!.insert, column)};`;
+      }),
     '}',
-    '',
-  ].join('\n');
+  ];
 }
 
-/** Adds `Tables`: table name -> its types. */
-function indexSource(tables: readonly string[]): string {
-  return [
-    HEAD,
-    '',
-    ...tables.map((table) => `import type { ${pascal(table)}Row, ${pascal(table)}Insert } from './${fileOf(table)}';`),
-    '',
-    '/** Every table by its name: `row` as it is read, `insert` as it is written. */',
-    'export interface Tables {',
-    ...tables.map((table) => `${table}: { row: ${pascal(table)}Row; insert: ${pascal(table)}Insert };`),
-    '}',
-    '',
-  ].join('\n');
+function comment(note: string | null): string[] {
+  return note === null ? [] : [`/** ${note} */`];
 }
 
 /** jsonb is read as a value and written as its JSON text: node-postgres would write a list as a PostgreSQL array. */
 function columnType(column: Column, unions: ReadonlyMap<string, string>): ColumnType {
   if (column.type === 'jsonb') {
-    const row = noted(column)?.type ?? 'JsonObject';
+    const row = COLUMNS[pathOf(column) as keyof typeof COLUMNS] ?? 'JsonObject';
     const imported = row.replace(/(\[\])+$/, '');
     return { row, insert: 'string', ...(imported.startsWith('Record<') ? {} : { imported }) };
   }
@@ -155,10 +155,6 @@ function columnType(column: Column, unions: ReadonlyMap<string, string>): Column
   if (!plain) throw new Error(`${pathOf(column)} has the type ${column.type}, which local/row-types does not know`);
   const type = column.isArray ? `${plain}[]` : plain;
   return { row: type, insert: type };
-}
-
-function noted(column: Column): { type?: string; note?: string } | undefined {
-  return COLUMNS[pathOf(column) as keyof typeof COLUMNS];
 }
 
 function orNull(type: string, { isNullable }: Column): string {
@@ -169,13 +165,9 @@ function pathOf({ table, name }: Column): string {
   return `${table}.${name}`;
 }
 
-function fileOf(table: string): string {
-  return `${table.replaceAll('_', '-')}.ts`;
-}
-
-async function format(directory: string): Promise<void> {
+async function format(file: string): Promise<void> {
   const oxfmt = join(dirname(createRequire(import.meta.url).resolve('oxfmt/package.json')), 'bin', 'oxfmt');
-  await promisify(execFile)(process.execPath, [oxfmt, '-c', join(ROOT, '.oxfmtrc.json'), directory], { cwd: ROOT });
+  await promisify(execFile)(process.execPath, [oxfmt, '-c', join(ROOT, '.oxfmtrc.json'), file], { cwd: ROOT });
 }
 
 function pascal(name: string): string {

@@ -125,6 +125,7 @@ function withDatabase(url: string, name: string): string {
 
 function schemaHash(): string {
   const hash = createHash('sha256');
-  for (const file of readdirSync(MIGRATIONS).sort()) hash.update(readFileSync(new URL(file, MIGRATIONS)));
+  for (const file of readdirSync(MIGRATIONS, { recursive: true, encoding: 'utf8' }).sort())
+    if (file.endsWith('.ts')) hash.update(readFileSync(new URL(file, MIGRATIONS)));
   return hash.digest('hex').slice(0, 12);
 }

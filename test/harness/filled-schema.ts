@@ -75,7 +75,8 @@ async function dropIndexes(trx: RawDb, table: string): Promise<() => Promise<voi
   for (const { name } of rows) await trx.raw(`drop index ${name}`);
   return async () => {
     await trx.raw(`set local maintenance_work_mem = '256MB'`);
-    for (const { definition } of rows) await trx.raw(definition.replaceAll('?', '\\?'));
+    // An index of a divided table is built in its partitions as well, which its definition leaves out.
+    for (const { definition } of rows) await trx.raw(definition.replace(' ON ONLY ', ' ON ').replaceAll('?', '\\?'));
   };
 }
 
@@ -143,10 +144,10 @@ async function readColumns(db: RawDb): Promise<Column[]> {
        (select pg_get_constraintdef(k.oid) from pg_constraint k
         where k.conrelid = c.oid and k.contype = 'c' and k.conkey = array[a.attnum] and pg_get_constraintdef(k.oid) like '%ANY%' limit 1) as check,
        (select k.confrelid::regclass::text from pg_constraint k
-        where k.conrelid = c.oid and k.contype = 'f' and k.conkey = array[a.attnum] limit 1) as target,
+        where k.conrelid = c.oid and k.contype = 'f' and k.conparentid = 0 and k.conkey = array[a.attnum] limit 1) as target,
        (select k.confrelid::regclass::text || '.' || f.attname from pg_constraint k
         join pg_attribute f on f.attrelid = k.confrelid and f.attnum = k.confkey[array_position(k.conkey, a.attnum)]
-        where k.conrelid = c.oid and k.contype = 'f' and cardinality(k.conkey) > 1 and a.attnum = any(k.conkey) limit 1) as part
+        where k.conrelid = c.oid and k.contype = 'f' and k.conparentid = 0 and cardinality(k.conkey) > 1 and a.attnum = any(k.conkey) limit 1) as part
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped join pg_type t on t.oid = a.atttypid
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname not like 'heron\\_migrations%'
        and a.attgenerated = '' and a.attidentity = ''

@@ -18,11 +18,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['sweep: a chore is renamed', '.doChore({', '.sweepExpired({'],
   ['sweep: ends at a chore that failed', 'failed.push(chore);', 'break;'],
   ['sweep: a chore that failed is forgotten', 'failed.push(chore);', ''],
-  [
-    'enrollment: decides without asking',
-    'activities.advanceEnrollment(args)',
-    "({ kind: 'done', outcome: 'x' })",
-  ],
+  ['enrollment: decides without asking', 'activities.advanceEnrollment(args)', "({ kind: 'done', outcome: 'x' })"],
   ['question: asked by a normal activity', 'await question(local)', 'await question(patient)'],
   ['question: not asked patiently', 'await question(patient)', 'await question(local)'],
   ['slot: not waited for', 'waitUntil)(at,', 'waitUntil)(0,'],

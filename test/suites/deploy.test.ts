@@ -51,7 +51,7 @@ test('migrate applies what is pending once, and says so as JSON', async (t) => {
   const first = await heron(['migrate'], { PRIMARY_DB });
   t.is(first.code, 0, first.stderr);
   const { applied, pending } = JSON.parse(first.stdout) as { applied: string[]; pending: string[] };
-  t.is(applied[0], '0001_foundation');
+  t.is(applied[0], '0001_baseline');
   t.deepEqual(pending, []);
   t.deepEqual(JSON.parse((await heron(['migrate'], { PRIMARY_DB })).stdout), { applied: [], pending: [] });
 });
@@ -67,7 +67,7 @@ test('nothing works on a schema that lacks migrations, and each says which', asy
   ]);
   for (const { code, stdout, stderr } of outcomes) {
     t.is(code, 1);
-    t.regex(stdout + stderr, /0001_foundation, .*heron migrate/);
+    t.regex(stdout + stderr, /0001_baseline.*heron migrate/);
     t.notRegex(stdout + stderr, /\n\s+at /, 'no stack');
   }
 });

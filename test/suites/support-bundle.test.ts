@@ -79,7 +79,7 @@ test('a bundle holds what a helper asks for, and no secret, token, password or a
     /^AUTH_SECRET\s+sha256:[0-9a-f]{8}\s+environment$/m,
     /^LOG_LEVEL\s+warn\s+environment$/m,
     /outbox, waiting: 0/,
-    /^0001_foundation$/m,
+    /^0001_baseline$/m,
     /the schema is that of this build/,
     /"msg":"refused \[address\]"/,
     /disk: \d+ MiB free/,

@@ -1,8 +1,11 @@
 import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { json } from '../../db/connection.ts';
-import { pendingMigrations } from '../../db/migrations/index.ts';
+import { MIGRATIONS, pendingMigrations, type Migration } from '../../db/migrations/index.ts';
 import { restore } from '../../deploy/backup-command.ts';
 import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { loadConfig } from '../../lib/config/index.ts';
@@ -13,26 +16,48 @@ import { eventually } from '../harness/eventually.ts';
 import { startMailWorld } from '../harness/mail.ts';
 import { startOwnTemporal } from '../harness/temporal.ts';
 import { createWorld } from '../harness/world.ts';
-import { KEY, PEOPLE, TIMEOUT_MINUTES } from './scene.ts';
+import { KEY, PEOPLE, recordScene, TIMEOUT_MINUTES } from './scene.ts';
+
+/** A migration as the next release may have it. */
+const PLANTED: Migration = {
+  name: '9999_planted',
+  up: async (knex) => {
+    await knex.raw(`alter table enrollments add column planted text not null default 'taken over'`);
+  },
+};
 
 /** Databases that released builds left, with contacts in the middle of a campaign (record.ts). */
-const RECORDED = readdirSync(new URL('.', import.meta.url), { withFileTypes: true })
+const RELEASED = readdirSync(new URL('.', import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+  .map(({ name }) => ({
+    name: `of the release with ${name}`,
+    folderOf: async () => fileURLToPath(new URL(name, import.meta.url)),
+  }));
 
-test('there is a recorded database', (t) => {
-  t.true(RECORDED.length > 0);
-});
+/** The database of this build, to be taken over by a later one. */
+const OWN = {
+  name: 'of this build',
+  folderOf: async (t: ExecutionContext) => {
+    const folder = await mkdtemp(join(tmpdir(), 'heron-upgrade-'));
+    t.teardown(() => rm(folder, { recursive: true, force: true }));
+    await recordScene(folder);
+    return folder;
+  },
+};
 
-for (const name of RECORDED)
-  test(`the database that the release with ${name} left is migrated, and its runs go to their end: nobody gets an email again`, async (t) => {
+for (const { name, folderOf } of [...RELEASED, OWN])
+  test(`the database ${name} is migrated by a later one, and its runs go to their end: nobody gets an email again`, async (t) => {
     t.timeout(120_000);
+    const folder = await folderOf(t);
+    MIGRATIONS.push(PLANTED);
+    t.teardown(() => MIGRATIONS.pop());
     const database = await createEmptyDatabase();
     t.teardown(() => database.drop());
     const settings = { PRIMARY_DB: database.url, CREDENTIALS_ENCRYPTION_KEY: KEY };
-    const folder = fileURLToPath(new URL(name, import.meta.url));
-    await restore(loadConfig(settings), folder, undefined, () => {});
+    const { migrated } = await restore(loadConfig(settings), folder, undefined, () => {});
+    t.is(migrated.at(-1), PLANTED.name);
     t.deepEqual(await pendingMigrations(database.db), []);
+    t.deepEqual(await database.db('enrollments').distinct('planted').pluck('planted'), ['taken over']);
 
     const [temporal, mail] = await Promise.all([startOwnTemporal({ bare: true }), startMailWorld()]);
     const box = await mail.addMailbox({ email: 'ann@sender.example.com', password: 'secret' });

@@ -1,7 +1,6 @@
 import test from 'ava';
 import { newId } from '../../../lib/ids.ts';
 import { json } from '../../../db/connection.ts';
-import { up as fillAuthors } from '../../../db/migrations/0143_automation_authors.ts';
 import { maskOf, type Permission } from '../../../lib/permissions.ts';
 import {
   createApiKey,
@@ -184,35 +183,6 @@ test.serial(
     t.is(copied.status, 403, 'whoever copies a step is its author');
     t.regex(copied.text, /steps\.1\.action\.automation_id.*create_task needs WRITE_CRM/);
     assertStatus(t, await by(tenant.sessionToken, 'POST', `/campaigns/${draft.id}/duplicate`, {}), 201);
-  },
-);
-
-test.serial(
-  'automations from before their authors’ rights were kept get those of whoever saved them last, where the audit trail says who',
-  async (t) => {
-    const { db } = world.deps;
-    const tenant = await world.tenant();
-    const { organizationId: org, sessionToken } = tenant;
-    const { apiKey } = await createApiKey(world.deps, org, tenant.userId, {
-      permissions: maskOf(['INTEGRATIONS', 'WRITE_CRM', 'WRITE_UNIBOX']),
-    });
-    const viewer = await createMember(world.deps, tenant, 'Member');
-    const gone = await createMember(world.deps, tenant, 'Member');
-    const save = async (token: string, path = '', method = 'POST') =>
-      (await call(world, method, `/v1/automations${path}`, { token, body: SIMPLE })).body.automation.id as string;
-    const ids = [await save(sessionToken), await save(apiKey), await save(viewer.sessionToken)];
-    await save(apiKey, `/${ids[2]}`, 'PATCH');
-    const lost = [await save(gone.sessionToken), await createAutomation(world, org, 'email.replied', chain())];
-    await db('memberships').where({ organization_id: org, user_id: gone.userId }).delete();
-    const rights = async (): Promise<Record<string, string[] | null>> =>
-      Object.fromEntries(
-        (await db('automations').where({ organization_id: org })).map((row) => [row.id, row.author_rights]),
-      );
-    const kept = await rights();
-    t.deepEqual(kept[ids[2]!], ['crm', 'inbox']);
-    await db('automations').where({ organization_id: org }).update({ author_rights: null });
-    await fillAuthors(db);
-    t.deepEqual(await rights(), { ...kept, [lost[0]!]: null, [lost[1]!]: null });
   },
 );
 

@@ -1,5 +1,4 @@
-import type { DirectSendsRow } from '../../../db/schema/direct-sends.ts';
-import type { Columns } from '../../../db/rows.ts';
+import type { Columns, Row } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { DirectDecision } from '../../../workflows/direct-send/contract.ts';
 import { executeApproval } from '../../approvals/decide.ts';
@@ -22,7 +21,7 @@ const GIVE_UP_MS = 3 * DAY_MS;
  */
 export async function advanceDirectSend(ctx: Ctx, id: string): Promise<DirectDecision> {
   return transact(ctx, async (tx) => {
-    const [email] = await tx.org.sql<DirectSendsRow>(
+    const [email] = await tx.org.sql<Row<'direct_sends'>>(
       'select * from direct_sends where organization_id = :org and id = :id for update',
       { id },
     );
@@ -38,7 +37,7 @@ export async function advanceDirectSend(ctx: Ctx, id: string): Promise<DirectDec
 }
 
 /** Undefined once it may be sent; else what it waits for, or that it must not be. */
-async function throughApproval(tx: Tx, email: DirectSendsRow): Promise<DirectDecision | undefined> {
+async function throughApproval(tx: Tx, email: Row<'direct_sends'>): Promise<DirectDecision | undefined> {
   if (email.approval_id === null) throw new Error('an email that waits for approval has none');
   let approval = await findApproval(tx.org, email.approval_id);
   if (approvalStatus(approval, tx.now) === 'expired' && (await expireApproval(tx, approval.id)))
@@ -65,7 +64,7 @@ const NOT_SENT: Readonly<Record<string, string>> = {
 };
 
 /** Carries an approval out, when the email is still what the person saw. */
-async function execute(tx: Tx, email: DirectSendsRow): Promise<string> {
+async function execute(tx: Tx, email: Row<'direct_sends'>): Promise<string> {
   const [sender] = await tx.org.sql<Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email'>>(
     'select id, email, name, send_as_email from mailboxes where organization_id = :org and id = :id',
     { id: email.mailbox_id },
@@ -80,7 +79,7 @@ async function execute(tx: Tx, email: DirectSendsRow): Promise<string> {
   return outcome;
 }
 
-async function toSlot(tx: Tx, email: DirectSendsRow): Promise<DirectDecision> {
+async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<DirectDecision> {
   const [mail] = await tx.org.sql<Columns<'sends', 'state' | 'slot_at' | 'again'>>(
     'select state, slot_at, again from sends where organization_id = :org and id = :id',
     { id: email.id },
@@ -104,7 +103,7 @@ async function toSlot(tx: Tx, email: DirectSendsRow): Promise<DirectDecision> {
 }
 
 /** Keeps what it waits for where people and lists see it. */
-async function show(tx: Tx, email: DirectSendsRow, decision: DirectDecision): Promise<void> {
+async function show(tx: Tx, email: Row<'direct_sends'>, decision: DirectDecision): Promise<void> {
   if (decision.kind === 'done') return;
   const until = new Date(decision.kind === 'wait' ? decision.until : decision.at);
   if (email.waiting_for === decision.where && email.waiting_until?.getTime() === until.getTime()) return;

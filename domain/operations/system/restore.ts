@@ -7,9 +7,6 @@ import { VERSION } from '../../../lib/version.ts';
 import { loadBlobs } from './backup-blobs.ts';
 import { BackupError, missingKeys, readManifest, type Manifest } from './backup.ts';
 
-/** The migration from which on files can be outside of PostgreSQL. */
-const FILES_ELSEWHERE = '0110_blob_stores';
-
 /**
  * Writes a backup into the empty database of the settings, in the schema that it was taken in; `migrate` afterwards brings it to this build's.
  * Everything that speaks against it is looked at before anything is written, and the rows come in one transaction.
@@ -34,7 +31,7 @@ export async function restoreRows(
     manifest,
     (table) => onTable?.(table.name, table.rows),
     async (write) => {
-      if (manifest.migrations.includes(FILES_ELSEWHERE)) await loadBlobs(folder, manifest.blobs.files, write);
+      await loadBlobs(folder, manifest.blobs.files, write);
     },
   );
   return manifest;

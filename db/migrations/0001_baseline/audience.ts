@@ -1,0 +1,130 @@
+/** The sources of contacts: imports, verification, and the product events of people. */
+export const AUDIENCE = `
+create table contact_imports (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  user_id uuid,
+  status text not null check (status in ('queued', 'running', 'completed', 'failed', 'cancelled')),
+  filename text not null,
+  options jsonb not null default '{}',
+  blob_id uuid,
+  total_bytes bigint not null default 0,
+  read_bytes bigint not null default 0,
+  total integer not null default 0,
+  imported integer not null default 0,
+  updated integer not null default 0,
+  skipped integer not null default 0,
+  failed integer not null default 0,
+  checkpoint bigint not null default 0,
+  error text,
+  started_at timestamptz,
+  ended_at timestamptz,
+  blocked_reason text,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+comment on table contact_imports is 'An import of contacts from a file.';
+comment on column contact_imports.total_bytes is 'Bytes of the file.';
+comment on column contact_imports.read_bytes is 'Bytes read so far.';
+comment on column contact_imports.total is 'Rows read so far; "imported + updated + skipped + failed".';
+comment on column contact_imports.checkpoint is 'Rows of the file that were processed, failed ones included; a restarted job continues after them.';
+create index contact_imports_org on contact_imports (organization_id, id desc);
+create index contact_imports_open on contact_imports (id) where status in ('queued', 'running');
+call heron_guard_rows('contact_imports');
+
+create table contact_import_problems (
+  import_id uuid not null references contact_imports on delete cascade,
+  organization_id uuid not null references organizations on delete cascade,
+  line integer not null,
+  email text not null default '',
+  row_values text[] not null default '{}',
+  reason text not null,
+  primary key (import_id, line, reason)
+);
+comment on table contact_import_problems is 'A row of an import that could not be applied.';
+call heron_guard_rows('contact_import_problems');
+
+create table contact_verifications (
+  contact_id uuid primary key references contacts on delete cascade,
+  organization_id uuid not null references organizations on delete cascade,
+  attempts integer not null default 0,
+  due_at timestamptz not null,
+  created_at timestamptz not null
+);
+comment on table contact_verifications is 'A contact whose address is to be verified; deleted with the verdict.';
+comment on column contact_verifications.attempts is 'Attempts without a verdict because nothing answered.';
+comment on column contact_verifications.due_at is 'Earliest next attempt; a worker moves it ahead while it works.';
+create index contact_verifications_due on contact_verifications (due_at);
+create index contact_verifications_organization on contact_verifications (organization_id);
+call heron_guard_rows('contact_verifications');
+
+create table people (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  contact_id uuid unique references contacts on delete cascade,
+  created_at timestamptz not null
+);
+comment on table people is 'The subject of product events: a contact, or a person without one.';
+comment on column people.contact_id is 'Erasing the contact erases the person, with its events and conversions.';
+create index people_organization on people (organization_id, created_at desc, id desc);
+create index people_without_contact on people (organization_id, id desc) where contact_id is null;
+call heron_guard_rows('people');
+
+create table person_identifiers (
+  organization_id uuid not null references organizations on delete cascade,
+  kind text not null check (kind in ('email', 'user_id', 'anonymous_id')),
+  value text not null,
+  person_id uuid not null references people on delete cascade,
+  first_seen_at timestamptz not null,
+  primary key (organization_id, kind, value)
+);
+comment on table person_identifiers is 'An identifier of one person, such as an email address or a user id.';
+comment on column person_identifiers.value is 'Emails in lower case.';
+create index person_identifiers_person on person_identifiers (person_id);
+call heron_guard_rows('person_identifiers');
+
+create table identity_conflicts (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  person_id uuid not null references people on delete cascade,
+  other_person_id uuid references people on delete cascade,
+  kind text not null check (kind in ('email', 'user_id', 'anonymous_id')),
+  value text not null,
+  state text not null check (state in ('open', 'dismissed', 'merged')),
+  resolved_at timestamptz,
+  resolved_by uuid,
+  merged_person_id uuid,
+  created_at timestamptz not null,
+  constraint identity_conflicts_organization_id_person_id_other_person_i_key unique (organization_id, person_id, other_person_id, kind, value)
+);
+comment on table identity_conflicts is 'An event of one person that named an identifier of another.';
+comment on column identity_conflicts.resolved_by is 'The person who dismissed it; kept when they are gone.';
+comment on column identity_conflicts.merged_person_id is 'The person that was merged into person_id, and is gone.';
+create index identity_conflicts_organization on identity_conflicts (organization_id, state, id desc);
+create index identity_conflicts_other on identity_conflicts (other_person_id);
+call heron_guard_rows('identity_conflicts');
+
+create table product_events (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  contact_id uuid references contacts on delete cascade,
+  name text not null,
+  data jsonb not null default '{}',
+  occurred_at timestamptz not null,
+  received_at timestamptz not null,
+  person_id uuid references people on delete cascade,
+  named_by text,
+  constraint product_events_somebody check ((contact_id is not null) or (person_id is not null))
+);
+comment on table product_events is 'An event of the product about a person.';
+comment on column product_events.named_by is 'The field by which the event named its person: contact, email, user_id or anonymous_id.';
+create index product_events_org on product_events (organization_id, received_at desc, id desc);
+create index product_events_name on product_events (organization_id, name, received_at desc, id desc);
+create index product_events_contact on product_events (contact_id, received_at desc, id desc);
+create index product_events_person on product_events (person_id, occurred_at) where person_id is not null;
+create index product_events_occurred on product_events (organization_id, name, occurred_at, id);
+create index product_events_contactless on product_events (person_id, received_at desc, id desc) where contact_id is null;
+-- Events without a person; empty once all have one.
+create index product_events_personless on product_events (organization_id, contact_id) where person_id is null;
+call heron_guard_rows('product_events');
+`;

@@ -1,0 +1,355 @@
+/** People, workspaces, and the credentials that act for them. */
+export const IDENTITY = `
+create table users (
+  id uuid primary key,
+  email text not null unique check (email = lower(email)),
+  password_hash text not null,
+  first_name text not null default '',
+  last_name text not null default '',
+  is_platform_admin boolean not null default false,
+  has_given_password boolean not null default false,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+comment on table users is 'A person with an account; a person can be a member of several organizations.';
+comment on column users.email is 'Lower-case.';
+comment on column users.password_hash is 'Argon2id, in PHC format.';
+comment on column users.has_given_password is 'True while the account has the password that an operator gave it.';
+
+create table organizations (
+  id uuid primary key,
+  name text not null,
+  plan text not null default 'free' check (plan in ('free', 'paid')),
+  created_by uuid references users on delete set null,
+  weekly_report boolean not null default false,
+  timezone text not null default 'UTC',
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+comment on table organizations is 'A workspace: the tenant to which nearly every other row belongs.';
+comment on column organizations.timezone is 'IANA name; decides when a week begins.';
+call heron_guard_rows('organizations', 'id = heron_organization()');
+
+create table roles (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  name text not null,
+  permissions text[] not null,
+  is_owner boolean not null default false,
+  is_system boolean not null default false,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  constraint roles_name_key unique (organization_id, name)
+);
+comment on table roles is 'A named set of permissions within one organization.';
+comment on column roles.permissions is 'Names of lib/permissions.ts ORG_PERMISSIONS.';
+call heron_guard_rows('roles');
+
+create table memberships (
+  organization_id uuid not null references organizations on delete cascade,
+  user_id uuid not null references users on delete cascade,
+  role_id uuid not null references roles,
+  created_at timestamptz not null,
+  primary key (organization_id, user_id)
+);
+comment on table memberships is 'A person in an organization, with one role.';
+create index memberships_user on memberships (user_id);
+call heron_guard_rows('memberships');
+-- A person belongs to nobody; an organization sees its members.
+call heron_guard_rows('users',
+  'exists (select from memberships m where m.user_id = users.id and m.organization_id = heron_organization())');
+
+create table invitations (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  email text not null,
+  role_id uuid not null references roles on delete cascade,
+  token_hash text not null unique,
+  invited_by uuid references users on delete set null,
+  expires_at timestamptz not null,
+  accepted_at timestamptz,
+  cancelled_at timestamptz,
+  created_at timestamptz not null
+);
+comment on table invitations is 'An invitation of an email address to an organization, open until it is accepted, cancelled or expired.';
+comment on column invitations.email is 'Lower-case.';
+comment on column invitations.token_hash is 'SHA-256 of the token in the mailed link.';
+create unique index invitations_open on invitations (organization_id, email) where accepted_at is null and cancelled_at is null;
+create index invitations_list on invitations (organization_id, id desc) where accepted_at is null and cancelled_at is null;
+call heron_guard_rows('invitations');
+
+create table teams (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  name text not null,
+  color text not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+comment on table teams is 'A named group of members of an organization.';
+create index teams_organization on teams (organization_id, id);
+call heron_guard_rows('teams');
+
+create table team_members (
+  organization_id uuid not null references organizations on delete cascade,
+  team_id uuid not null references teams on delete cascade,
+  user_id uuid not null,
+  added_at timestamptz not null,
+  primary key (team_id, user_id),
+  foreign key (organization_id, user_id) references memberships on delete cascade
+);
+comment on table team_members is 'A member of a team; leaving the organization ends it.';
+create index team_members_user on team_members (organization_id, user_id);
+call heron_guard_rows('team_members');
+
+create table sessions (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  organization_id uuid references organizations on delete set null,
+  refresh_hash text not null unique,
+  previous_refresh_hash text unique,
+  device_hash text,
+  ip_address text not null default '',
+  user_agent text not null default '',
+  last_active_at timestamptz not null,
+  expires_at timestamptz not null,
+  revoked_at timestamptz,
+  created_at timestamptz not null
+);
+comment on table sessions is 'A sign-in of a person in one browser.';
+comment on column sessions.refresh_hash is 'SHA-256 of the refresh token.';
+comment on column sessions.previous_refresh_hash is 'SHA-256 of the refresh token before, which is accepted for a moment.';
+create index sessions_user on sessions (user_id);
+create index sessions_expiry on sessions (expires_at);
+call heron_guard_rows('sessions');
+
+create table auth_challenges (
+  id uuid primary key,
+  kind text not null check (kind in ('login', 'register', 'reset')),
+  handle_hash text not null unique,
+  code_hash text,
+  email text not null,
+  user_id uuid references users on delete cascade,
+  payload jsonb not null default '{}',
+  attempts integer not null default 0,
+  expires_at timestamptz not null,
+  consumed_at timestamptz,
+  created_at timestamptz not null
+);
+comment on table auth_challenges is 'A pending proof by mail for sign-in, sign-up or a password reset.';
+comment on column auth_challenges.handle_hash is 'SHA-256 of the handle that the client holds; a reset mails the handle itself.';
+comment on column auth_challenges.code_hash is 'SHA-256 of the mailed code; null for a reset.';
+create index auth_challenges_expiry on auth_challenges (expires_at);
+
+create table auth_throttles (
+  key text primary key,
+  attempts integer not null,
+  window_ends timestamptz not null
+);
+comment on table auth_throttles is 'Attempts per account, address or organization within a window, counted across all processes.';
+comment on column auth_throttles.key is 'SHA-256 of what is limited.';
+create index auth_throttles_expiry on auth_throttles (window_ends);
+
+create table setup_links (
+  id uuid primary key,
+  token_hash text not null unique,
+  expires_at timestamptz not null,
+  used_at timestamptz,
+  created_at timestamptz not null
+);
+comment on table setup_links is 'A link that creates the first account of an installation.';
+comment on column setup_links.token_hash is 'SHA-256 of the token in the link.';
+
+create table api_keys (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  user_id uuid references users on delete set null,
+  name text not null,
+  description text not null default '',
+  secret_hash text not null unique,
+  key_prefix text not null,
+  key_suffix text not null,
+  permissions bigint not null,
+  allowed_ips text[] not null default '{}',
+  allowed_email_accounts uuid[] not null default '{}',
+  rate_limit_per_minute integer not null default 0,
+  status text not null default 'active' check (status in ('active', 'revoked')),
+  last_used_at timestamptz,
+  last_request_ip text,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  revoked_reason text,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+comment on table api_keys is 'A secret by which a program acts in one organization.';
+comment on column api_keys.user_id is 'The person who made it; null once their account is gone.';
+comment on column api_keys.secret_hash is 'SHA-256 of the secret.';
+comment on column api_keys.permissions is 'Bit mask of lib/permissions.ts.';
+comment on column api_keys.allowed_ips is 'Addresses and CIDR ranges; empty means any.';
+comment on column api_keys.allowed_email_accounts is 'Mailbox ids; empty means all.';
+comment on column api_keys.rate_limit_per_minute is 'Requests per minute; 0 means the default.';
+create index api_keys_org on api_keys (organization_id, id desc);
+call heron_guard_rows('api_keys');
+
+create table api_key_usage_logs (
+  id uuid primary key,
+  organization_id uuid not null,
+  api_key_id uuid not null references api_keys on delete cascade,
+  endpoint text not null,
+  method text not null,
+  ip_address text not null,
+  user_agent text not null,
+  response_code smallint not null,
+  response_time_ms integer not null,
+  created_at timestamptz not null
+);
+comment on table api_key_usage_logs is 'One request made with an API key.';
+comment on column api_key_usage_logs.endpoint is 'Route template, such as /v1/contacts/:id.';
+comment on column api_key_usage_logs.response_time_ms is 'Milliseconds.';
+create index api_key_usage_logs_key on api_key_usage_logs (api_key_id, id desc);
+create index api_key_usage_logs_age on api_key_usage_logs (created_at);
+call heron_guard_rows('api_key_usage_logs');
+
+create table api_key_usage_minutes (
+  organization_id uuid not null,
+  api_key_id uuid not null references api_keys on delete cascade,
+  minute timestamptz not null,
+  endpoint text not null,
+  method text not null,
+  count integer not null,
+  success integer not null,
+  client_errors integer not null,
+  server_errors integer not null,
+  latency_ms bigint not null,
+  last_at timestamptz not null,
+  primary key (api_key_id, minute, endpoint, method)
+) with (fillfactor = 80);
+comment on table api_key_usage_minutes is 'Requests per API key and minute, so that summaries never count single requests.';
+comment on column api_key_usage_minutes.latency_ms is 'Sum over the requests, in milliseconds.';
+create index api_key_usage_minutes_org on api_key_usage_minutes (organization_id, minute);
+create index api_key_usage_minutes_age on api_key_usage_minutes (minute);
+call heron_guard_rows('api_key_usage_minutes');
+
+create table oauth_applications (
+  id uuid primary key,
+  organization_id uuid references organizations on delete cascade,
+  created_by uuid references users on delete set null,
+  client_id text not null unique,
+  client_secret_hash text,
+  self_registered boolean not null default false,
+  name text not null,
+  description text not null default '',
+  logo_url text not null default '',
+  website_url text not null default '',
+  redirect_uris text[] not null,
+  scopes bigint not null,
+  allowed_webhook_domains text[] not null default '{}',
+  webhook_url text not null default '',
+  webhook_events text[] not null default '{}',
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  check (self_registered = (organization_id is null))
+);
+comment on table oauth_applications is 'An OAuth 2.1 client, registered by an organization or by itself.';
+comment on column oauth_applications.organization_id is 'Null for a client that registered itself (RFC 7591).';
+comment on column oauth_applications.client_secret_hash is 'SHA-256 of the secret; null for public clients.';
+comment on column oauth_applications.scopes is 'Bit mask of lib/permissions.ts: the most a token of it can carry.';
+comment on column oauth_applications.webhook_url is 'Empty: no app-level delivery.';
+create index oauth_applications_org on oauth_applications (organization_id, id desc);
+-- Registrations that nobody ever used are deleted.
+create index oauth_applications_unowned on oauth_applications (created_at) where self_registered;
+call heron_guard_rows('oauth_applications');
+
+create table oauth_grants (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  application_id uuid not null references oauth_applications on delete cascade,
+  user_id uuid not null references users on delete cascade,
+  scopes bigint not null,
+  last_used_at timestamptz,
+  last_request_ip text,
+  revoked_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+comment on table oauth_grants is 'The permissions that one person granted an application in one organization; revoking ends every token of it.';
+comment on column oauth_grants.scopes is 'Bit mask of lib/permissions.ts.';
+create unique index oauth_grants_active on oauth_grants (application_id, organization_id, user_id) where revoked_at is null;
+create index oauth_grants_application on oauth_grants (application_id);
+create index oauth_grants_org on oauth_grants (organization_id, id desc);
+create index oauth_grants_user on oauth_grants (user_id, id desc);
+-- An owner sees the grants of everybody in the organization.
+create index oauth_grants_organization on oauth_grants (organization_id) where revoked_at is null;
+call heron_guard_rows('oauth_grants');
+
+create table oauth_codes (
+  id uuid primary key,
+  code_hash text not null unique,
+  grant_id uuid not null references oauth_grants on delete cascade,
+  scopes bigint not null,
+  redirect_uri text not null,
+  code_challenge text,
+  resource text,
+  expires_at timestamptz not null,
+  consumed_at timestamptz,
+  created_at timestamptz not null
+);
+comment on table oauth_codes is 'An authorization code that has not been exchanged for tokens yet.';
+comment on column oauth_codes.scopes is 'Bit mask of lib/permissions.ts.';
+comment on column oauth_codes.code_challenge is 'PKCE S256; null if a confidential client sent none.';
+create index oauth_codes_grant on oauth_codes (grant_id);
+create index oauth_codes_expiry on oauth_codes (expires_at);
+call heron_guard_rows('oauth_codes',
+  'exists (select from oauth_grants g where g.id = grant_id and g.organization_id = heron_organization())');
+
+create table oauth_tokens (
+  id uuid primary key,
+  grant_id uuid not null references oauth_grants on delete cascade,
+  family_id uuid not null,
+  kind text not null check (kind in ('access', 'refresh')),
+  token_hash text not null unique,
+  scopes bigint not null,
+  resource text,
+  expires_at timestamptz not null,
+  replaced_at timestamptz,
+  revoked_at timestamptz,
+  created_at timestamptz not null
+);
+comment on table oauth_tokens is 'An access or refresh token; a family holds all tokens that came from one code, and a replay ends it.';
+comment on column oauth_tokens.scopes is 'Bit mask of lib/permissions.ts.';
+comment on column oauth_tokens.replaced_at is 'Set on a refresh token that was exchanged for the next pair.';
+create index oauth_tokens_grant on oauth_tokens (grant_id);
+create index oauth_tokens_family on oauth_tokens (family_id);
+create index oauth_tokens_expiry on oauth_tokens (expires_at);
+call heron_guard_rows('oauth_tokens',
+  'exists (select from oauth_grants g where g.id = grant_id and g.organization_id = heron_organization())');
+
+create table idempotency_keys (
+  organization_id uuid not null references organizations on delete cascade,
+  actor_id text not null,
+  key text not null,
+  operation text not null,
+  request_hash text not null,
+  status integer,
+  headers jsonb,
+  body bytea,
+  expires_at timestamptz not null,
+  created_at timestamptz not null,
+  primary key (organization_id, actor_id, operation, key)
+);
+comment on table idempotency_keys is 'The first answer to a request with an Idempotency-Key, returned again to its repetitions.';
+comment on column idempotency_keys.request_hash is 'SHA-256 of the request.';
+comment on column idempotency_keys.status is 'HTTP status of the answer; null while the request runs.';
+create index idempotency_keys_expiry on idempotency_keys (expires_at);
+call heron_guard_rows('idempotency_keys');
+
+create unlogged table rate_limit_counts (
+  key text primary key,
+  points integer not null default 0,
+  expire bigint
+);
+comment on table rate_limit_counts is 'A counter of the rate limiter with RATE_LIMIT_STORE=postgres, in the columns of rate-limiter-flexible; unlogged, so a crash may lose a minute.';
+comment on column rate_limit_counts.expire is 'Milliseconds since 1970.';
+create index rate_limit_counts_expiry on rate_limit_counts (expire);
+`;

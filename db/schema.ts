@@ -1,0 +1,5534 @@
+/* Written by `npm run db:types`; do not edit. Sources: b2b5b2882a3fa059. Types: 2cecaaac94f61afb. */
+
+import type {
+  ApprovalContent,
+  AutomationFilter,
+  AutomationGraph,
+  AutomationNodeResult,
+  AutomationWaiting,
+  GoalDefinition,
+  ImportOptions,
+  JsonObject,
+  OrderLine,
+  OrderedDomain,
+  OrderedMailbox,
+  PaymentLine,
+  PersonName,
+  PolicyReason,
+  PreflightCheck,
+  PreflightFinding,
+  ScheduleWindow,
+  SegmentCondition,
+  SendAsAddress,
+  StoredActor,
+  StoredAttachment,
+  StoredConversation,
+  StoredIssue,
+  StoredMailService,
+} from './json-columns.ts';
+
+/** Every table by its name: `row` as it is read, `insert` as it is written. */
+export interface Tables {
+  acquisition_facts: { row: AcquisitionFactsRow; insert: AcquisitionFactsInsert };
+  agent_policies: { row: AgentPoliciesRow; insert: AgentPoliciesInsert };
+  agent_policy_usage: { row: AgentPolicyUsageRow; insert: AgentPolicyUsageInsert };
+  ai_usage: { row: AiUsageRow; insert: AiUsageInsert };
+  api_key_usage_logs: { row: ApiKeyUsageLogsRow; insert: ApiKeyUsageLogsInsert };
+  api_key_usage_minutes: { row: ApiKeyUsageMinutesRow; insert: ApiKeyUsageMinutesInsert };
+  api_keys: { row: ApiKeysRow; insert: ApiKeysInsert };
+  app_connections: { row: AppConnectionsRow; insert: AppConnectionsInsert };
+  approval_mails: { row: ApprovalMailsRow; insert: ApprovalMailsInsert };
+  approval_notices: { row: ApprovalNoticesRow; insert: ApprovalNoticesInsert };
+  approvals: { row: ApprovalsRow; insert: ApprovalsInsert };
+  attribution_corrections: { row: AttributionCorrectionsRow; insert: AttributionCorrectionsInsert };
+  attribution_settings: { row: AttributionSettingsRow; insert: AttributionSettingsInsert };
+  audit_logs: { row: AuditLogsRow; insert: AuditLogsInsert };
+  auth_challenges: { row: AuthChallengesRow; insert: AuthChallengesInsert };
+  auth_throttles: { row: AuthThrottlesRow; insert: AuthThrottlesInsert };
+  automation_budgets: { row: AutomationBudgetsRow; insert: AutomationBudgetsInsert };
+  automation_references: { row: AutomationReferencesRow; insert: AutomationReferencesInsert };
+  automation_runs: { row: AutomationRunsRow; insert: AutomationRunsInsert };
+  automations: { row: AutomationsRow; insert: AutomationsInsert };
+  blob_chunks: { row: BlobChunksRow; insert: BlobChunksInsert };
+  blob_removals: { row: BlobRemovalsRow; insert: BlobRemovalsInsert };
+  blobs: { row: BlobsRow; insert: BlobsInsert };
+  campaign_advanced: { row: CampaignAdvancedRow; insert: CampaignAdvancedInsert };
+  campaign_flow_counts: { row: CampaignFlowCountsRow; insert: CampaignFlowCountsInsert };
+  campaign_logs: { row: CampaignLogsRow; insert: CampaignLogsInsert };
+  campaign_senders: { row: CampaignSendersRow; insert: CampaignSendersInsert };
+  campaign_spend: { row: CampaignSpendRow; insert: CampaignSpendInsert };
+  campaign_steps: { row: CampaignStepsRow; insert: CampaignStepsInsert };
+  campaign_variants: { row: CampaignVariantsRow; insert: CampaignVariantsInsert };
+  campaigns: { row: CampaignsRow; insert: CampaignsInsert };
+  contact_categories: { row: ContactCategoriesRow; insert: ContactCategoriesInsert };
+  contact_import_problems: { row: ContactImportProblemsRow; insert: ContactImportProblemsInsert };
+  contact_imports: { row: ContactImportsRow; insert: ContactImportsInsert };
+  contact_outreach: { row: ContactOutreachRow; insert: ContactOutreachInsert };
+  contact_verifications: { row: ContactVerificationsRow; insert: ContactVerificationsInsert };
+  contacts: { row: ContactsRow; insert: ContactsInsert };
+  conversions: { row: ConversionsRow; insert: ConversionsInsert };
+  crm_activities: { row: CrmActivitiesRow; insert: CrmActivitiesInsert };
+  crm_deal_counts: { row: CrmDealCountsRow; insert: CrmDealCountsInsert };
+  crm_deals: { row: CrmDealsRow; insert: CrmDealsInsert };
+  crm_pipelines: { row: CrmPipelinesRow; insert: CrmPipelinesInsert };
+  crm_seeds: { row: CrmSeedsRow; insert: CrmSeedsInsert };
+  crm_stages: { row: CrmStagesRow; insert: CrmStagesInsert };
+  crm_task_counts: { row: CrmTaskCountsRow; insert: CrmTaskCountsInsert };
+  crm_task_types: { row: CrmTaskTypesRow; insert: CrmTaskTypesInsert };
+  crm_tasks: { row: CrmTasksRow; insert: CrmTasksInsert };
+  daily_counters: { row: DailyCountersRow; insert: DailyCountersInsert };
+  dead_letters: { row: DeadLettersRow; insert: DeadLettersInsert };
+  deliverability_events: { row: DeliverabilityEventsRow; insert: DeliverabilityEventsInsert };
+  direct_sends: { row: DirectSendsRow; insert: DirectSendsInsert };
+  domain_events: { row: DomainEventsRow; insert: DomainEventsInsert };
+  domain_renewals: { row: DomainRenewalsRow; insert: DomainRenewalsInsert };
+  email_drafts: { row: EmailDraftsRow; insert: EmailDraftsInsert };
+  engagement_events: { row: EngagementEventsRow; insert: EngagementEventsInsert };
+  enrollments: { row: EnrollmentsRow; insert: EnrollmentsInsert };
+  fact_campaign_days: { row: FactCampaignDaysRow; insert: FactCampaignDaysInsert };
+  fact_campaign_hours: { row: FactCampaignHoursRow; insert: FactCampaignHoursInsert };
+  fact_groups: { row: FactGroupsRow; insert: FactGroupsInsert };
+  fact_mailbox_days: { row: FactMailboxDaysRow; insert: FactMailboxDaysInsert };
+  fact_mailbox_hours: { row: FactMailboxHoursRow; insert: FactMailboxHoursInsert };
+  fact_steps: { row: FactStepsRow; insert: FactStepsInsert };
+  fact_visits: { row: FactVisitsRow; insert: FactVisitsInsert };
+  free_mail_domains: { row: FreeMailDomainsRow; insert: FreeMailDomainsInsert };
+  goal_replays: { row: GoalReplaysRow; insert: GoalReplaysInsert };
+  goal_revisions: { row: GoalRevisionsRow; insert: GoalRevisionsInsert };
+  goals: { row: GoalsRow; insert: GoalsInsert };
+  idempotency_keys: { row: IdempotencyKeysRow; insert: IdempotencyKeysInsert };
+  identity_conflicts: { row: IdentityConflictsRow; insert: IdentityConflictsInsert };
+  inbound_attachments: { row: InboundAttachmentsRow; insert: InboundAttachmentsInsert };
+  inbound_bodies: { row: InboundBodiesRow; insert: InboundBodiesInsert };
+  inbound_messages: { row: InboundMessagesRow; insert: InboundMessagesInsert };
+  inbox_count_changes: { row: InboxCountChangesRow; insert: InboxCountChangesInsert };
+  inbox_counts: { row: InboxCountsRow; insert: InboxCountsInsert };
+  inbox_threads: { row: InboxThreadsRow; insert: InboxThreadsInsert };
+  integration_connections: { row: IntegrationConnectionsRow; insert: IntegrationConnectionsInsert };
+  integration_deliveries: { row: IntegrationDeliveriesRow; insert: IntegrationDeliveriesInsert };
+  integration_field_mappings: { row: IntegrationFieldMappingsRow; insert: IntegrationFieldMappingsInsert };
+  integration_inbound: { row: IntegrationInboundRow; insert: IntegrationInboundInsert };
+  integration_lanes: { row: IntegrationLanesRow; insert: IntegrationLanesInsert };
+  integration_oauth_states: { row: IntegrationOauthStatesRow; insert: IntegrationOauthStatesInsert };
+  integration_pace: { row: IntegrationPaceRow; insert: IntegrationPaceInsert };
+  integration_revocations: { row: IntegrationRevocationsRow; insert: IntegrationRevocationsInsert };
+  integration_runs: { row: IntegrationRunsRow; insert: IntegrationRunsInsert };
+  integration_subscriptions: { row: IntegrationSubscriptionsRow; insert: IntegrationSubscriptionsInsert };
+  invitations: { row: InvitationsRow; insert: InvitationsInsert };
+  labels: { row: LabelsRow; insert: LabelsInsert };
+  lead_company_counts: { row: LeadCompanyCountsRow; insert: LeadCompanyCountsInsert };
+  mailbox_checks: { row: MailboxChecksRow; insert: MailboxChecksInsert };
+  mailbox_consents: { row: MailboxConsentsRow; insert: MailboxConsentsInsert };
+  mailbox_errors: { row: MailboxErrorsRow; insert: MailboxErrorsInsert };
+  mailbox_orders: { row: MailboxOrdersRow; insert: MailboxOrdersInsert };
+  mailbox_quotes: { row: MailboxQuotesRow; insert: MailboxQuotesInsert };
+  mailbox_revocations: { row: MailboxRevocationsRow; insert: MailboxRevocationsInsert };
+  mailbox_sync: { row: MailboxSyncRow; insert: MailboxSyncInsert };
+  mailbox_tags: { row: MailboxTagsRow; insert: MailboxTagsInsert };
+  mailbox_tokens: { row: MailboxTokensRow; insert: MailboxTokensInsert };
+  mailboxes: { row: MailboxesRow; insert: MailboxesInsert };
+  managed_domains: { row: ManagedDomainsRow; insert: ManagedDomainsInsert };
+  meetings: { row: MeetingsRow; insert: MeetingsInsert };
+  memberships: { row: MembershipsRow; insert: MembershipsInsert };
+  message_words: { row: MessageWordsRow; insert: MessageWordsInsert };
+  oauth_applications: { row: OauthApplicationsRow; insert: OauthApplicationsInsert };
+  oauth_codes: { row: OauthCodesRow; insert: OauthCodesInsert };
+  oauth_grants: { row: OauthGrantsRow; insert: OauthGrantsInsert };
+  oauth_tokens: { row: OauthTokensRow; insert: OauthTokensInsert };
+  order_mailboxes: { row: OrderMailboxesRow; insert: OrderMailboxesInsert };
+  order_steps: { row: OrderStepsRow; insert: OrderStepsInsert };
+  organizations: { row: OrganizationsRow; insert: OrganizationsInsert };
+  outbox: { row: OutboxRow; insert: OutboxInsert };
+  outreach_settings: { row: OutreachSettingsRow; insert: OutreachSettingsInsert };
+  payment_events: { row: PaymentEventsRow; insert: PaymentEventsInsert };
+  payments: { row: PaymentsRow; insert: PaymentsInsert };
+  people: { row: PeopleRow; insert: PeopleInsert };
+  person_identifiers: { row: PersonIdentifiersRow; insert: PersonIdentifiersInsert };
+  preflight_reports: { row: PreflightReportsRow; insert: PreflightReportsInsert };
+  product_events: { row: ProductEventsRow; insert: ProductEventsInsert };
+  prospect_facts: { row: ProspectFactsRow; insert: ProspectFactsInsert };
+  rate_limit_counts: { row: RateLimitCountsRow; insert: RateLimitCountsInsert };
+  reaction_parked_events: { row: ReactionParkedEventsRow; insert: ReactionParkedEventsInsert };
+  reaction_streams: { row: ReactionStreamsRow; insert: ReactionStreamsInsert };
+  reaction_subscribers: { row: ReactionSubscribersRow; insert: ReactionSubscribersInsert };
+  reconciliations: { row: ReconciliationsRow; insert: ReconciliationsInsert };
+  removed_steps: { row: RemovedStepsRow; insert: RemovedStepsInsert };
+  reply_templates: { row: ReplyTemplatesRow; insert: ReplyTemplatesInsert };
+  roles: { row: RolesRow; insert: RolesInsert };
+  run_events: { row: RunEventsRow; insert: RunEventsInsert };
+  runs: { row: RunsRow; insert: RunsInsert };
+  segments: { row: SegmentsRow; insert: SegmentsInsert };
+  send_facts: { row: SendFactsRow; insert: SendFactsInsert };
+  send_groups: { row: SendGroupsRow; insert: SendGroupsInsert };
+  sends: { row: SendsRow; insert: SendsInsert };
+  sent_words: { row: SentWordsRow; insert: SentWordsInsert };
+  sessions: { row: SessionsRow; insert: SessionsInsert };
+  setup_links: { row: SetupLinksRow; insert: SetupLinksInsert };
+  stale_groups: { row: StaleGroupsRow; insert: StaleGroupsInsert };
+  step_runs: { row: StepRunsRow; insert: StepRunsInsert };
+  suppressions: { row: SuppressionsRow; insert: SuppressionsInsert };
+  sync_workers: { row: SyncWorkersRow; insert: SyncWorkersInsert };
+  team_members: { row: TeamMembersRow; insert: TeamMembersInsert };
+  teams: { row: TeamsRow; insert: TeamsInsert };
+  test_run_steps: { row: TestRunStepsRow; insert: TestRunStepsInsert };
+  test_runs: { row: TestRunsRow; insert: TestRunsInsert };
+  thread_labels: { row: ThreadLabelsRow; insert: ThreadLabelsInsert };
+  thread_snoozes: { row: ThreadSnoozesRow; insert: ThreadSnoozesInsert };
+  tracked_links: { row: TrackedLinksRow; insert: TrackedLinksInsert };
+  tracking_domains: { row: TrackingDomainsRow; insert: TrackingDomainsInsert };
+  users: { row: UsersRow; insert: UsersInsert };
+  visit_facts: { row: VisitFactsRow; insert: VisitFactsInsert };
+  waits: { row: WaitsRow; insert: WaitsInsert };
+  warmup_mails: { row: WarmupMailsRow; insert: WarmupMailsInsert };
+  warmup_rules: { row: WarmupRulesRow; insert: WarmupRulesInsert };
+  warmup_standings: { row: WarmupStandingsRow; insert: WarmupStandingsInsert };
+  webhook_attempts: { row: WebhookAttemptsRow; insert: WebhookAttemptsInsert };
+  webhook_batches: { row: WebhookBatchesRow; insert: WebhookBatchesInsert };
+  webhook_counts: { row: WebhookCountsRow; insert: WebhookCountsInsert };
+  webhook_deliveries: { row: WebhookDeliveriesRow; insert: WebhookDeliveriesInsert };
+  webhook_endpoints: { row: WebhookEndpointsRow; insert: WebhookEndpointsInsert };
+  webhook_payloads: { row: WebhookPayloadsRow; insert: WebhookPayloadsInsert };
+  webhook_secrets: { row: WebhookSecretsRow; insert: WebhookSecretsInsert };
+  webhook_throttle_drops: { row: WebhookThrottleDropsRow; insert: WebhookThrottleDropsInsert };
+  weekly_report_mails: { row: WeeklyReportMailsRow; insert: WeeklyReportMailsInsert };
+  weekly_report_opt_outs: { row: WeeklyReportOptOutsRow; insert: WeeklyReportOptOutsInsert };
+  weekly_reports: { row: WeeklyReportsRow; insert: WeeklyReportsInsert };
+  workers: { row: WorkersRow; insert: WorkersInsert };
+}
+
+/** The first time a person reached a customer goal, and the last email before. */
+interface AcquisitionFactsRow {
+  organization_id: string;
+  person_id: string;
+  goal_id: string;
+  contact_id: string | null;
+  conversion_id: string;
+  event_id: string;
+  acquired_at: Date;
+  match_method: 'contact' | 'email' | 'linked_identity' | 'website_visitor' | 'unknown' | 'none';
+  send_id: string | null;
+  sent_at: Date | null;
+  /** Null for people without an address, and for addresses of free mail providers. */
+  company_domain: string | null;
+  /** The last email to another contact of the same company before the acquisition. */
+  colleague_send_id: string | null;
+  colleague_sent_at: Date | null;
+  colleague_id: string | null;
+}
+
+interface AcquisitionFactsInsert {
+  organization_id: string;
+  person_id: string;
+  goal_id: string;
+  contact_id?: string | null;
+  conversion_id: string;
+  event_id: string;
+  acquired_at: Date;
+  match_method: 'contact' | 'email' | 'linked_identity' | 'website_visitor' | 'unknown' | 'none';
+  send_id?: string | null;
+  sent_at?: Date | null;
+  company_domain?: string | null;
+  colleague_send_id?: string | null;
+  colleague_sent_at?: Date | null;
+  colleague_id?: string | null;
+}
+
+/** The limits within which an API key or OAuth grant acts without a person. */
+interface AgentPoliciesRow {
+  id: string;
+  organization_id: string;
+  api_key_id: string | null;
+  oauth_grant_id: string | null;
+  name: string;
+  enabled: boolean;
+  /** Names of db/models/agent-policy.ts CAPABILITIES. */
+  capabilities: string[];
+  /** The mailboxes that it may use without a person. */
+  mailbox_ids: string[];
+  max_recipients_per_run: number;
+  max_recipients_per_day: number;
+  max_actions_per_day: number;
+  /** Cents; the most that one order's monthly total may be; null: a person approves every order. */
+  max_monthly_mailbox_spend_cents: number | null;
+  expires_at: Date;
+  created_by: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface AgentPoliciesInsert {
+  id: string;
+  organization_id: string;
+  api_key_id?: string | null;
+  oauth_grant_id?: string | null;
+  name: string;
+  enabled: boolean;
+  capabilities: string[];
+  mailbox_ids: string[];
+  max_recipients_per_run: number;
+  max_recipients_per_day: number;
+  max_actions_per_day: number;
+  max_monthly_mailbox_spend_cents?: number | null;
+  expires_at: Date;
+  created_by?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The use a credential made of its limits on one day; a new policy does not reset it. */
+interface AgentPolicyUsageRow {
+  organization_id: string;
+  /** Id of the API key or OAuth grant. */
+  credential_id: string;
+  /** UTC day. */
+  day: string;
+  actions: number;
+  recipients: number;
+}
+
+interface AgentPolicyUsageInsert {
+  organization_id: string;
+  credential_id: string;
+  day: string;
+  actions: number;
+  recipients: number;
+}
+
+/** Tokens of the AI provider that an organization used on one day. */
+interface AiUsageRow {
+  organization_id: string;
+  /** UTC day. */
+  day: string;
+  tokens: number;
+}
+
+interface AiUsageInsert {
+  organization_id: string;
+  day: string;
+  tokens: number;
+}
+
+/** One request made with an API key. */
+interface ApiKeyUsageLogsRow {
+  id: string;
+  organization_id: string;
+  api_key_id: string;
+  /** Route template, such as /v1/contacts/:id. */
+  endpoint: string;
+  method: string;
+  ip_address: string;
+  user_agent: string;
+  response_code: number;
+  /** Milliseconds. */
+  response_time_ms: number;
+  created_at: Date;
+}
+
+interface ApiKeyUsageLogsInsert {
+  id: string;
+  organization_id: string;
+  api_key_id: string;
+  endpoint: string;
+  method: string;
+  ip_address: string;
+  user_agent: string;
+  response_code: number;
+  response_time_ms: number;
+  created_at: Date;
+}
+
+/** Requests per API key and minute, so that summaries never count single requests. */
+interface ApiKeyUsageMinutesRow {
+  organization_id: string;
+  api_key_id: string;
+  minute: Date;
+  endpoint: string;
+  method: string;
+  count: number;
+  success: number;
+  client_errors: number;
+  server_errors: number;
+  /** Sum over the requests, in milliseconds. */
+  latency_ms: number;
+  last_at: Date;
+}
+
+interface ApiKeyUsageMinutesInsert {
+  organization_id: string;
+  api_key_id: string;
+  minute: Date;
+  endpoint: string;
+  method: string;
+  count: number;
+  success: number;
+  client_errors: number;
+  server_errors: number;
+  latency_ms: number;
+  last_at: Date;
+}
+
+/** A secret by which a program acts in one organization. */
+interface ApiKeysRow {
+  id: string;
+  organization_id: string;
+  /** The person who made it; null once their account is gone. */
+  user_id: string | null;
+  name: string;
+  description: string;
+  /** SHA-256 of the secret. */
+  secret_hash: string;
+  key_prefix: string;
+  key_suffix: string;
+  /** Bit mask of lib/permissions.ts. */
+  permissions: number;
+  /** Addresses and CIDR ranges; empty means any. */
+  allowed_ips: string[];
+  /** Mailbox ids; empty means all. */
+  allowed_email_accounts: string[];
+  /** Requests per minute; 0 means the default. */
+  rate_limit_per_minute: number;
+  status: 'active' | 'revoked';
+  last_used_at: Date | null;
+  last_request_ip: string | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  revoked_reason: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface ApiKeysInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  name: string;
+  description?: string;
+  secret_hash: string;
+  key_prefix: string;
+  key_suffix: string;
+  permissions: number;
+  allowed_ips?: string[];
+  allowed_email_accounts?: string[];
+  rate_limit_per_minute?: number;
+  status?: 'active' | 'revoked';
+  last_used_at?: Date | null;
+  last_request_ip?: string | null;
+  expires_at?: Date | null;
+  revoked_at?: Date | null;
+  revoked_reason?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An app of the customer that campaign steps call. */
+interface AppConnectionsRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  /** Without query, fragment and trailing slash. */
+  base_url: string;
+  /** Sealed under "app_connections/<id>". */
+  secret: Buffer;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface AppConnectionsInsert {
+  id: string;
+  organization_id: string;
+  name: string;
+  base_url: string;
+  secret: Buffer;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An email to one person about an approval; its key prevents a second one. */
+interface ApprovalMailsRow {
+  approval_id: string;
+  user_id: string;
+  organization_id: string;
+  /** 'left_out': above the person's hourly limit; 'uncertain': the answer of the mail server was lost. */
+  state: 'sending' | 'sent' | 'left_out' | 'refused' | 'uncertain';
+  claimed_at: Date;
+  settled_at: Date | null;
+}
+
+interface ApprovalMailsInsert {
+  approval_id: string;
+  user_id: string;
+  organization_id: string;
+  state: 'sending' | 'sent' | 'left_out' | 'refused' | 'uncertain';
+  claimed_at: Date;
+  settled_at?: Date | null;
+}
+
+/** The progress of mailing people about an approval. */
+interface ApprovalNoticesRow {
+  approval_id: string;
+  organization_id: string;
+  state: 'due' | 'done';
+  blocked_reason: string | null;
+}
+
+interface ApprovalNoticesInsert {
+  approval_id: string;
+  organization_id: string;
+  state?: 'due' | 'done';
+  blocked_reason?: string | null;
+}
+
+/** An action of a credential that waits for the decision of a person, frozen as it was asked for. */
+interface ApprovalsRow {
+  id: string;
+  organization_id: string;
+  action_type: 'campaign.launch' | 'email.compose' | 'inbox.reply' | 'mailbox.provision';
+  subject_type: 'run' | 'campaign' | 'direct_send' | 'mailbox_order';
+  subject_id: string;
+  /** The credential that asked; no reference, as the record outlives it. */
+  api_key_id: string | null;
+  oauth_grant_id: string | null;
+  /** Name of the key or application when it asked. */
+  requester_name: string;
+  status: 'pending' | 'approved' | 'denied' | 'expired' | 'executed';
+  /** Reasons why a person has to decide. */
+  reasons: PolicyReason[];
+  /** Content shown to the approver, frozen. */
+  payload: ApprovalContent;
+  /** SHA-256 of the payload in canonical form, hex. */
+  payload_hash: string;
+  /** Report of the checks when the approval was asked for. */
+  preflight: JsonObject | null;
+  expires_at: Date;
+  decided_by: string | null;
+  decided_at: Date | null;
+  /** Note of the person who decided, or the cause of an end without a decision. */
+  reason: string | null;
+  executed_at: Date | null;
+  created_at: Date;
+}
+
+interface ApprovalsInsert {
+  id: string;
+  organization_id: string;
+  action_type: 'campaign.launch' | 'email.compose' | 'inbox.reply' | 'mailbox.provision';
+  subject_type: 'run' | 'campaign' | 'direct_send' | 'mailbox_order';
+  subject_id: string;
+  api_key_id?: string | null;
+  oauth_grant_id?: string | null;
+  requester_name: string;
+  status?: 'pending' | 'approved' | 'denied' | 'expired' | 'executed';
+  reasons: string;
+  payload: string;
+  payload_hash: string;
+  preflight?: string | null;
+  expires_at: Date;
+  decided_by?: string | null;
+  decided_at?: Date | null;
+  reason?: string | null;
+  executed_at?: Date | null;
+  created_at: Date;
+}
+
+/** A decision of a person about the credit of a customer. */
+interface AttributionCorrectionsRow {
+  id: string;
+  organization_id: string;
+  person_id: string;
+  action: 'set' | 'restored';
+  /** Null: not acquired by an email, or the automatic credit was restored. */
+  send_id: string | null;
+  reason: string;
+  /** True while in force; never for a restoration. */
+  is_current: boolean;
+  corrected_by: string | null;
+  created_at: Date;
+}
+
+interface AttributionCorrectionsInsert {
+  id: string;
+  organization_id: string;
+  person_id: string;
+  action: 'set' | 'restored';
+  send_id?: string | null;
+  reason: string;
+  is_current: boolean;
+  corrected_by?: string | null;
+  created_at: Date;
+}
+
+/** The rules by which an organization credits customers to emails. */
+interface AttributionSettingsRow {
+  organization_id: string;
+  /** Days. */
+  window_days: number;
+  company_estimates: boolean;
+  /** Kept when they are gone. */
+  updated_by: string | null;
+  updated_at: Date;
+}
+
+interface AttributionSettingsInsert {
+  organization_id: string;
+  window_days: number;
+  company_estimates: boolean;
+  updated_by?: string | null;
+  updated_at: Date;
+}
+
+/** A change that somebody made, and the credential used; kept newest first for the audit trail. */
+interface AuditLogsRow {
+  id: string;
+  organization_id: string;
+  user_id: string | null;
+  actor_kind: string;
+  api_key_id: string | null;
+  action: string;
+  entity_type: string;
+  entity_id: string | null;
+  ip_address: string;
+  user_agent: string;
+  changes: JsonObject | null;
+  metadata: JsonObject | null;
+  request_id: string | null;
+  /** The grant that acted, for a token of an application. */
+  oauth_grant_id: string | null;
+  created_at: Date;
+}
+
+interface AuditLogsInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  actor_kind: string;
+  api_key_id?: string | null;
+  action: string;
+  entity_type: string;
+  entity_id?: string | null;
+  ip_address?: string;
+  user_agent?: string;
+  changes?: string | null;
+  metadata?: string | null;
+  request_id?: string | null;
+  oauth_grant_id?: string | null;
+  created_at: Date;
+}
+
+/** A pending proof by mail for sign-in, sign-up or a password reset. */
+interface AuthChallengesRow {
+  id: string;
+  kind: 'login' | 'register' | 'reset';
+  /** SHA-256 of the handle that the client holds; a reset mails the handle itself. */
+  handle_hash: string;
+  /** SHA-256 of the mailed code; null for a reset. */
+  code_hash: string | null;
+  email: string;
+  user_id: string | null;
+  payload: JsonObject;
+  attempts: number;
+  expires_at: Date;
+  consumed_at: Date | null;
+  created_at: Date;
+}
+
+interface AuthChallengesInsert {
+  id: string;
+  kind: 'login' | 'register' | 'reset';
+  handle_hash: string;
+  code_hash?: string | null;
+  email: string;
+  user_id?: string | null;
+  payload?: string;
+  attempts?: number;
+  expires_at: Date;
+  consumed_at?: Date | null;
+  created_at: Date;
+}
+
+/** Attempts per account, address or organization within a window, counted across all processes. */
+interface AuthThrottlesRow {
+  /** SHA-256 of what is limited. */
+  key: string;
+  attempts: number;
+  window_ends: Date;
+}
+
+interface AuthThrottlesInsert {
+  key: string;
+  attempts: number;
+  window_ends: Date;
+}
+
+/** Automation runs per hour, by which multiplying runs are stopped. */
+interface AutomationBudgetsRow {
+  organization_id: string;
+  /** UTC. */
+  hour: Date;
+  /** Runs of this hour that came from an event outside. */
+  first_runs: number;
+  /** Runs of this hour that other runs led to, begun or not. */
+  led_runs: number;
+}
+
+interface AutomationBudgetsInsert {
+  organization_id: string;
+  hour: Date;
+  first_runs: number;
+  led_runs: number;
+}
+
+/** An object that the graph of an automation needs, which therefore cannot be deleted. */
+interface AutomationReferencesRow {
+  id: string;
+  organization_id: string;
+  automation_id: string;
+  used_automation_id: string | null;
+  app_connection_id: string | null;
+}
+
+interface AutomationReferencesInsert {
+  id: string;
+  organization_id: string;
+  automation_id: string;
+  used_automation_id?: string | null;
+  app_connection_id?: string | null;
+}
+
+/** An execution of an automation. */
+interface AutomationRunsRow {
+  id: string;
+  organization_id: string;
+  automation_id: string;
+  /** event/<id>, step/<step run> or node/<run>/<node>; an automation has one run for each. */
+  cause: string;
+  trigger_event: string;
+  contact_id: string | null;
+  status: 'running' | 'success' | 'error';
+  /** Data of the trigger; empty once its contact was erased. */
+  data: JsonObject;
+  node_results: AutomationNodeResult[];
+  /** Empty without a failure. */
+  error_detail: string;
+  /** Reactions in a row that led to it. */
+  hops: number;
+  /** The graph it began with; null once it has ended. */
+  graph: AutomationGraph | null;
+  /** The nodes it waits for; null once it has ended. */
+  waiting: AutomationWaiting | null;
+  blocked_reason: string | null;
+  started_at: Date;
+  finished_at: Date | null;
+  /** Rights that it starts others with; null counts as none. */
+  rights: string[] | null;
+}
+
+interface AutomationRunsInsert {
+  id: string;
+  organization_id: string;
+  automation_id: string;
+  cause: string;
+  trigger_event: string;
+  contact_id?: string | null;
+  status: 'running' | 'success' | 'error';
+  data: string;
+  node_results: string;
+  error_detail: string;
+  hops: number;
+  graph?: string | null;
+  waiting?: string | null;
+  blocked_reason?: string | null;
+  started_at: Date;
+  finished_at?: Date | null;
+  rights?: string[] | null;
+}
+
+/** A flow of actions that starts from a trigger. */
+interface AutomationsRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  enabled: boolean;
+  /** An event of domain/connect/triggers, or automation.called. */
+  trigger_event: string;
+  /** Condition on the events of the trigger. */
+  filter: AutomationFilter;
+  graph: AutomationGraph;
+  /** Rights of whoever saved it last; null counts as none. */
+  author_rights: string[] | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface AutomationsInsert {
+  id: string;
+  organization_id: string;
+  name: string;
+  enabled: boolean;
+  trigger_event: string;
+  filter: string;
+  graph: string;
+  author_rights?: string[] | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A part of the bytes of a file that PostgreSQL stores. */
+interface BlobChunksRow {
+  blob_id: string;
+  seq: number;
+  bytes: Buffer;
+}
+
+interface BlobChunksInsert {
+  blob_id: string;
+  seq: number;
+  bytes: Buffer;
+}
+
+/** Bytes in an external store whose file is deleted, until the store has deleted them. */
+interface BlobRemovalsRow {
+  id: number;
+  store: 'disk' | 's3';
+  store_key: string;
+  attempts: number;
+  due_at: Date;
+  last_error: string | null;
+  created_at: Date;
+}
+
+interface BlobRemovalsInsert {
+  store: 'disk' | 's3';
+  store_key: string;
+  attempts?: number;
+  due_at?: Date;
+  last_error?: string | null;
+  created_at?: Date;
+}
+
+/** A file that Heron keeps, such as an attachment or an upload. */
+interface BlobsRow {
+  id: string;
+  organization_id: string;
+  /** Bytes. */
+  size: number;
+  /** Storage of the bytes: blob_chunks, or an external store under store_key. */
+  store: 'postgres' | 'disk' | 's3';
+  store_key: string | null;
+  /** The store to which a worker is copying the bytes. */
+  moving_to: 'postgres' | 'disk' | 's3' | null;
+  moving_key: string | null;
+  moving_since: Date | null;
+  created_at: Date;
+}
+
+interface BlobsInsert {
+  id: string;
+  organization_id: string;
+  size: number;
+  store?: 'postgres' | 'disk' | 's3';
+  store_key?: string | null;
+  moving_to?: 'postgres' | 'disk' | 's3' | null;
+  moving_key?: string | null;
+  moving_since?: Date | null;
+  created_at: Date;
+}
+
+/** Settings of a campaign that override those of its organization. */
+interface CampaignAdvancedRow {
+  campaign_id: string;
+  organization_id: string;
+  overrides: JsonObject;
+  updated_at: Date;
+}
+
+interface CampaignAdvancedInsert {
+  campaign_id: string;
+  organization_id: string;
+  overrides?: string;
+  updated_at: Date;
+}
+
+/** Counts of leads per step and way into it; rows are differences that writers add, and their sum is the count. */
+interface CampaignFlowCountsRow {
+  organization_id: string;
+  /** No foreign key: it would lock the campaign whenever a lead moves. */
+  campaign_id: string;
+  /** Null for leads that have met no step. */
+  step_id: string | null;
+  /** State of leads whose last step this is; null in rows that count entries into the step. */
+  state: string | null;
+  /** The step from which it was entered; null for the first step of a lead. */
+  from_step_id: string | null;
+  leads: number;
+  is_folded: boolean;
+}
+
+interface CampaignFlowCountsInsert {
+  organization_id: string;
+  campaign_id: string;
+  step_id?: string | null;
+  state?: string | null;
+  from_step_id?: string | null;
+  leads: number;
+  is_folded?: boolean;
+}
+
+/** A line of the activity log of a campaign. */
+interface CampaignLogsRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  event_type: string;
+  message: string;
+  metadata: JsonObject;
+  created_at: Date;
+}
+
+interface CampaignLogsInsert {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  event_type: string;
+  message?: string;
+  metadata?: string;
+  created_at: Date;
+}
+
+/** A mailbox that a campaign sends from. */
+interface CampaignSendersRow {
+  organization_id: string;
+  campaign_id: string;
+  mailbox_id: string;
+  weight: number;
+  enabled: boolean;
+  last_sent_at: Date | null;
+}
+
+interface CampaignSendersInsert {
+  organization_id: string;
+  campaign_id: string;
+  mailbox_id: string;
+  weight?: number;
+  enabled?: boolean;
+  last_sent_at?: Date | null;
+}
+
+/** The costs of a campaign; kept when the campaign is deleted. */
+interface CampaignSpendRow {
+  organization_id: string;
+  campaign_id: string;
+  /** In the currency's smallest unit. */
+  amount_minor: number;
+  /** ISO 4217, upper-case. */
+  currency: string;
+  updated_by: string | null;
+  updated_at: Date;
+}
+
+interface CampaignSpendInsert {
+  organization_id: string;
+  campaign_id: string;
+  amount_minor: number;
+  currency: string;
+  updated_by?: string | null;
+  updated_at: Date;
+}
+
+/** A step of a campaign: an email, an action or a wait. */
+interface CampaignStepsRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  position: number;
+  name: string;
+  kind: 'email' | 'action' | 'wait';
+  subject: string;
+  body_plain: string;
+  body_html: string;
+  body_sync: boolean;
+  body_code: boolean;
+  /** Days between the previous step and this one. */
+  wait_after: number;
+  thread_reply: boolean;
+  conditions: JsonObject;
+  action: JsonObject | null;
+  /** Derived from the action, so that the foreign key holds for every writer. */
+  app_connection_id: string | null;
+  /** Offer of the email as its author names it; empty: unnamed. A variant overrides it. */
+  offer: string;
+  angle: string;
+  cta: string;
+  /** Derived from the action of a run_automation step. */
+  automation_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface CampaignStepsInsert {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  position: number;
+  name?: string;
+  kind?: 'email' | 'action' | 'wait';
+  subject?: string;
+  body_plain?: string;
+  body_html?: string;
+  body_sync?: boolean;
+  body_code?: boolean;
+  wait_after?: number;
+  thread_reply?: boolean;
+  conditions?: string;
+  action?: string | null;
+  offer?: string;
+  angle?: string;
+  cta?: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An alternative text of an email step, chosen by weight. */
+interface CampaignVariantsRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  /** Null: the campaign's first email. */
+  step_id: string | null;
+  name: string;
+  weight: number;
+  subject: string;
+  body_html: string;
+  body_plain: string;
+  is_control: boolean;
+  is_active: boolean;
+  metadata: JsonObject;
+  /** Start of its use for all further emails of the step. */
+  promoted_at: Date | null;
+  /** The rule it won by, and the counts of all variants at that time. */
+  promotion: JsonObject | null;
+  offer: string;
+  angle: string;
+  cta: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface CampaignVariantsInsert {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  step_id?: string | null;
+  name: string;
+  weight?: number;
+  subject?: string;
+  body_html?: string;
+  body_plain?: string;
+  is_control?: boolean;
+  is_active?: boolean;
+  metadata?: string;
+  promoted_at?: Date | null;
+  promotion?: string | null;
+  offer?: string;
+  angle?: string;
+  cta?: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A sequence of steps that is sent to its leads. */
+interface CampaignsRow {
+  id: string;
+  organization_id: string;
+  user_id: string | null;
+  name: string;
+  description: string;
+  status:
+    | 'draft'
+    | 'active'
+    | 'paused'
+    | 'paused_no_accounts'
+    | 'paused_trial_expired'
+    | 'paused_undeliverable'
+    | 'completed';
+  kind: 'sequence' | 'one_time';
+  stop_on_reply: boolean;
+  open_tracking: boolean;
+  link_tracking: boolean;
+  text_only: boolean;
+  /** Emails per campaign-local day. */
+  daily_limit: number;
+  unsubscribe_header: boolean;
+  unsubscribe_mode: 'inherit' | 'text' | 'link' | 'off';
+  risky_emails: boolean;
+  cc: string[];
+  bcc: string[];
+  start_date: Date | null;
+  end_date: Date | null;
+  timezone: string;
+  /** Bit mask, Monday 1 to Sunday 64. */
+  days: number;
+  /** Campaign-local time, HH:MM. */
+  start_time: string;
+  /** Campaign-local time, HH:MM. */
+  end_time: string;
+  /** Seven lists by weekday (Sunday first); empty when days, start_time and end_time decide. */
+  schedule_windows: ScheduleWindow[][];
+  email_tags: string[];
+  folders: string[];
+  contact_order_by: string;
+  contact_order_dir: string;
+  contact_order_field: string | null;
+  /** Leads from this id on have their order_key; null: the keys are not begun; the lowest id: all have one. */
+  leads_ordered_from: string | null;
+  sender_strategy: 'tags' | 'explicit';
+  rotation_mode: string;
+  ramp_enabled: boolean;
+  /** Emails per day. */
+  ramp_start: number;
+  /** Emails per day. */
+  ramp_increment: number;
+  /** Emails per day. */
+  ramp_ceiling: number;
+  /** Emails per day that the ramp allows now. */
+  ramp_level: number;
+  /** Campaign-local day on which ramp_level was last raised. */
+  ramp_day: string | null;
+  esp_match_mode: 'off' | 'prefer' | 'strict';
+  /** 0 means no limit. */
+  max_new_leads_per_day: number;
+  prioritize_new_leads: boolean;
+  /** Minutes between entry and launch of a lead. */
+  entry_delay_minutes: number;
+  continuous: boolean;
+  idle_since: Date | null;
+  tracking_domain: string;
+  tracking_domain_verified: boolean;
+  tracking_domain_verified_at: Date | null;
+  utm_tracking: boolean;
+  utm_source: string;
+  utm_medium: string;
+  utm_campaign: string;
+  /** Rises with every pause, resume and schedule edit; runs signalled below it have to be signalled again. */
+  control_epoch: number;
+  /** The control_epoch up to which waiting leads were freed of launch_after. */
+  launch_epoch: number;
+  /** Rises with every change of the step graph; a cached graph below it is stale. */
+  graph_version: number;
+  had_leads: boolean;
+  started_at: Date | null;
+  last_status_change_at: Date | null;
+  /** Reason why the launcher run keeps failing. */
+  blocked_reason: string | null;
+  /** Last comparison of the variants. */
+  variants_compared_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface CampaignsInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  name: string;
+  description?: string;
+  status?:
+    | 'draft'
+    | 'active'
+    | 'paused'
+    | 'paused_no_accounts'
+    | 'paused_trial_expired'
+    | 'paused_undeliverable'
+    | 'completed';
+  kind?: 'sequence' | 'one_time';
+  stop_on_reply?: boolean;
+  open_tracking?: boolean;
+  link_tracking?: boolean;
+  text_only?: boolean;
+  daily_limit?: number;
+  unsubscribe_header?: boolean;
+  unsubscribe_mode?: 'inherit' | 'text' | 'link' | 'off';
+  risky_emails?: boolean;
+  cc?: string[];
+  bcc?: string[];
+  start_date?: Date | null;
+  end_date?: Date | null;
+  timezone?: string;
+  days?: number;
+  start_time?: string;
+  end_time?: string;
+  schedule_windows?: string;
+  email_tags?: string[];
+  folders?: string[];
+  contact_order_by?: string;
+  contact_order_dir?: string;
+  contact_order_field?: string | null;
+  leads_ordered_from?: string | null;
+  sender_strategy?: 'tags' | 'explicit';
+  rotation_mode?: string;
+  ramp_enabled?: boolean;
+  ramp_start?: number;
+  ramp_increment?: number;
+  ramp_ceiling?: number;
+  ramp_level?: number;
+  ramp_day?: string | null;
+  esp_match_mode?: 'off' | 'prefer' | 'strict';
+  max_new_leads_per_day?: number;
+  prioritize_new_leads?: boolean;
+  entry_delay_minutes?: number;
+  continuous?: boolean;
+  idle_since?: Date | null;
+  tracking_domain?: string;
+  tracking_domain_verified?: boolean;
+  tracking_domain_verified_at?: Date | null;
+  utm_tracking?: boolean;
+  utm_source?: string;
+  utm_medium?: string;
+  utm_campaign?: string;
+  control_epoch?: number;
+  launch_epoch?: number;
+  graph_version?: number;
+  had_leads?: boolean;
+  started_at?: Date | null;
+  last_status_change_at?: Date | null;
+  blocked_reason?: string | null;
+  variants_compared_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A category of a contact. */
+interface ContactCategoriesRow {
+  organization_id: string;
+  contact_id: string;
+  label_id: string;
+}
+
+interface ContactCategoriesInsert {
+  organization_id: string;
+  contact_id: string;
+  label_id: string;
+}
+
+/** A row of an import that could not be applied. */
+interface ContactImportProblemsRow {
+  import_id: string;
+  organization_id: string;
+  line: number;
+  email: string;
+  row_values: string[];
+  reason: string;
+}
+
+interface ContactImportProblemsInsert {
+  import_id: string;
+  organization_id: string;
+  line: number;
+  email?: string;
+  row_values?: string[];
+  reason: string;
+}
+
+/** An import of contacts from a file. */
+interface ContactImportsRow {
+  id: string;
+  organization_id: string;
+  user_id: string | null;
+  status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+  filename: string;
+  options: ImportOptions;
+  blob_id: string | null;
+  /** Bytes of the file. */
+  total_bytes: number;
+  /** Bytes read so far. */
+  read_bytes: number;
+  /** Rows read so far; "imported + updated + skipped + failed". */
+  total: number;
+  imported: number;
+  updated: number;
+  skipped: number;
+  failed: number;
+  /** Rows of the file that were processed, failed ones included; a restarted job continues after them. */
+  checkpoint: number;
+  error: string | null;
+  started_at: Date | null;
+  ended_at: Date | null;
+  blocked_reason: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface ContactImportsInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+  filename: string;
+  options?: string;
+  blob_id?: string | null;
+  total_bytes?: number;
+  read_bytes?: number;
+  total?: number;
+  imported?: number;
+  updated?: number;
+  skipped?: number;
+  failed?: number;
+  checkpoint?: number;
+  error?: string | null;
+  started_at?: Date | null;
+  ended_at?: Date | null;
+  blocked_reason?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Job data and outreach history of a contact in one narrow row, kept by triggers, for filters and counts of the lead database. */
+interface ContactOutreachRow {
+  contact_id: string;
+  organization_id: string;
+  /** Derived from the custom fields or the address; empty if it names no company. */
+  company_domain: string;
+  job_title: string;
+  seniority: string;
+  department: string;
+  esp_provider: string;
+  verification_status: string;
+  subscribed: boolean;
+  /** Number of campaigns that the contact is in. */
+  campaigns: number;
+  /** Campaign emails that left and did not bounce. */
+  emails_received: number;
+  last_contacted_at: Date | null;
+  last_replied_at: Date | null;
+  positive_at: Date | null;
+  meeting_at: Date | null;
+  bounced_at: Date | null;
+  outreach_status: string;
+}
+
+interface ContactOutreachInsert {
+  contact_id: string;
+  organization_id: string;
+  company_domain: string;
+  job_title: string;
+  seniority: string;
+  department: string;
+  esp_provider: string;
+  verification_status: string;
+  subscribed: boolean;
+  campaigns?: number;
+  emails_received?: number;
+  last_contacted_at?: Date | null;
+  last_replied_at?: Date | null;
+  positive_at?: Date | null;
+  meeting_at?: Date | null;
+  bounced_at?: Date | null;
+}
+
+/** A contact whose address is to be verified; deleted with the verdict. */
+interface ContactVerificationsRow {
+  contact_id: string;
+  organization_id: string;
+  /** Attempts without a verdict because nothing answered. */
+  attempts: number;
+  /** Earliest next attempt; a worker moves it ahead while it works. */
+  due_at: Date;
+  created_at: Date;
+}
+
+interface ContactVerificationsInsert {
+  contact_id: string;
+  organization_id: string;
+  attempts?: number;
+  due_at: Date;
+  created_at: Date;
+}
+
+/** A person an organization can write to, identified by the email address. */
+interface ContactsRow {
+  id: string;
+  organization_id: string;
+  /** Lower-case. */
+  email: string;
+  first_name: string;
+  last_name: string;
+  company: string;
+  phone: string;
+  custom_fields: Record<string, string>;
+  subscribed: boolean;
+  source: string;
+  source_detail: string;
+  verification_status: 'valid' | 'risky' | 'invalid' | 'unknown';
+  verification_reason: string;
+  is_catch_all: boolean;
+  verification_checked_at: Date | null;
+  esp_provider: string;
+  esp_resolved_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface ContactsInsert {
+  id: string;
+  organization_id: string;
+  email: string;
+  first_name?: string;
+  last_name?: string;
+  company?: string;
+  phone?: string;
+  custom_fields?: string;
+  subscribed?: boolean;
+  source?: string;
+  source_detail?: string;
+  verification_status?: 'valid' | 'risky' | 'invalid' | 'unknown';
+  verification_reason?: string;
+  is_catch_all?: boolean;
+  verification_checked_at?: Date | null;
+  esp_provider?: string;
+  esp_resolved_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A person that reached a goal, once per event and goal. */
+interface ConversionsRow {
+  id: string;
+  organization_id: string;
+  goal_id: string;
+  goal_revision: number;
+  /** No foreign key: it outlives the event, which is pruned. */
+  event_id: string;
+  person_id: string;
+  occurred_at: Date;
+  /** In the currency's smallest unit; null if the event had no valid amount. */
+  value_minor: number | null;
+  /** ISO 4217, upper-case. */
+  currency: string | null;
+  created_at: Date;
+}
+
+interface ConversionsInsert {
+  id: string;
+  organization_id: string;
+  goal_id: string;
+  goal_revision: number;
+  event_id: string;
+  person_id: string;
+  occurred_at: Date;
+  value_minor?: number | null;
+  currency?: string | null;
+  created_at: Date;
+}
+
+/** A record of an action on a contact or deal; deleted with the contact. */
+interface CrmActivitiesRow {
+  id: string;
+  organization_id: string;
+  contact_id: string | null;
+  deal_id: string | null;
+  task_id: string | null;
+  /** Kept when they are gone. */
+  user_id: string | null;
+  activity_type: string;
+  metadata: JsonObject;
+  created_at: Date;
+}
+
+interface CrmActivitiesInsert {
+  id: string;
+  organization_id: string;
+  contact_id?: string | null;
+  deal_id?: string | null;
+  task_id?: string | null;
+  user_id?: string | null;
+  activity_type: string;
+  metadata: string;
+  created_at: Date;
+}
+
+/** Counts of deals; rows are differences that writers add, and their sum is the count. */
+interface CrmDealCountsRow {
+  organization_id: string;
+  pipeline_id: string;
+  stage_id: string;
+  status: string;
+  currency: string;
+  assigned_to: string | null;
+  campaign_id: string | null;
+  deals: number;
+  /** In the currency's smallest unit. */
+  value_minor: number;
+  is_folded: boolean;
+}
+
+interface CrmDealCountsInsert {
+  organization_id: string;
+  pipeline_id: string;
+  stage_id: string;
+  status: string;
+  currency: string;
+  assigned_to?: string | null;
+  campaign_id?: string | null;
+  deals: number;
+  value_minor: number;
+  is_folded?: boolean;
+}
+
+/** A possible sale to a contact; it outlives its contact, campaign and mailbox. */
+interface CrmDealsRow {
+  id: string;
+  organization_id: string;
+  pipeline_id: string;
+  stage_id: string;
+  contact_id: string | null;
+  name: string;
+  /** In the currency's smallest unit. */
+  value_minor: number | null;
+  /** ISO 4217, upper-case. */
+  currency: string;
+  /** In ten-thousandths of the currency's unit, comparable between currencies with other decimal places. */
+  value_scaled: number | null;
+  status: 'open' | 'won' | 'lost';
+  expected_close_date: Date | null;
+  won_at: Date | null;
+  lost_at: Date | null;
+  lost_reason: string | null;
+  /** A member; null once they have left the organization. */
+  assigned_to: string | null;
+  campaign_id: string | null;
+  source_mailbox_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface CrmDealsInsert {
+  id: string;
+  organization_id: string;
+  pipeline_id: string;
+  stage_id: string;
+  contact_id?: string | null;
+  name: string;
+  value_minor?: number | null;
+  currency: string;
+  value_scaled?: number | null;
+  status?: 'open' | 'won' | 'lost';
+  expected_close_date?: Date | null;
+  won_at?: Date | null;
+  lost_at?: Date | null;
+  lost_reason?: string | null;
+  assigned_to?: string | null;
+  campaign_id?: string | null;
+  source_mailbox_id?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A sequence of stages for deals. */
+interface CrmPipelinesRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  /** 1-based, without gaps. */
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface CrmPipelinesInsert {
+  id: string;
+  organization_id: string;
+  name: string;
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An organization that was given the first task types; it keeps none if it deletes them. */
+interface CrmSeedsRow {
+  organization_id: string;
+  created_at: Date;
+}
+
+interface CrmSeedsInsert {
+  organization_id: string;
+  created_at: Date;
+}
+
+/** A stage of a pipeline. */
+interface CrmStagesRow {
+  id: string;
+  organization_id: string;
+  pipeline_id: string;
+  name: string;
+  color: string;
+  /** 1-based in its pipeline, without gaps. */
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface CrmStagesInsert {
+  id: string;
+  organization_id: string;
+  pipeline_id: string;
+  name: string;
+  color: string;
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Counts of tasks; rows are differences that writers add, and their sum is the count. */
+interface CrmTaskCountsRow {
+  organization_id: string;
+  status: string;
+  priority: string;
+  type: string;
+  assigned_to: string | null;
+  assigned_team_id: string | null;
+  tasks: number;
+  is_folded: boolean;
+}
+
+interface CrmTaskCountsInsert {
+  organization_id: string;
+  status: string;
+  priority: string;
+  type: string;
+  assigned_to?: string | null;
+  assigned_team_id?: string | null;
+  tasks: number;
+  is_folded?: boolean;
+}
+
+/** A type that tasks can have. */
+interface CrmTaskTypesRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  color: string;
+  /** 1-based, without gaps. */
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface CrmTaskTypesInsert {
+  id: string;
+  organization_id: string;
+  name: string;
+  color: string;
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A thing to be done by a member or team; it outlives its contact and deal. */
+interface CrmTasksRow {
+  id: string;
+  organization_id: string;
+  contact_id: string | null;
+  deal_id: string | null;
+  assigned_to: string | null;
+  assigned_team_id: string | null;
+  /** Kept when they are gone; null for a task that a reply made. */
+  created_by: string | null;
+  title: string;
+  description: string | null;
+  due_date: Date | null;
+  priority: 'low' | 'medium' | 'high' | 'urgent';
+  priority_rank: number;
+  /** Name of a task type when the task was written; the type may be gone. */
+  type: string;
+  status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+  completed_at: Date | null;
+  /** Cause of a task that no person made, such as the hash of a Message-ID; one task for each. */
+  source: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface CrmTasksInsert {
+  id: string;
+  organization_id: string;
+  contact_id?: string | null;
+  deal_id?: string | null;
+  assigned_to?: string | null;
+  assigned_team_id?: string | null;
+  created_by?: string | null;
+  title: string;
+  description?: string | null;
+  due_date?: Date | null;
+  priority: 'low' | 'medium' | 'high' | 'urgent';
+  type: string;
+  status?: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+  completed_at?: Date | null;
+  source?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Emails reserved or sent per scope and day, for the caps that the allocator checks. */
+interface DailyCountersRow {
+  organization_id: string;
+  scope: 'campaign' | 'campaign_new' | 'mailbox' | 'org_campaigns';
+  scope_id: string;
+  /** Campaign-local for campaigns, UTC for mailboxes. */
+  day: string;
+  count: number;
+}
+
+interface DailyCountersInsert {
+  organization_id: string;
+  scope: 'campaign' | 'campaign_new' | 'mailbox' | 'org_campaigns';
+  scope_id: string;
+  day: string;
+  count?: number;
+}
+
+/** Background work that was given up; a replay starts it again. */
+interface DeadLettersRow {
+  id: string;
+  organization_id: string;
+  task_id: string;
+  task_type: string;
+  payload: JsonObject;
+  last_error: string;
+  attempts: number;
+  max_attempts: number;
+  status: 'pending' | 'replayed';
+  next_retry_at: Date | null;
+  replayed_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface DeadLettersInsert {
+  id: string;
+  organization_id: string;
+  task_id: string;
+  task_type: string;
+  payload?: string;
+  last_error?: string;
+  attempts?: number;
+  max_attempts?: number;
+  status?: 'pending' | 'replayed';
+  next_retry_at?: Date | null;
+  replayed_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A signal about an email that a client reported by the API; its key makes a retry harmless. */
+interface DeliverabilityEventsRow {
+  id: string;
+  organization_id: string;
+  event_type: 'bounce' | 'complaint' | 'unsubscribe' | 'open' | 'click' | 'reply';
+  recipient_email: string;
+  campaign_id: string | null;
+  send_id: string | null;
+  contact_id: string | null;
+  provider: string;
+  reason: string;
+  idempotency_key: string | null;
+  metadata: JsonObject;
+  created_at: Date;
+}
+
+interface DeliverabilityEventsInsert {
+  id: string;
+  organization_id: string;
+  event_type: 'bounce' | 'complaint' | 'unsubscribe' | 'open' | 'click' | 'reply';
+  recipient_email: string;
+  campaign_id?: string | null;
+  send_id?: string | null;
+  contact_id?: string | null;
+  provider?: string;
+  reason?: string;
+  idempotency_key?: string | null;
+  metadata?: string;
+  created_at: Date;
+}
+
+/** An email that a person or an agent writes; its delivery is the row of sends with the same id. */
+interface DirectSendsRow {
+  id: string;
+  organization_id: string;
+  kind: 'compose' | 'reply';
+  state:
+    | 'draft'
+    | 'awaiting_approval'
+    | 'queued'
+    | 'sent'
+    | 'uncertain'
+    | 'bounced'
+    | 'failed'
+    | 'cancelled'
+    | 'denied'
+    | 'expired';
+  mailbox_id: string | null;
+  to_emails: string[];
+  cc_emails: string[];
+  bcc_emails: string[];
+  subject: string;
+  /** Text as sent, with the signature of the mailbox. */
+  body_plain: string;
+  body_html: string | null;
+  /** References to blobs. */
+  attachments: StoredAttachment[];
+  /** Its Message-ID; fixed before it is sent, as it may begin the conversation. */
+  message_id: string;
+  thread_id: string;
+  in_reply_to: string | null;
+  reference_ids: string[];
+  /** The campaign email that the conversation is about: answers to this one count for it. No foreign key: slots come and go. */
+  about_send_id: string | null;
+  contact_id: string | null;
+  send_mode: 'instant' | 'smart' | 'scheduled';
+  /** Earliest departure. */
+  scheduled_at: Date;
+  user_id: string | null;
+  api_key_id: string | null;
+  oauth_grant_id: string | null;
+  approval_id: string | null;
+  /** Recipients skipped because they are suppressed or were refused. */
+  left_out: string[];
+  attempts: number;
+  /** Last hold of its mailbox that this email caused. */
+  held_at: Date | null;
+  waiting_for: string | null;
+  waiting_until: Date | null;
+  blocked_reason: string | null;
+  error_code: string | null;
+  error_detail: string | null;
+  finished_at: Date | null;
+  /** Deletion of the bytes of its files. */
+  files_deleted_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface DirectSendsInsert {
+  id: string;
+  organization_id: string;
+  kind: 'compose' | 'reply';
+  state:
+    | 'draft'
+    | 'awaiting_approval'
+    | 'queued'
+    | 'sent'
+    | 'uncertain'
+    | 'bounced'
+    | 'failed'
+    | 'cancelled'
+    | 'denied'
+    | 'expired';
+  mailbox_id?: string | null;
+  to_emails: string[];
+  cc_emails?: string[];
+  bcc_emails?: string[];
+  subject: string;
+  body_plain: string;
+  body_html?: string | null;
+  attachments?: string;
+  message_id: string;
+  thread_id: string;
+  in_reply_to?: string | null;
+  reference_ids?: string[];
+  about_send_id?: string | null;
+  contact_id?: string | null;
+  send_mode: 'instant' | 'smart' | 'scheduled';
+  scheduled_at: Date;
+  user_id?: string | null;
+  api_key_id?: string | null;
+  oauth_grant_id?: string | null;
+  approval_id?: string | null;
+  left_out?: string[];
+  attempts?: number;
+  held_at?: Date | null;
+  waiting_for?: string | null;
+  waiting_until?: Date | null;
+  blocked_reason?: string | null;
+  error_code?: string | null;
+  error_detail?: string | null;
+  finished_at?: Date | null;
+  files_deleted_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A fact that other areas react to, written in the transaction that caused it. */
+interface DomainEventsRow {
+  id: string;
+  organization_id: string;
+  type: string;
+  data: JsonObject;
+  /** Order of the stream, assigned after commit by the fan-out; null until then. */
+  position: number | null;
+  /** Reactions between this event and a cause from outside; null stands for 0. */
+  hops: number | null;
+  created_at: Date;
+}
+
+interface DomainEventsInsert {
+  id: string;
+  organization_id: string;
+  type: string;
+  data: string;
+  position?: number | null;
+  hops?: number | null;
+  created_at: Date;
+}
+
+/** A renewal of a managed domain, one for each cycle. */
+interface DomainRenewalsRow {
+  id: string;
+  organization_id: string;
+  domain_id: string;
+  state: 'scheduled' | 'charging' | 'renewing' | 'renewed' | 'requires_action' | 'ended';
+  expires_at: Date;
+  renew_at: Date;
+  /** Cents; the provider's price when the cycle was charged. */
+  cost_cents: number | null;
+  /** Cents, added to the price for the processing of the payment. */
+  processing_cents: number | null;
+  /** Cents. */
+  amount_cents: number | null;
+  currency: string | null;
+  payment_id: string | null;
+  renewed_at: Date | null;
+  /** Reason why a person is needed. */
+  error: StoredIssue | null;
+  blocked_reason: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface DomainRenewalsInsert {
+  id: string;
+  organization_id: string;
+  domain_id: string;
+  state?: 'scheduled' | 'charging' | 'renewing' | 'renewed' | 'requires_action' | 'ended';
+  expires_at: Date;
+  renew_at: Date;
+  cost_cents?: number | null;
+  processing_cents?: number | null;
+  amount_cents?: number | null;
+  currency?: string | null;
+  payment_id?: string | null;
+  renewed_at?: Date | null;
+  error?: string | null;
+  blocked_reason?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An email that is being written; its fields are unchecked until it is sent. */
+interface EmailDraftsRow {
+  id: string;
+  organization_id: string;
+  user_id: string | null;
+  mailbox_id: string | null;
+  thread_id: string | null;
+  to_emails: string[];
+  cc_emails: string[];
+  bcc_emails: string[];
+  subject: string;
+  body_plain: string;
+  body_html: string | null;
+  attachments: StoredAttachment[];
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface EmailDraftsInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  mailbox_id?: string | null;
+  thread_id?: string | null;
+  to_emails: string[];
+  cc_emails: string[];
+  bcc_emails: string[];
+  subject: string;
+  body_plain: string;
+  body_html?: string | null;
+  attachments?: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A response to an email: an open, click, reply, bounce, complaint or unsubscribe. */
+interface EngagementEventsRow {
+  id: string;
+  organization_id: string;
+  type: 'open' | 'click' | 'unsubscribe' | 'reply' | 'bounce' | 'complaint';
+  send_id: string | null;
+  campaign_id: string | null;
+  step_id: string | null;
+  contact_id: string | null;
+  mailbox_id: string | null;
+  link_id: string | null;
+  machine: boolean;
+  machine_reason: string | null;
+  source: string | null;
+  user_agent: string;
+  client: string | null;
+  device_type: string | null;
+  country_code: string | null;
+  detail: JsonObject;
+  /** A click is announced at this moment unless a burst gave it away as a machine; null once decided. */
+  announce_at: Date | null;
+  at: Date;
+}
+
+interface EngagementEventsInsert {
+  id: string;
+  organization_id: string;
+  type: 'open' | 'click' | 'unsubscribe' | 'reply' | 'bounce' | 'complaint';
+  send_id?: string | null;
+  campaign_id?: string | null;
+  step_id?: string | null;
+  contact_id?: string | null;
+  mailbox_id?: string | null;
+  link_id?: string | null;
+  machine?: boolean;
+  machine_reason?: string | null;
+  source?: string | null;
+  user_agent?: string;
+  client?: string | null;
+  device_type?: string | null;
+  country_code?: string | null;
+  detail?: string;
+  announce_at?: Date | null;
+  at: Date;
+}
+
+/** One contact in one campaign: a lead. */
+interface EnrollmentsRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  contact_id: string;
+  state: 'pending' | 'active' | 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
+  current_step_id: string | null;
+  step_started_at: Date | null;
+  /** Reason of the current wait, as text for operators and the API. */
+  waiting_for: string | null;
+  waiting_until: Date | null;
+  blocked: boolean;
+  failure_reason: string | null;
+  mailbox_id: string | null;
+  app_values: JsonObject;
+  /** Subject and Message-IDs of the conversation so far; the next email replies in it. */
+  conversation: StoredConversation;
+  hold_since: Date | null;
+  hold_until: Date | null;
+  hold_reason: string | null;
+  hold_source: 'manual' | 'out_of_office' | null;
+  /** The control_epoch that its workflow run was last signalled with. */
+  signalled_epoch: number;
+  entered_at: Date;
+  launched_at: Date | null;
+  last_activity_at: Date | null;
+  finished_at: Date | null;
+  /** The launcher passes the lead over before this moment; 'epoch' was never refused. */
+  launch_after: Date;
+  /** Origin of the lead in the campaign. */
+  source: string | null;
+  segment_id: string | null;
+  /** Field value that the campaign orders its leads by; null unless it orders by a field. */
+  order_key: string | null;
+}
+
+interface EnrollmentsInsert {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  contact_id: string;
+  state?: 'pending' | 'active' | 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
+  current_step_id?: string | null;
+  step_started_at?: Date | null;
+  waiting_for?: string | null;
+  waiting_until?: Date | null;
+  blocked?: boolean;
+  failure_reason?: string | null;
+  mailbox_id?: string | null;
+  app_values?: string;
+  conversation?: string;
+  hold_since?: Date | null;
+  hold_until?: Date | null;
+  hold_reason?: string | null;
+  hold_source?: 'manual' | 'out_of_office' | null;
+  signalled_epoch?: number;
+  entered_at: Date;
+  launched_at?: Date | null;
+  last_activity_at?: Date | null;
+  finished_at?: Date | null;
+  launch_after?: Date;
+  source?: string | null;
+  segment_id?: string | null;
+  order_key?: string | null;
+}
+
+/** Counts of a campaign per day. */
+interface FactCampaignDaysRow {
+  organization_id: string;
+  campaign_id: string;
+  /** UTC day. */
+  day: string;
+  sent: number;
+  bounced: number;
+  opened: number;
+  opened_by_person: number;
+  opened_by_machine: number;
+  clicked: number;
+  clicked_by_machine: number;
+  replied: number;
+  replied_positively: number;
+  complained: number;
+  unsubscribed: number;
+  opens: number;
+  machine_opens: number;
+  clicks: number;
+  machine_clicks: number;
+  bounced_softly: number;
+  replied_negatively: number;
+  replied_with_question: number;
+  replied_neutrally: number;
+}
+
+interface FactCampaignDaysInsert {
+  organization_id: string;
+  campaign_id: string;
+  day: string;
+  sent?: number;
+  bounced?: number;
+  opened?: number;
+  opened_by_person?: number;
+  opened_by_machine?: number;
+  clicked?: number;
+  clicked_by_machine?: number;
+  replied?: number;
+  replied_positively?: number;
+  complained?: number;
+  unsubscribed?: number;
+  opens?: number;
+  machine_opens?: number;
+  clicks?: number;
+  machine_clicks?: number;
+  bounced_softly?: number;
+  replied_negatively?: number;
+  replied_with_question?: number;
+  replied_neutrally?: number;
+}
+
+/** Counts of a campaign per UTC hour. */
+interface FactCampaignHoursRow {
+  organization_id: string;
+  campaign_id: string;
+  hour: Date;
+  sent: number;
+  bounced: number;
+  opened: number;
+  opened_by_person: number;
+  opened_by_machine: number;
+  clicked: number;
+  clicked_by_machine: number;
+  replied: number;
+  replied_positively: number;
+  complained: number;
+  unsubscribed: number;
+  opens: number;
+  machine_opens: number;
+  clicks: number;
+  machine_clicks: number;
+  bounced_softly: number;
+  replied_negatively: number;
+  replied_with_question: number;
+  replied_neutrally: number;
+}
+
+interface FactCampaignHoursInsert {
+  organization_id: string;
+  campaign_id: string;
+  hour: Date;
+  sent?: number;
+  bounced?: number;
+  opened?: number;
+  opened_by_person?: number;
+  opened_by_machine?: number;
+  clicked?: number;
+  clicked_by_machine?: number;
+  replied?: number;
+  replied_positively?: number;
+  complained?: number;
+  unsubscribed?: number;
+  opens?: number;
+  machine_opens?: number;
+  clicks?: number;
+  machine_clicks?: number;
+  bounced_softly?: number;
+  replied_negatively?: number;
+  replied_with_question?: number;
+  replied_neutrally?: number;
+}
+
+/** Counts of sends by group, day and day of the next send, which make distinct prospects of a range a sum. */
+interface FactGroupsRow {
+  organization_id: string;
+  dimension: string;
+  /** Null: emails without one. */
+  key: string | null;
+  /** UTC day. */
+  day: string;
+  /** UTC day. */
+  next_day: string;
+  sends: number;
+  /** False for a difference that a deletion of a contact added and a reaction folds in. */
+  is_folded: boolean;
+}
+
+interface FactGroupsInsert {
+  organization_id: string;
+  dimension: string;
+  key?: string | null;
+  day: string;
+  next_day: string;
+  sends: number;
+  is_folded?: boolean;
+}
+
+/** Counts of a mailbox per day. */
+interface FactMailboxDaysRow {
+  organization_id: string;
+  mailbox_id: string;
+  /** UTC day. */
+  day: string;
+  sent: number;
+  bounced: number;
+  opened: number;
+  opened_by_person: number;
+  opened_by_machine: number;
+  clicked: number;
+  clicked_by_machine: number;
+  replied: number;
+  replied_positively: number;
+  complained: number;
+  unsubscribed: number;
+  opens: number;
+  machine_opens: number;
+  clicks: number;
+  machine_clicks: number;
+  bounced_softly: number;
+  replied_negatively: number;
+  replied_with_question: number;
+  replied_neutrally: number;
+}
+
+interface FactMailboxDaysInsert {
+  organization_id: string;
+  mailbox_id: string;
+  day: string;
+  sent?: number;
+  bounced?: number;
+  opened?: number;
+  opened_by_person?: number;
+  opened_by_machine?: number;
+  clicked?: number;
+  clicked_by_machine?: number;
+  replied?: number;
+  replied_positively?: number;
+  complained?: number;
+  unsubscribed?: number;
+  opens?: number;
+  machine_opens?: number;
+  clicks?: number;
+  machine_clicks?: number;
+  bounced_softly?: number;
+  replied_negatively?: number;
+  replied_with_question?: number;
+  replied_neutrally?: number;
+}
+
+/** Counts of a mailbox per UTC hour. */
+interface FactMailboxHoursRow {
+  organization_id: string;
+  mailbox_id: string;
+  hour: Date;
+  sent: number;
+  bounced: number;
+  opened: number;
+  opened_by_person: number;
+  opened_by_machine: number;
+  clicked: number;
+  clicked_by_machine: number;
+  replied: number;
+  replied_positively: number;
+  complained: number;
+  unsubscribed: number;
+  opens: number;
+  machine_opens: number;
+  clicks: number;
+  machine_clicks: number;
+  bounced_softly: number;
+  replied_negatively: number;
+  replied_with_question: number;
+  replied_neutrally: number;
+}
+
+interface FactMailboxHoursInsert {
+  organization_id: string;
+  mailbox_id: string;
+  hour: Date;
+  sent?: number;
+  bounced?: number;
+  opened?: number;
+  opened_by_person?: number;
+  opened_by_machine?: number;
+  clicked?: number;
+  clicked_by_machine?: number;
+  replied?: number;
+  replied_positively?: number;
+  complained?: number;
+  unsubscribed?: number;
+  opens?: number;
+  machine_opens?: number;
+  clicks?: number;
+  machine_clicks?: number;
+  bounced_softly?: number;
+  replied_negatively?: number;
+  replied_with_question?: number;
+  replied_neutrally?: number;
+}
+
+/** Counts of a campaign per step and variant. */
+interface FactStepsRow {
+  organization_id: string;
+  campaign_id: string;
+  step_id: string;
+  /** The nil UUID stands for the step's own text. */
+  variant_id: string;
+  sent: number;
+  bounced: number;
+  opened: number;
+  opened_by_person: number;
+  opened_by_machine: number;
+  clicked: number;
+  clicked_by_machine: number;
+  replied: number;
+  replied_positively: number;
+  complained: number;
+  unsubscribed: number;
+  opens: number;
+  machine_opens: number;
+  clicks: number;
+  machine_clicks: number;
+  bounced_softly: number;
+  replied_negatively: number;
+  replied_with_question: number;
+  replied_neutrally: number;
+}
+
+interface FactStepsInsert {
+  organization_id: string;
+  campaign_id: string;
+  step_id: string;
+  variant_id: string;
+  sent?: number;
+  bounced?: number;
+  opened?: number;
+  opened_by_person?: number;
+  opened_by_machine?: number;
+  clicked?: number;
+  clicked_by_machine?: number;
+  replied?: number;
+  replied_positively?: number;
+  complained?: number;
+  unsubscribed?: number;
+  opens?: number;
+  machine_opens?: number;
+  clicks?: number;
+  machine_clicks?: number;
+  bounced_softly?: number;
+  replied_negatively?: number;
+  replied_with_question?: number;
+  replied_neutrally?: number;
+}
+
+/** Counts of readers per country, mail program or device of a campaign. */
+interface FactVisitsRow {
+  organization_id: string;
+  campaign_id: string;
+  part: string;
+  key: string;
+  visitors: number;
+}
+
+interface FactVisitsInsert {
+  organization_id: string;
+  campaign_id: string;
+  part: string;
+  key: string;
+  visitors: number;
+}
+
+/** A domain of a free mail provider, which names no company; written by migrations only. */
+interface FreeMailDomainsRow {
+  domain: string;
+}
+
+interface FreeMailDomainsInsert {
+  domain: string;
+}
+
+/** An evaluation of earlier events for a goal. */
+interface GoalReplaysRow {
+  id: string;
+  organization_id: string;
+  goal_id: string;
+  /** A replay of another revision than the goal's ends with goal_changed. */
+  goal_revision: number;
+  from_at: Date;
+  to_at: Date;
+  state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+  error: string | null;
+  /** Last evaluated event: its occurred_at, with its id in cursor_id. */
+  cursor_at: Date | null;
+  cursor_id: string | null;
+  scanned: number;
+  added: number;
+  removed: number;
+  kept: number;
+  retained_without_event: number;
+  started_at: Date | null;
+  finished_at: Date | null;
+  /** Reason why its run keeps failing. */
+  blocked_reason: string | null;
+  created_at: Date;
+}
+
+interface GoalReplaysInsert {
+  id: string;
+  organization_id: string;
+  goal_id: string;
+  goal_revision: number;
+  from_at: Date;
+  to_at: Date;
+  state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+  error?: string | null;
+  cursor_at?: Date | null;
+  cursor_id?: string | null;
+  scanned?: number;
+  added?: number;
+  removed?: number;
+  kept?: number;
+  retained_without_event?: number;
+  started_at?: Date | null;
+  finished_at?: Date | null;
+  blocked_reason?: string | null;
+  created_at: Date;
+}
+
+/** A definition of a goal; a change adds one. */
+interface GoalRevisionsRow {
+  organization_id: string;
+  goal_id: string;
+  /** 1-based, without gaps. */
+  revision: number;
+  definition: GoalDefinition;
+  /** Kept when they are gone. */
+  created_by: string | null;
+  created_at: Date;
+}
+
+interface GoalRevisionsInsert {
+  organization_id: string;
+  goal_id: string;
+  revision: number;
+  definition: string;
+  created_by?: string | null;
+  created_at: Date;
+}
+
+/** An outcome that an organization counts, reached by a product event. */
+interface GoalsRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  kind: 'signup' | 'activation' | 'paid' | 'revenue' | 'retention' | 'custom';
+  is_primary: boolean;
+  /** The latest of goal_revisions. */
+  revision: number;
+  archived_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface GoalsInsert {
+  id: string;
+  organization_id: string;
+  name: string;
+  kind: 'signup' | 'activation' | 'paid' | 'revenue' | 'retention' | 'custom';
+  is_primary?: boolean;
+  revision: number;
+  archived_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The first answer to a request with an Idempotency-Key, returned again to its repetitions. */
+interface IdempotencyKeysRow {
+  organization_id: string;
+  actor_id: string;
+  key: string;
+  operation: string;
+  /** SHA-256 of the request. */
+  request_hash: string;
+  /** HTTP status of the answer; null while the request runs. */
+  status: number | null;
+  headers: Record<string, string> | null;
+  body: Buffer | null;
+  expires_at: Date;
+  created_at: Date;
+}
+
+interface IdempotencyKeysInsert {
+  organization_id: string;
+  actor_id: string;
+  key: string;
+  operation: string;
+  request_hash: string;
+  status?: number | null;
+  headers?: string | null;
+  body?: Buffer | null;
+  expires_at: Date;
+  created_at: Date;
+}
+
+/** An event of one person that named an identifier of another. */
+interface IdentityConflictsRow {
+  id: string;
+  organization_id: string;
+  person_id: string;
+  other_person_id: string | null;
+  kind: 'email' | 'user_id' | 'anonymous_id';
+  value: string;
+  state: 'open' | 'dismissed' | 'merged';
+  resolved_at: Date | null;
+  /** The person who dismissed it; kept when they are gone. */
+  resolved_by: string | null;
+  /** The person that was merged into person_id, and is gone. */
+  merged_person_id: string | null;
+  created_at: Date;
+}
+
+interface IdentityConflictsInsert {
+  id: string;
+  organization_id: string;
+  person_id: string;
+  other_person_id?: string | null;
+  kind: 'email' | 'user_id' | 'anonymous_id';
+  value: string;
+  state: 'open' | 'dismissed' | 'merged';
+  resolved_at?: Date | null;
+  resolved_by?: string | null;
+  merged_person_id?: string | null;
+  created_at: Date;
+}
+
+/** A file of a received message. */
+interface InboundAttachmentsRow {
+  id: string;
+  organization_id: string;
+  message_id: string;
+  place: number;
+  filename: string;
+  content_type: string;
+  size_bytes: number;
+  sha256: string;
+  blob_id: string | null;
+  /** Reason why its bytes are not stored. */
+  left_out: 'too_large' | 'no_space' | 'expired' | 'erased' | null;
+  created_at: Date;
+}
+
+interface InboundAttachmentsInsert {
+  id: string;
+  organization_id: string;
+  message_id: string;
+  place: number;
+  filename: string;
+  content_type: string;
+  size_bytes: number;
+  sha256: string;
+  blob_id?: string | null;
+  left_out?: 'too_large' | 'no_space' | 'expired' | 'erased' | null;
+  created_at: Date;
+}
+
+/** The HTML of a received message. */
+interface InboundBodiesRow {
+  message_id: string;
+  organization_id: string;
+  /** Sanitized: nothing in it acts or loads. */
+  html: string;
+}
+
+interface InboundBodiesInsert {
+  message_id: string;
+  organization_id: string;
+  html: string;
+}
+
+/** A message read from a mailbox. */
+interface InboundMessagesRow {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  /** IMAP folder. */
+  folder: string;
+  uid_validity: number;
+  /** IMAP UID within uid_validity. */
+  uid: number;
+  message_id: string | null;
+  thread_id: string;
+  in_reply_to: string | null;
+  reference_ids: string[];
+  from_email: string;
+  from_name: string;
+  to_emails: string[];
+  subject: string;
+  body_plain: string;
+  kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
+  intent: string | null;
+  /** 0 to 1. */
+  intent_confidence: number | null;
+  send_id: string | null;
+  campaign_id: string | null;
+  contact_id: string | null;
+  /** Bytes. */
+  size: number;
+  seen: boolean;
+  /** Reason why the message could not be read; it is kept and skipped. */
+  error: string | null;
+  received_at: Date;
+  /** Next attempt to read a message that could not be read. */
+  retry_at: Date | null;
+  tries: number;
+  words: string | null;
+  /** Folder in Heron; the copy at the mail provider stays in its place. */
+  filed: 'inbox' | 'archive' | 'spam' | 'trash';
+  created_at: Date;
+}
+
+interface InboundMessagesInsert {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  folder: string;
+  uid_validity: number;
+  uid: number;
+  message_id?: string | null;
+  thread_id: string;
+  in_reply_to?: string | null;
+  reference_ids?: string[];
+  from_email?: string;
+  from_name?: string;
+  to_emails?: string[];
+  subject?: string;
+  body_plain?: string;
+  kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
+  intent?: string | null;
+  intent_confidence?: number | null;
+  send_id?: string | null;
+  campaign_id?: string | null;
+  contact_id?: string | null;
+  size?: number;
+  seen?: boolean;
+  error?: string | null;
+  received_at: Date;
+  retry_at?: Date | null;
+  tries?: number;
+  words?: string | null;
+  filed?: 'inbox' | 'archive' | 'spam' | 'trash';
+  created_at: Date;
+}
+
+/** A difference to inbox_counts, added by triggers and folded in by maintenance. */
+interface InboxCountChangesRow {
+  id: number;
+  organization_id: string;
+  mailbox_id: string;
+  filed: string;
+  label_id: string | null;
+  conversations: number;
+  unread: number;
+  answered: number;
+}
+
+interface InboxCountChangesInsert {
+  organization_id: string;
+  mailbox_id: string;
+  filed: string;
+  label_id?: string | null;
+  conversations: number;
+  unread: number;
+  answered: number;
+}
+
+/** Counts of conversations per mailbox, folder and category; a count is the sum of these and of inbox_count_changes. */
+interface InboxCountsRow {
+  organization_id: string;
+  mailbox_id: string;
+  filed: string;
+  /** Null: all conversations of the folder. A category counts those in inbox and archive only. */
+  label_id: string | null;
+  conversations: number;
+  unread: number;
+  answered: number;
+}
+
+interface InboxCountsInsert {
+  organization_id: string;
+  mailbox_id: string;
+  filed: string;
+  label_id?: string | null;
+  conversations: number;
+  unread: number;
+  answered: number;
+}
+
+/** A conversation as one mailbox received it, kept by triggers. */
+interface InboxThreadsRow {
+  organization_id: string;
+  thread_id: string;
+  mailbox_id: string;
+  /** The message received last, by the clock of the mail server. */
+  newest_id: string;
+  newest_at: Date;
+  /** State of the newest message. */
+  seen: boolean;
+  filed: string;
+  kind: string;
+  message_count: number;
+  /** Without messages in spam and trash. */
+  unseen_count: number;
+  /** True if the last message is ours. */
+  is_answered: boolean;
+}
+
+interface InboxThreadsInsert {
+  organization_id: string;
+  thread_id: string;
+  mailbox_id: string;
+  newest_id: string;
+  newest_at: Date;
+  seen: boolean;
+  filed: string;
+  kind: string;
+  message_count: number;
+  unseen_count: number;
+  is_answered?: boolean;
+}
+
+/** An account at a provider, such as a CRM or a chat. */
+interface IntegrationConnectionsRow {
+  id: string;
+  organization_id: string;
+  provider: string;
+  label: string;
+  status: 'connected' | 'degraded' | 'reauth_required' | 'disconnected' | 'pending' | 'authorizing';
+  auth_method: 'oauth' | 'api_key' | 'webhook';
+  /** The pasted secret or the tokens, sealed under "integration_connections/<id>". */
+  sealed: Buffer;
+  /** Rises with every change of the sealed secret, so that the second of two refreshes finds the first one's. */
+  sealed_version: number;
+  token_expires_at: Date | null;
+  /** End of the lease of the process that refreshes the tokens. */
+  refreshing_until: Date | null;
+  granted_scopes: string[];
+  external_account_id: string;
+  external_account_name: string;
+  /** Base URL of the API of the account, if it has one of its own. */
+  api_base: string | null;
+  display_fields: Record<string, string>;
+  config_capabilities: JsonObject;
+  sync_direction: 'push' | 'pull' | 'both';
+  /** Kept when they are gone. */
+  connected_by: string | null;
+  health: 'unknown' | 'healthy' | 'degraded' | 'down';
+  health_detail: string | null;
+  health_checked_at: Date | null;
+  /** Next health check of the account. */
+  health_due_at: Date;
+  last_synced_at: Date | null;
+  last_error: string | null;
+  last_error_at: Date | null;
+  /** Sealed under "integration_connections/<id>/signing"; made when first needed. */
+  signing_secret: Buffer | null;
+  /** SHA-256 of the secret in the address that the provider calls. */
+  inbound_hash: string | null;
+  /** The provider's id of the webhook that Heron registered. */
+  inbound_external_id: string | null;
+  /** Reason why its run keeps failing. */
+  blocked_reason: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface IntegrationConnectionsInsert {
+  id: string;
+  organization_id: string;
+  provider: string;
+  label: string;
+  status: 'connected' | 'degraded' | 'reauth_required' | 'disconnected' | 'pending' | 'authorizing';
+  auth_method: 'oauth' | 'api_key' | 'webhook';
+  sealed: Buffer;
+  sealed_version?: number;
+  token_expires_at?: Date | null;
+  refreshing_until?: Date | null;
+  granted_scopes?: string[];
+  external_account_id: string;
+  external_account_name: string;
+  api_base?: string | null;
+  display_fields: string;
+  config_capabilities: string;
+  sync_direction: 'push' | 'pull' | 'both';
+  connected_by?: string | null;
+  health?: 'unknown' | 'healthy' | 'degraded' | 'down';
+  health_detail?: string | null;
+  health_checked_at?: Date | null;
+  health_due_at: Date;
+  last_synced_at?: Date | null;
+  last_error?: string | null;
+  last_error_at?: Date | null;
+  signing_secret?: Buffer | null;
+  inbound_hash?: string | null;
+  inbound_external_id?: string | null;
+  blocked_reason?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An action to be taken at a provider; deleted when done, kept as failed when given up. */
+interface IntegrationDeliveriesRow {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  /** The contact, or the connection for none; deliveries of a lane run one after another. */
+  lane_id: string;
+  position: number;
+  contact_id: string | null;
+  subscription_id: string | null;
+  action: string;
+  config: JsonObject;
+  /** Null without an event behind it. */
+  trigger_event: string | null;
+  data: JsonObject;
+  occurred_at: Date;
+  /** The run that asked, and gets the outcome as an event. */
+  source: Record<string, string> | null;
+  state: 'pending' | 'failed';
+  attempts: number;
+  last_error: string | null;
+  failed_at: Date | null;
+  created_at: Date;
+}
+
+interface IntegrationDeliveriesInsert {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  lane_id: string;
+  contact_id?: string | null;
+  subscription_id?: string | null;
+  action: string;
+  config: string;
+  trigger_event?: string | null;
+  data: string;
+  occurred_at: Date;
+  source?: string | null;
+  state: 'pending' | 'failed';
+  attempts?: number;
+  last_error?: string | null;
+  failed_at?: Date | null;
+  created_at: Date;
+}
+
+/** A field of the provider and the value that fills it. */
+interface IntegrationFieldMappingsRow {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  subscription_id: string | null;
+  direction: 'push' | 'pull' | 'both';
+  object_name: string;
+  /** Empty if the value is static. */
+  source_field: string;
+  external_field: string;
+  transform: 'none' | 'static' | 'uppercase' | 'lowercase' | 'trim';
+  static_value: string;
+  is_default: boolean;
+  position: number;
+  created_at: Date;
+}
+
+interface IntegrationFieldMappingsInsert {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  subscription_id?: string | null;
+  direction: 'push' | 'pull' | 'both';
+  object_name: string;
+  source_field: string;
+  external_field: string;
+  transform: 'none' | 'static' | 'uppercase' | 'lowercase' | 'trim';
+  static_value: string;
+  is_default?: boolean;
+  position: number;
+  created_at: Date;
+}
+
+/** A received webhook of a booking, by digest, so that none is applied twice. */
+interface IntegrationInboundRow {
+  connection_id: string;
+  /** SHA-256 of its bytes. */
+  digest: string;
+  organization_id: string;
+  received_at: Date;
+}
+
+interface IntegrationInboundInsert {
+  connection_id: string;
+  digest: string;
+  organization_id: string;
+  received_at: Date;
+}
+
+/** A lane with pending deliveries; writers lock its row, and a worker leases it. */
+interface IntegrationLanesRow {
+  connection_id: string;
+  lane_id: string;
+  organization_id: string;
+  /** Earliest attempt of its first delivery, or the end of its lease. */
+  due_at: Date;
+  /** Id of the lease of the worker that has it. */
+  lease: string | null;
+}
+
+interface IntegrationLanesInsert {
+  connection_id: string;
+  lane_id: string;
+  organization_id: string;
+  due_at: Date;
+  lease?: string | null;
+}
+
+/** A consent at a provider that is under way. */
+interface IntegrationOauthStatesRow {
+  id: string;
+  organization_id: string;
+  provider: string;
+  state_hash: string;
+  /** The session that began it, and has to end it. */
+  session_id: string;
+  /** The connection to renew; null for a new one. */
+  connection_id: string | null;
+  label: string;
+  /** PKCE verifier, sealed under "integration_oauth_states/<id>". */
+  sealed: Buffer;
+  actor: StoredActor;
+  expires_at: Date;
+  used_at: Date | null;
+  created_at: Date;
+}
+
+interface IntegrationOauthStatesInsert {
+  id: string;
+  organization_id: string;
+  provider: string;
+  state_hash: string;
+  session_id: string;
+  connection_id?: string | null;
+  label: string;
+  sealed: Buffer;
+  actor: string;
+  expires_at: Date;
+  used_at?: Date | null;
+  created_at: Date;
+}
+
+/** The rate limit of one connection: one row that every worker takes from. */
+interface IntegrationPaceRow {
+  connection_id: string;
+  organization_id: string;
+  /** Calls that the bucket allows now. */
+  tokens: number;
+  counted_at: Date;
+  /** End of a pause that the provider asked for, or after failures. */
+  paused_until: Date | null;
+  /** Consecutive calls without an answer. */
+  failures: number;
+}
+
+interface IntegrationPaceInsert {
+  connection_id: string;
+  organization_id: string;
+  tokens: number;
+  counted_at: Date;
+  paused_until?: Date | null;
+  failures?: number;
+}
+
+/** A consent or webhook of a removed connection that is still to be ended at its provider. */
+interface IntegrationRevocationsRow {
+  connection_id: string;
+  organization_id: string;
+  provider: string;
+  /** The sealed secret of the connection. */
+  sealed: Buffer;
+  api_base: string | null;
+  inbound_external_id: string | null;
+  attempts: number;
+  due_at: Date;
+  /** Empty for connections without one. */
+  external_account_id: string;
+  created_at: Date;
+}
+
+interface IntegrationRevocationsInsert {
+  connection_id: string;
+  organization_id: string;
+  provider: string;
+  sealed: Buffer;
+  api_base?: string | null;
+  inbound_external_id?: string | null;
+  attempts?: number;
+  due_at: Date;
+  external_account_id?: string;
+  created_at: Date;
+}
+
+/** A health check or synchronization of a connection. */
+interface IntegrationRunsRow {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  kind: 'connect' | 'refresh' | 'dispatch' | 'push' | 'health' | 'inbound';
+  status: 'success' | 'error';
+  detail: string;
+  records_processed: number;
+  started_at: Date;
+  finished_at: Date | null;
+}
+
+interface IntegrationRunsInsert {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  kind: 'connect' | 'refresh' | 'dispatch' | 'push' | 'health' | 'inbound';
+  status: 'success' | 'error';
+  detail: string;
+  records_processed: number;
+  started_at: Date;
+  finished_at?: Date | null;
+}
+
+/** An action at a provider for each event of one type. */
+interface IntegrationSubscriptionsRow {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  event_type: string;
+  action: string;
+  config: JsonObject;
+  enabled: boolean;
+  use_case: 'crm_sync' | 'notify' | 'custom';
+  /** The automation of which it is a step. */
+  automation_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface IntegrationSubscriptionsInsert {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  event_type: string;
+  action: string;
+  config: string;
+  enabled?: boolean;
+  use_case: 'crm_sync' | 'notify' | 'custom';
+  automation_id?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An invitation of an email address to an organization, open until it is accepted, cancelled or expired. */
+interface InvitationsRow {
+  id: string;
+  organization_id: string;
+  /** Lower-case. */
+  email: string;
+  role_id: string;
+  /** SHA-256 of the token in the mailed link. */
+  token_hash: string;
+  invited_by: string | null;
+  expires_at: Date;
+  accepted_at: Date | null;
+  cancelled_at: Date | null;
+  created_at: Date;
+}
+
+interface InvitationsInsert {
+  id: string;
+  organization_id: string;
+  email: string;
+  role_id: string;
+  token_hash: string;
+  invited_by?: string | null;
+  expires_at: Date;
+  accepted_at?: Date | null;
+  cancelled_at?: Date | null;
+  created_at: Date;
+}
+
+/** A name with a colour: folders group campaigns, tags group mailboxes, categories group contacts and conversations. */
+interface LabelsRow {
+  id: string;
+  organization_id: string;
+  registry: 'folder' | 'tag' | 'category';
+  title: string;
+  /** "#rrggbb" */
+  color: string;
+  /** 0-based, without gaps within its registry. */
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface LabelsInsert {
+  id: string;
+  organization_id: string;
+  registry: 'folder' | 'tag' | 'category';
+  title: string;
+  color: string;
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Counts of contacts per company domain; rows are differences, and their sum is the count. */
+interface LeadCompanyCountsRow {
+  organization_id: string;
+  /** Empty for contacts without a company. */
+  company_domain: string;
+  people: number;
+  contacted: number;
+  enrolled: number;
+  replied: number;
+  positive: number;
+  meetings: number;
+  bounced: number;
+  unsubscribed: number;
+  fresh: number;
+  reachable: number;
+  /** The latest of the rows, unless one is stale: then the contacts have to be read. */
+  last_contacted_at: Date | null;
+  is_stale: boolean;
+  is_folded: boolean;
+}
+
+interface LeadCompanyCountsInsert {
+  organization_id: string;
+  company_domain: string;
+  people: number;
+  contacted: number;
+  enrolled: number;
+  replied: number;
+  positive: number;
+  meetings: number;
+  bounced: number;
+  unsubscribed: number;
+  fresh: number;
+  reachable: number;
+  last_contacted_at?: Date | null;
+  is_stale?: boolean;
+  is_folded?: boolean;
+}
+
+/** A credential to be tried by a worker before it is stored; deleted once the answer is there. */
+interface MailboxChecksRow {
+  id: string;
+  organization_id: string;
+  /** Sealed servers and passwords. */
+  request: Buffer;
+  expires_at: Date;
+  created_at: Date;
+}
+
+interface MailboxChecksInsert {
+  id: string;
+  organization_id: string;
+  request: Buffer;
+  expires_at: Date;
+  created_at: Date;
+}
+
+/** A consent to access a mailbox by OAuth at its provider, while it is under way. */
+interface MailboxConsentsRow {
+  id: string;
+  organization_id: string;
+  provider: 'gmail' | 'outlook';
+  status: 'pending' | 'exchanging' | 'confirming' | 'connecting' | 'done' | 'failed';
+  /** SHA-256 of the secret with which its caller asks for the result. */
+  session_hash: string;
+  /** SHA-256 of the state parameter. */
+  state_hash: string;
+  /** PKCE verifier and nonce, then the tokens; sealed under "mailbox_consents/<id>"; null once it has ended. */
+  sealed: Buffer | null;
+  actor: StoredActor;
+  email: string;
+  mailbox_id: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  expires_at: Date;
+  created_at: Date;
+}
+
+interface MailboxConsentsInsert {
+  id: string;
+  organization_id: string;
+  provider: 'gmail' | 'outlook';
+  status?: 'pending' | 'exchanging' | 'confirming' | 'connecting' | 'done' | 'failed';
+  session_hash: string;
+  state_hash: string;
+  sealed?: Buffer | null;
+  actor: string;
+  email?: string;
+  mailbox_id?: string | null;
+  error_code?: string | null;
+  error_message?: string | null;
+  expires_at: Date;
+  created_at: Date;
+}
+
+/** A fault of a mailbox that people should know about. */
+interface MailboxErrorsRow {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  error_code: string;
+  severity: 'warning' | 'error';
+  title: string;
+  message: string;
+  resolved_at: Date | null;
+  created_at: Date;
+}
+
+interface MailboxErrorsInsert {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  error_code: string;
+  severity: 'warning' | 'error';
+  title: string;
+  message: string;
+  resolved_at?: Date | null;
+  created_at: Date;
+}
+
+/** An order of managed mailboxes. */
+interface MailboxOrdersRow {
+  id: string;
+  organization_id: string;
+  /** One order for each quote; no reference, as the record outlives the quote. */
+  quote_id: string;
+  state: 'awaiting_payment' | 'paid' | 'queued' | 'provisioning' | 'configuring' | 'ready' | 'failed' | 'cancelled';
+  provider: string;
+  count: number;
+  domains: OrderedDomain[];
+  warmup: boolean;
+  currency: string;
+  /** Cents. */
+  total_monthly_cents: number;
+  /** Cents. */
+  total_due_today_cents: number;
+  line_items: OrderLine[];
+  payment_id: string | null;
+  /** End of the wait for the payment. */
+  pay_by: Date;
+  error: StoredIssue | null;
+  /** True while its workflow has something to do or undo. */
+  under_way: boolean;
+  blocked_reason: string | null;
+  actor_kind: 'session' | 'api_key' | 'oauth' | 'system';
+  user_id: string | null;
+  api_key_id: string | null;
+  oauth_grant_id: string | null;
+  paid_at: Date | null;
+  ready_at: Date | null;
+  failed_at: Date | null;
+  cancelled_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface MailboxOrdersInsert {
+  id: string;
+  organization_id: string;
+  quote_id: string;
+  state: 'awaiting_payment' | 'paid' | 'queued' | 'provisioning' | 'configuring' | 'ready' | 'failed' | 'cancelled';
+  provider: string;
+  count: number;
+  domains: string;
+  warmup: boolean;
+  currency: string;
+  total_monthly_cents: number;
+  total_due_today_cents: number;
+  line_items: string;
+  payment_id?: string | null;
+  pay_by: Date;
+  error?: string | null;
+  under_way?: boolean;
+  blocked_reason?: string | null;
+  actor_kind: 'session' | 'api_key' | 'oauth' | 'system';
+  user_id?: string | null;
+  api_key_id?: string | null;
+  oauth_grant_id?: string | null;
+  paid_at?: Date | null;
+  ready_at?: Date | null;
+  failed_at?: Date | null;
+  cancelled_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An offer of managed mailboxes at the prices of the provider. */
+interface MailboxQuotesRow {
+  id: string;
+  organization_id: string;
+  /** The id of the order that it may become, known to its approval before the order exists. */
+  order_id: string;
+  provider: string;
+  count: number;
+  domains: OrderedDomain[];
+  mailboxes: OrderedMailbox[];
+  warmup: boolean;
+  /** As given. */
+  names: PersonName[];
+  currency: string;
+  /** Cents, of all its mailboxes. */
+  mailbox_monthly_cents: number;
+  /** Cents, of all its mailboxes; 0 without warmup. */
+  warmup_monthly_cents: number;
+  /** Cents; one year of registration of its new domains. */
+  domain_cents: number;
+  /** Cents. */
+  total_monthly_cents: number;
+  /** Cents. */
+  total_due_today_cents: number;
+  line_items: OrderLine[];
+  expires_at: Date;
+  consumed_at: Date | null;
+  created_at: Date;
+}
+
+interface MailboxQuotesInsert {
+  id: string;
+  organization_id: string;
+  order_id: string;
+  provider: string;
+  count: number;
+  domains: string;
+  mailboxes: string;
+  warmup: boolean;
+  names: string;
+  currency: string;
+  mailbox_monthly_cents: number;
+  warmup_monthly_cents: number;
+  domain_cents: number;
+  total_monthly_cents: number;
+  total_due_today_cents: number;
+  line_items: string;
+  expires_at: Date;
+  consumed_at?: Date | null;
+  created_at: Date;
+}
+
+/** A consent of a removed mailbox that is still to be ended at its provider. */
+interface MailboxRevocationsRow {
+  /** The removed mailbox. */
+  mailbox_id: string;
+  organization_id: string;
+  provider: 'gmail' | 'outlook';
+  email: string;
+  /** Refresh token, sealed. */
+  sealed: Buffer;
+  attempts: number;
+  due_at: Date;
+  created_at: Date;
+}
+
+interface MailboxRevocationsInsert {
+  mailbox_id: string;
+  organization_id: string;
+  provider: 'gmail' | 'outlook';
+  email: string;
+  sealed: Buffer;
+  attempts?: number;
+  due_at: Date;
+  created_at: Date;
+}
+
+/** Progress of reading one IMAP folder of a mailbox, and the lease of the worker that watches it. */
+interface MailboxSyncRow {
+  mailbox_id: string;
+  organization_id: string;
+  folder: string;
+  uid_validity: number | null;
+  /** Highest IMAP UID read. */
+  last_uid: number;
+  owner: string | null;
+  lease_until: Date | null;
+  last_synced_at: Date | null;
+  failures: number;
+  retry_at: Date | null;
+  last_error: string | null;
+}
+
+interface MailboxSyncInsert {
+  mailbox_id: string;
+  organization_id: string;
+  folder?: string;
+  uid_validity?: number | null;
+  last_uid?: number;
+  owner?: string | null;
+  lease_until?: Date | null;
+  last_synced_at?: Date | null;
+  failures?: number;
+  retry_at?: Date | null;
+  last_error?: string | null;
+}
+
+/** A tag of a mailbox. */
+interface MailboxTagsRow {
+  organization_id: string;
+  mailbox_id: string;
+  label_id: string;
+}
+
+interface MailboxTagsInsert {
+  organization_id: string;
+  mailbox_id: string;
+  label_id: string;
+}
+
+/** The OAuth tokens of a mailbox. */
+interface MailboxTokensRow {
+  mailbox_id: string;
+  organization_id: string;
+  /** Both tokens, sealed under "mailbox_tokens/<mailbox>". */
+  sealed: Buffer;
+  access_expires_at: Date;
+  refreshed_at: Date;
+  /** Held by the one process that refreshes the access token. */
+  lease_token: string | null;
+  lease_until: Date | null;
+  failures: number;
+  retry_at: Date | null;
+  send_as: SendAsAddress[];
+  send_as_synced_at: Date | null;
+}
+
+interface MailboxTokensInsert {
+  mailbox_id: string;
+  organization_id: string;
+  sealed: Buffer;
+  access_expires_at: Date;
+  refreshed_at: Date;
+  lease_token?: string | null;
+  lease_until?: Date | null;
+  failures?: number;
+  retry_at?: Date | null;
+  send_as?: string;
+  send_as_synced_at?: Date | null;
+}
+
+/** An email account that Heron sends from and reads. */
+interface MailboxesRow {
+  id: string;
+  organization_id: string;
+  user_id: string | null;
+  /** Lower-case. */
+  email: string;
+  name: string;
+  provider: 'gmail' | 'outlook' | 'smtp_imap';
+  status: 'active' | 'inactive' | 'revoked';
+  smtp: StoredMailService;
+  imap: StoredMailService | null;
+  /** Both passwords, sealed under "mailboxes/<id>". */
+  credentials: Buffer;
+  /** Rises with every change of servers or passwords; open connections below it are stale. */
+  credentials_version: number;
+  /** Campaign emails per UTC day. */
+  campaign_limit: number;
+  /** Seconds between two emails. */
+  min_wait_time: number;
+  reply_to: string;
+  save_to_sent: boolean;
+  send_as_email: string;
+  signature_plain: string;
+  signature_html: string;
+  signature_sync: boolean;
+  signature_code: boolean;
+  timezone: string;
+  tracking_domain: string;
+  tracking_domain_verified: boolean;
+  tracking_domain_verified_at: Date | null;
+  /** Start of the warmup; null if it was never on. */
+  warmup: Date | null;
+  warmup_paused_at: Date | null;
+  /** Warmup emails on the first UTC day. */
+  warmup_base: number;
+  /** Warmup emails per UTC day at most. */
+  warmup_max: number;
+  /** Warmup emails added per day. */
+  warmup_increase: number;
+  /** Percent. */
+  warmup_reply_rate: number;
+  warmup_tag: string;
+  warmup_pool_type: string;
+  warmup_start_time: string;
+  warmup_end_time: string;
+  /** Bit mask, Monday 1 to Sunday 64. */
+  warmup_days: number;
+  /** A hold stops sending without changing the status, such as refused credentials or a throttle of the provider. */
+  hold_code: string | null;
+  hold_reason: string | null;
+  hold_until: Date | null;
+  /** A hold that stops reading. */
+  imap_hold_code: string | null;
+  imap_hold_reason: string | null;
+  imap_hold_until: Date | null;
+  /** No slot is free before this moment; the next free one may be later still. */
+  next_free_at: Date;
+  /** Keys of campaign, day and share whose allowance is used up; a missing day is counted instead. */
+  spent_days: string[];
+  /** The latest slot given out. */
+  last_slot_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface MailboxesInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  email: string;
+  name?: string;
+  provider?: 'gmail' | 'outlook' | 'smtp_imap';
+  status?: 'active' | 'inactive' | 'revoked';
+  smtp: string;
+  imap?: string | null;
+  credentials: Buffer;
+  credentials_version?: number;
+  campaign_limit?: number;
+  min_wait_time?: number;
+  reply_to?: string;
+  save_to_sent?: boolean;
+  send_as_email?: string;
+  signature_plain?: string;
+  signature_html?: string;
+  signature_sync?: boolean;
+  signature_code?: boolean;
+  timezone?: string;
+  tracking_domain?: string;
+  tracking_domain_verified?: boolean;
+  tracking_domain_verified_at?: Date | null;
+  warmup?: Date | null;
+  warmup_paused_at?: Date | null;
+  warmup_base?: number;
+  warmup_max?: number;
+  warmup_increase?: number;
+  warmup_reply_rate?: number;
+  warmup_tag?: string;
+  warmup_pool_type?: string;
+  warmup_start_time?: string;
+  warmup_end_time?: string;
+  warmup_days?: number;
+  hold_code?: string | null;
+  hold_reason?: string | null;
+  hold_until?: Date | null;
+  imap_hold_code?: string | null;
+  imap_hold_reason?: string | null;
+  imap_hold_until?: Date | null;
+  next_free_at?: Date;
+  spent_days?: string[];
+  last_slot_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A domain that an order registered. */
+interface ManagedDomainsRow {
+  id: string;
+  organization_id: string;
+  domain: string;
+  order_id: string;
+  provider_ref: string;
+  state: 'active' | 'released' | 'lapsed';
+  registered_at: Date;
+  expires_at: Date;
+  released_at: Date | null;
+}
+
+interface ManagedDomainsInsert {
+  id: string;
+  organization_id: string;
+  domain: string;
+  order_id: string;
+  provider_ref: string;
+  state: 'active' | 'released' | 'lapsed';
+  registered_at: Date;
+  expires_at: Date;
+  released_at?: Date | null;
+}
+
+/** A booking that a provider reported; it outlives its connection and campaign, and ends with its contact. */
+interface MeetingsRow {
+  id: string;
+  organization_id: string;
+  source: string;
+  connection_id: string | null;
+  external_event_id: string;
+  /** Ids the provider gave it before it was rebooked. */
+  replaced_ids: string[];
+  status: 'booked' | 'rescheduled' | 'canceled' | 'completed' | 'no_show';
+  invitee_email: string;
+  invitee_name: string;
+  event_name: string;
+  event_type: string;
+  scheduled_for: Date | null;
+  end_time: Date | null;
+  join_url: string;
+  location: string;
+  cancel_url: string;
+  reschedule_url: string;
+  canceled_reason: string;
+  contact_id: string | null;
+  campaign_id: string | null;
+  /** Time of the state by the provider; older news change nothing. */
+  news_at: Date;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface MeetingsInsert {
+  id: string;
+  organization_id: string;
+  source: string;
+  connection_id?: string | null;
+  external_event_id: string;
+  replaced_ids?: string[];
+  status: 'booked' | 'rescheduled' | 'canceled' | 'completed' | 'no_show';
+  invitee_email: string;
+  invitee_name: string;
+  event_name: string;
+  event_type: string;
+  scheduled_for?: Date | null;
+  end_time?: Date | null;
+  join_url: string;
+  location: string;
+  cancel_url: string;
+  reschedule_url: string;
+  canceled_reason: string;
+  contact_id?: string | null;
+  campaign_id?: string | null;
+  news_at: Date;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A person in an organization, with one role. */
+interface MembershipsRow {
+  organization_id: string;
+  user_id: string;
+  role_id: string;
+  created_at: Date;
+}
+
+interface MembershipsInsert {
+  organization_id: string;
+  user_id: string;
+  role_id: string;
+  created_at: Date;
+}
+
+/** The search index of a received message, apart from it, so that marking it as seen rewrites no words. */
+interface MessageWordsRow {
+  message_id: string;
+  organization_id: string;
+  /** Order of receipt. */
+  number: number;
+  thread_id: string;
+  /** Hashes of the ranges of numbers per owner, which bound how much a search reads. */
+  shelves: number[];
+  sender: string;
+  subject: string;
+  words: string;
+}
+
+interface MessageWordsInsert {
+  message_id: string;
+  organization_id: string;
+  number: number;
+  thread_id: string;
+  shelves: number[];
+  sender: string;
+  subject: string;
+  words: string;
+}
+
+/** An OAuth 2.1 client, registered by an organization or by itself. */
+interface OauthApplicationsRow {
+  id: string;
+  /** Null for a client that registered itself (RFC 7591). */
+  organization_id: string | null;
+  created_by: string | null;
+  client_id: string;
+  /** SHA-256 of the secret; null for public clients. */
+  client_secret_hash: string | null;
+  self_registered: boolean;
+  name: string;
+  description: string;
+  logo_url: string;
+  website_url: string;
+  redirect_uris: string[];
+  /** Bit mask of lib/permissions.ts: the most a token of it can carry. */
+  scopes: number;
+  allowed_webhook_domains: string[];
+  /** Empty: no app-level delivery. */
+  webhook_url: string;
+  webhook_events: string[];
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface OauthApplicationsInsert {
+  id: string;
+  organization_id?: string | null;
+  created_by?: string | null;
+  client_id: string;
+  client_secret_hash?: string | null;
+  self_registered?: boolean;
+  name: string;
+  description?: string;
+  logo_url?: string;
+  website_url?: string;
+  redirect_uris: string[];
+  scopes: number;
+  allowed_webhook_domains?: string[];
+  webhook_url?: string;
+  webhook_events?: string[];
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An authorization code that has not been exchanged for tokens yet. */
+interface OauthCodesRow {
+  id: string;
+  code_hash: string;
+  grant_id: string;
+  /** Bit mask of lib/permissions.ts. */
+  scopes: number;
+  redirect_uri: string;
+  /** PKCE S256; null if a confidential client sent none. */
+  code_challenge: string | null;
+  resource: string | null;
+  expires_at: Date;
+  consumed_at: Date | null;
+  created_at: Date;
+}
+
+interface OauthCodesInsert {
+  id: string;
+  code_hash: string;
+  grant_id: string;
+  scopes: number;
+  redirect_uri: string;
+  code_challenge?: string | null;
+  resource?: string | null;
+  expires_at: Date;
+  consumed_at?: Date | null;
+  created_at: Date;
+}
+
+/** The permissions that one person granted an application in one organization; revoking ends every token of it. */
+interface OauthGrantsRow {
+  id: string;
+  organization_id: string;
+  application_id: string;
+  user_id: string;
+  /** Bit mask of lib/permissions.ts. */
+  scopes: number;
+  last_used_at: Date | null;
+  last_request_ip: string | null;
+  revoked_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface OauthGrantsInsert {
+  id: string;
+  organization_id: string;
+  application_id: string;
+  user_id: string;
+  scopes: number;
+  last_used_at?: Date | null;
+  last_request_ip?: string | null;
+  revoked_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An access or refresh token; a family holds all tokens that came from one code, and a replay ends it. */
+interface OauthTokensRow {
+  id: string;
+  grant_id: string;
+  family_id: string;
+  kind: 'access' | 'refresh';
+  token_hash: string;
+  /** Bit mask of lib/permissions.ts. */
+  scopes: number;
+  resource: string | null;
+  expires_at: Date;
+  /** Set on a refresh token that was exchanged for the next pair. */
+  replaced_at: Date | null;
+  revoked_at: Date | null;
+  created_at: Date;
+}
+
+interface OauthTokensInsert {
+  id: string;
+  grant_id: string;
+  family_id: string;
+  kind: 'access' | 'refresh';
+  token_hash: string;
+  scopes: number;
+  resource?: string | null;
+  expires_at: Date;
+  replaced_at?: Date | null;
+  revoked_at?: Date | null;
+  created_at: Date;
+}
+
+/** A mailbox of an order. */
+interface OrderMailboxesRow {
+  order_id: string;
+  position: number;
+  organization_id: string;
+  email: string;
+  domain: string;
+  first_name: string;
+  last_name: string;
+  external_status: string | null;
+  warmup_external_status: string | null;
+  /** The mailbox that Heron sends from, once the order is ready. */
+  mailbox_id: string | null;
+  smtp: StoredMailService | null;
+  imap: StoredMailService | null;
+  /** Both passwords, sealed under "order_mailboxes/<order>/<position>" until the mailbox is connected; null then. */
+  credentials: Buffer | null;
+  retired_at: Date | null;
+}
+
+interface OrderMailboxesInsert {
+  order_id: string;
+  position: number;
+  organization_id: string;
+  email: string;
+  domain: string;
+  first_name: string;
+  last_name: string;
+  external_status?: string | null;
+  warmup_external_status?: string | null;
+  mailbox_id?: string | null;
+  smtp?: string | null;
+  imap?: string | null;
+  credentials?: Buffer | null;
+  retired_at?: Date | null;
+}
+
+/** A step of an order at the provider. */
+interface OrderStepsRow {
+  order_id: string;
+  /** Its key by place in the order: "domain:0", "mailbox:3", "dns:0", "warmup:3". */
+  step: string;
+  organization_id: string;
+  seq: number;
+  state: 'pending' | 'running' | 'done' | 'compensating' | 'compensated' | 'failed' | 'needs_person';
+  provider_ref: string | null;
+  detail: string | null;
+  /** Calls to the provider, those that undo it included. */
+  attempts: number;
+  started_at: Date | null;
+  completed_at: Date | null;
+  undo_started_at: Date | null;
+  undone_at: Date | null;
+}
+
+interface OrderStepsInsert {
+  order_id: string;
+  step: string;
+  organization_id: string;
+  seq: number;
+  state?: 'pending' | 'running' | 'done' | 'compensating' | 'compensated' | 'failed' | 'needs_person';
+  provider_ref?: string | null;
+  detail?: string | null;
+  attempts?: number;
+  started_at?: Date | null;
+  completed_at?: Date | null;
+  undo_started_at?: Date | null;
+  undone_at?: Date | null;
+}
+
+/** A workspace: the tenant to which nearly every other row belongs. */
+interface OrganizationsRow {
+  id: string;
+  name: string;
+  plan: 'free' | 'paid';
+  created_by: string | null;
+  weekly_report: boolean;
+  /** IANA name; decides when a week begins. */
+  timezone: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface OrganizationsInsert {
+  id: string;
+  name: string;
+  plan?: 'free' | 'paid';
+  created_by?: string | null;
+  weekly_report?: boolean;
+  timezone?: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An intent for Temporal, written with the change that causes it; the relay sends it after commit and deletes it. */
+interface OutboxRow {
+  id: number;
+  kind: 'start' | 'signal' | 'cancel';
+  workflow_id: string;
+  payload: JsonObject;
+  attempts: number;
+  available_at: Date;
+  last_error: string | null;
+  /** Attempts that count against the intent, because Temporal refused it while it accepted others. */
+  refusals: number;
+  /** Set when the intent was set aside after too many refusals; available_at is infinity then. */
+  parked_at: Date | null;
+  created_at: Date;
+}
+
+interface OutboxInsert {
+  kind: 'start' | 'signal' | 'cancel';
+  workflow_id: string;
+  payload: string;
+  attempts?: number;
+  available_at?: Date;
+  last_error?: string | null;
+  refusals?: number;
+  parked_at?: Date | null;
+  created_at?: Date;
+}
+
+/** The sending defaults of an organization. */
+interface OutreachSettingsRow {
+  organization_id: string;
+  settings: JsonObject;
+  updated_at: Date;
+}
+
+interface OutreachSettingsInsert {
+  organization_id: string;
+  settings?: string;
+  updated_at: Date;
+}
+
+/** A webhook event of the payment provider that was applied. */
+interface PaymentEventsRow {
+  provider_event_id: string;
+  organization_id: string;
+  payment_id: string;
+  type: string;
+  /** Effect, as a code; "ignored" if it came too late to matter. */
+  outcome: string;
+  /** By the clock of the provider. */
+  occurred_at: Date;
+  created_at: Date;
+}
+
+interface PaymentEventsInsert {
+  provider_event_id: string;
+  organization_id: string;
+  payment_id: string;
+  type: string;
+  outcome: string;
+  occurred_at: Date;
+  created_at: Date;
+}
+
+/** A payment of an order or renewal, with its refund; kept when its subject is gone. */
+interface PaymentsRow {
+  id: string;
+  organization_id: string;
+  subject: 'order' | 'renewal' | 'order_month';
+  subject_id: string;
+  state: 'open' | 'paid' | 'expired' | 'failed' | 'refund_due' | 'refunded' | 'needs_person';
+  /** Cents; the sum of its lines, due now. */
+  amount_cents: number;
+  /** ISO 4217, lower-case. */
+  currency: string;
+  line_items: PaymentLine[];
+  /** Target after the checkout; null: the dashboard. */
+  return_url: string | null;
+  provider_session_id: string | null;
+  checkout_url: string | null;
+  provider_customer_id: string | null;
+  provider_payment_id: string | null;
+  provider_invoice_id: string | null;
+  provider_subscription_id: string | null;
+  /** Cents received, which may differ from the amount. */
+  received_cents: number | null;
+  received_currency: string | null;
+  paid_at: Date | null;
+  refund_reason: string | null;
+  refund_due_at: Date | null;
+  /** A refund that is not done by then needs a person. */
+  refund_until: Date | null;
+  refund_attempts: number;
+  /** Rises when a refused refund is tried again, so that the provider does not repeat its refusal. */
+  refund_round: number;
+  provider_refund_id: string | null;
+  refunded_at: Date | null;
+  /** Reason why it failed or needs a person. */
+  error: StoredIssue | null;
+  blocked_reason: string | null;
+  /** End of the paid service; null: a month from the payment, or as long as the renewed registration. */
+  period_end: Date | null;
+  /** End of the subscription that began with this payment. */
+  subscription_ended_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface PaymentsInsert {
+  id: string;
+  organization_id: string;
+  subject: 'order' | 'renewal' | 'order_month';
+  subject_id: string;
+  state?: 'open' | 'paid' | 'expired' | 'failed' | 'refund_due' | 'refunded' | 'needs_person';
+  amount_cents: number;
+  currency: string;
+  line_items: string;
+  return_url?: string | null;
+  provider_session_id?: string | null;
+  checkout_url?: string | null;
+  provider_customer_id?: string | null;
+  provider_payment_id?: string | null;
+  provider_invoice_id?: string | null;
+  provider_subscription_id?: string | null;
+  received_cents?: number | null;
+  received_currency?: string | null;
+  paid_at?: Date | null;
+  refund_reason?: string | null;
+  refund_due_at?: Date | null;
+  refund_until?: Date | null;
+  refund_attempts?: number;
+  refund_round?: number;
+  provider_refund_id?: string | null;
+  refunded_at?: Date | null;
+  error?: string | null;
+  blocked_reason?: string | null;
+  period_end?: Date | null;
+  subscription_ended_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The subject of product events: a contact, or a person without one. */
+interface PeopleRow {
+  id: string;
+  organization_id: string;
+  /** Erasing the contact erases the person, with its events and conversions. */
+  contact_id: string | null;
+  created_at: Date;
+}
+
+interface PeopleInsert {
+  id: string;
+  organization_id: string;
+  contact_id?: string | null;
+  created_at: Date;
+}
+
+/** An identifier of one person, such as an email address or a user id. */
+interface PersonIdentifiersRow {
+  organization_id: string;
+  kind: 'email' | 'user_id' | 'anonymous_id';
+  /** Emails in lower case. */
+  value: string;
+  person_id: string;
+  first_seen_at: Date;
+}
+
+interface PersonIdentifiersInsert {
+  organization_id: string;
+  kind: 'email' | 'user_id' | 'anonymous_id';
+  value: string;
+  person_id: string;
+  first_seen_at: Date;
+}
+
+/** The result of the checks before a launch; the newest of a campaign are kept. */
+interface PreflightReportsRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  passed: boolean;
+  /** 0 to 100. */
+  score: number;
+  checks: PreflightCheck[];
+  /** Worst first. */
+  findings: PreflightFinding[];
+  recommendations: string[];
+  created_at: Date;
+}
+
+interface PreflightReportsInsert {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  passed: boolean;
+  score: number;
+  checks: string;
+  findings: string;
+  recommendations: string[];
+  created_at: Date;
+}
+
+/** An event of the product about a person. */
+interface ProductEventsRow {
+  id: string;
+  organization_id: string;
+  contact_id: string | null;
+  name: string;
+  data: JsonObject;
+  occurred_at: Date;
+  received_at: Date;
+  person_id: string | null;
+  /** The field by which the event named its person: contact, email, user_id or anonymous_id. */
+  named_by: string | null;
+}
+
+interface ProductEventsInsert {
+  id: string;
+  organization_id: string;
+  contact_id?: string | null;
+  name: string;
+  data?: string;
+  occurred_at: Date;
+  received_at: Date;
+  person_id?: string | null;
+  named_by?: string | null;
+}
+
+/** A contact that emails were sent to, per campaign and, under the nil UUID, over all. */
+interface ProspectFactsRow {
+  organization_id: string;
+  contact_id: string;
+  campaign_id: string;
+  sends: number;
+  first_sent_at: Date;
+  last_sent_at: Date;
+  replied_at: Date | null;
+  positive_at: Date | null;
+  /** The latest confirmed send, first or positive reply, or conversion. */
+  activity_at: Date;
+  /** Goals that the person has reached. */
+  goal_ids: string[];
+  /** First open by a person. */
+  opened_at: Date | null;
+  clicked_at: Date | null;
+  /** First permanent bounce. */
+  bounced_at: Date | null;
+  complained_at: Date | null;
+  unsubscribed_at: Date | null;
+}
+
+interface ProspectFactsInsert {
+  organization_id: string;
+  contact_id: string;
+  campaign_id: string;
+  sends: number;
+  first_sent_at: Date;
+  last_sent_at: Date;
+  replied_at?: Date | null;
+  positive_at?: Date | null;
+  activity_at: Date;
+  goal_ids?: string[];
+  opened_at?: Date | null;
+  clicked_at?: Date | null;
+  bounced_at?: Date | null;
+  complained_at?: Date | null;
+  unsubscribed_at?: Date | null;
+}
+
+/** A counter of the rate limiter with RATE_LIMIT_STORE=postgres, in the columns of rate-limiter-flexible; unlogged, so a crash may lose a minute. */
+interface RateLimitCountsRow {
+  key: string;
+  points: number;
+  /** Milliseconds since 1970. */
+  expire: number | null;
+}
+
+interface RateLimitCountsInsert {
+  key: string;
+  points?: number;
+  expire?: number | null;
+}
+
+/** An event that a subscriber failed on too often; it can be replayed or discarded. */
+interface ReactionParkedEventsRow {
+  id: string;
+  organization_id: string;
+  subscriber: string;
+  event_id: string;
+  event_type: string;
+  position: number;
+  attempts: number;
+  last_error: string;
+  state: 'parked' | 'replayed' | 'discarded';
+  parked_at: Date;
+  settled_at: Date | null;
+}
+
+interface ReactionParkedEventsInsert {
+  id: string;
+  organization_id: string;
+  subscriber: string;
+  event_id: string;
+  event_type: string;
+  position: number;
+  attempts: number;
+  last_error: string;
+  state: 'parked' | 'replayed' | 'discarded';
+  parked_at: Date;
+  settled_at?: Date | null;
+}
+
+/** The progress of a subscriber in one organization; created with the first event that it consumes there. */
+interface ReactionStreamsRow {
+  organization_id: string;
+  subscriber: string;
+  /** Position of the last event applied or passed; written in the transaction of its effects. */
+  position: number;
+  /** Position of the last event to apply. */
+  head: number;
+  /** Failures of the next event. */
+  attempts: number;
+  next_attempt_at: Date | null;
+  last_error: string | null;
+  /** The parked event that has to be replayed or discarded before the stream continues. */
+  waits_for: string | null;
+}
+
+interface ReactionStreamsInsert {
+  organization_id: string;
+  subscriber: string;
+  position: number;
+  head: number;
+  attempts?: number;
+  next_attempt_at?: Date | null;
+  last_error?: string | null;
+  waits_for?: string | null;
+}
+
+/** A consumer of domain events that this installation runs. */
+interface ReactionSubscribersRow {
+  name: string;
+  /** Event types that it consumes; only processes whose build has the same list work for it. */
+  types: string[];
+  /** Events up to this position are entered in reaction_streams. */
+  position: number;
+  /** Last confirmation by a process that has this subscriber. */
+  seen_at: Date;
+  /** Number of migrations of the build that registered the types. */
+  build: number;
+  created_at: Date;
+}
+
+interface ReactionSubscribersInsert {
+  name: string;
+  types: string[];
+  position: number;
+  seen_at: Date;
+  build?: number;
+  created_at: Date;
+}
+
+/** The result of the last check for missing workflow runs, one row for each workflow family. */
+interface ReconciliationsRow {
+  family: string;
+  /** Progress of a check that is under way; null between checks. */
+  position: string | null;
+  began_at: Date;
+  checked: number;
+  missing: number;
+  /** End of the last complete check. */
+  ended_at: Date | null;
+  last_checked: number | null;
+  last_missing: number | null;
+}
+
+interface ReconciliationsInsert {
+  family: string;
+  position?: string | null;
+  began_at: Date;
+  checked?: number;
+  missing?: number;
+  ended_at?: Date | null;
+  last_checked?: number | null;
+  last_missing?: number | null;
+}
+
+/** The successor of a removed step, for the leads that stood at it. */
+interface RemovedStepsRow {
+  step_id: string;
+  organization_id: string;
+  campaign_id: string;
+  successor_id: string | null;
+  removed_at: Date;
+}
+
+interface RemovedStepsInsert {
+  step_id: string;
+  organization_id: string;
+  campaign_id: string;
+  successor_id?: string | null;
+  removed_at: Date;
+}
+
+/** A text for replies. */
+interface ReplyTemplatesRow {
+  id: string;
+  organization_id: string;
+  /** Its author; kept when they are gone. */
+  user_id: string | null;
+  name: string;
+  subject: string;
+  body_html: string;
+  body_plain: string;
+  /** 1-based, without gaps. */
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface ReplyTemplatesInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  name: string;
+  subject?: string;
+  body_html?: string;
+  body_plain?: string;
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A named set of permissions within one organization. */
+interface RolesRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  /** Names of lib/permissions.ts ORG_PERMISSIONS. */
+  permissions: string[];
+  is_owner: boolean;
+  is_system: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface RolesInsert {
+  id: string;
+  organization_id: string;
+  name: string;
+  permissions: string[];
+  is_owner?: boolean;
+  is_system?: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A transition of a run; append-only. */
+interface RunEventsRow {
+  run_id: string;
+  seq: number;
+  organization_id: string;
+  type: string;
+  state: string;
+  previous_state: string | null;
+  data: JsonObject;
+  actor_kind: string;
+  user_id: string | null;
+  created_at: Date;
+}
+
+interface RunEventsInsert {
+  run_id: string;
+  seq: number;
+  organization_id: string;
+  type: string;
+  state: string;
+  previous_state?: string | null;
+  data?: string;
+  actor_kind: string;
+  user_id?: string | null;
+  created_at: Date;
+}
+
+/** A campaign that an agent asked to have prepared or launched, with its progress. */
+interface RunsRow {
+  id: string;
+  organization_id: string;
+  state:
+    | 'queued'
+    | 'preflighting'
+    | 'awaiting_approval'
+    | 'launching'
+    | 'active'
+    | 'paused'
+    | 'completed'
+    | 'failed'
+    | 'denied'
+    | 'cancelled';
+  intent: 'draft' | 'launch';
+  /** The request without "leads", who are stored as contacts. */
+  input: JsonObject;
+  /** The campaign it built or took; no reference, as the record outlives it. */
+  campaign_id: string;
+  /** The mailboxes that were chosen when it was created. */
+  frozen_sender_ids: string[];
+  /** Leads of the campaign that are not finished, when it was last checked. */
+  recipient_count: number;
+  /** Calls to apps that these leads can lead to. */
+  action_count: number;
+  policy_decision: JsonObject;
+  preflight_report: JsonObject | null;
+  error_details: JsonObject | null;
+  /** No reference: the record outlives it. */
+  approval_id: string | null;
+  /** End of the wait for an approval. */
+  expires_at: Date | null;
+  actor_kind: 'session' | 'api_key' | 'oauth' | 'system';
+  user_id: string | null;
+  api_key_id: string | null;
+  oauth_grant_id: string | null;
+  blocked_reason: string | null;
+  /** Number of its events, and the "seq" of the last one. */
+  event_count: number;
+  ended_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface RunsInsert {
+  id: string;
+  organization_id: string;
+  state:
+    | 'queued'
+    | 'preflighting'
+    | 'awaiting_approval'
+    | 'launching'
+    | 'active'
+    | 'paused'
+    | 'completed'
+    | 'failed'
+    | 'denied'
+    | 'cancelled';
+  intent: 'draft' | 'launch';
+  input: string;
+  campaign_id: string;
+  frozen_sender_ids: string[];
+  recipient_count: number;
+  action_count: number;
+  policy_decision: string;
+  preflight_report?: string | null;
+  error_details?: string | null;
+  approval_id?: string | null;
+  expires_at?: Date | null;
+  actor_kind: 'session' | 'api_key' | 'oauth' | 'system';
+  user_id?: string | null;
+  api_key_id?: string | null;
+  oauth_grant_id?: string | null;
+  blocked_reason?: string | null;
+  event_count?: number;
+  ended_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A saved filter of contacts. */
+interface SegmentsRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  match: 'all' | 'any';
+  conditions: SegmentCondition[];
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface SegmentsInsert {
+  id: string;
+  organization_id: string;
+  name: string;
+  match?: 'all' | 'any';
+  conditions?: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The outcome of a campaign email as the counts contain it; it outlives campaign, step and mailbox. */
+interface SendFactsRow {
+  send_id: string;
+  organization_id: string;
+  contact_id: string | null;
+  campaign_id: string;
+  step_id: string | null;
+  variant_id: string | null;
+  mailbox_id: string | null;
+  /** Handover to the server; null if it was refused at once. */
+  sent_at: Date | null;
+  bounced_at: Date | null;
+  opened_at: Date | null;
+  machine_opened_at: Date | null;
+  clicked_at: Date | null;
+  machine_clicked_at: Date | null;
+  replied_at: Date | null;
+  positive_at: Date | null;
+  complained_at: Date | null;
+  unsubscribed_at: Date | null;
+  /** Opens and clicks by hour: [{"hour", "metric", "count"}]. */
+  hits: JsonObject;
+  offer: string | null;
+  angle: string | null;
+  cta: string | null;
+  /** Prefix of the SHA-256 of subject and bodies before they are filled in. */
+  copy_hash: string | null;
+  audience_source: string | null;
+  segment_id: string | null;
+  category_ids: string[];
+  /** First soft bounce. */
+  soft_bounced_at: Date | null;
+  negative_at: Date | null;
+  question_at: Date | null;
+  neutral_at: Date | null;
+  /** The first email to the contact in the campaign that a person opened; null before. Stays when the contact is deleted. */
+  visitor: string | null;
+}
+
+interface SendFactsInsert {
+  send_id: string;
+  organization_id: string;
+  contact_id?: string | null;
+  campaign_id: string;
+  step_id?: string | null;
+  variant_id?: string | null;
+  mailbox_id?: string | null;
+  sent_at?: Date | null;
+  bounced_at?: Date | null;
+  opened_at?: Date | null;
+  machine_opened_at?: Date | null;
+  clicked_at?: Date | null;
+  machine_clicked_at?: Date | null;
+  replied_at?: Date | null;
+  positive_at?: Date | null;
+  complained_at?: Date | null;
+  unsubscribed_at?: Date | null;
+  hits?: string;
+  offer?: string | null;
+  angle?: string | null;
+  cta?: string | null;
+  copy_hash?: string | null;
+  audience_source?: string | null;
+  segment_id?: string | null;
+  category_ids?: string[];
+  soft_bounced_at?: Date | null;
+  negative_at?: Date | null;
+  question_at?: Date | null;
+  neutral_at?: Date | null;
+  visitor?: string | null;
+}
+
+/** The groups of a report that a confirmed send is counted in, and the next send of its contact in each. */
+interface SendGroupsRow {
+  send_id: string;
+  organization_id: string;
+  sent_at: Date;
+  /** UTC days by group; infinity: no next email, -infinity: the contact is deleted. */
+  next_days: string[];
+}
+
+interface SendGroupsInsert {
+  send_id: string;
+  organization_id: string;
+  sent_at: Date;
+  next_days: string[];
+}
+
+/** An email to one recipient, written before the network call, so that no step is sent twice. */
+interface SendsRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string | null;
+  enrollment_id: string | null;
+  step_id: string | null;
+  step_run_id: string | null;
+  contact_id: string | null;
+  mailbox_id: string | null;
+  variant_id: string | null;
+  state: 'reserved' | 'sending' | 'sent' | 'uncertain' | 'bounced' | 'failed' | 'skipped';
+  recipient: string;
+  message_id: string | null;
+  subject: string;
+  /** The conversation as it is once this email has left. */
+  conversation: StoredConversation | null;
+  slot_at: Date;
+  /** Day of slot_at, campaign-local for campaigns and UTC otherwise; the caps of that day count it. */
+  slot_day: string;
+  is_first: boolean;
+  attempts: number;
+  claim_token: string | null;
+  claimed_at: Date | null;
+  sent_at: Date | null;
+  smtp_response: string | null;
+  error_code: string | null;
+  error_detail: string | null;
+  opened_at: Date | null;
+  machine_opened_at: Date | null;
+  clicked_at: Date | null;
+  machine_clicked_at: Date | null;
+  replied_at: Date | null;
+  bounced_at: Date | null;
+  complained_at: Date | null;
+  unsubscribed_at: Date | null;
+  /** 'pending': claimed by a worker that marks the moment before the message ends; 'begun': that moment has come. */
+  handover: 'pending' | 'begun' | null;
+  /** An uncertain email that a person wants sent again; it has no slot yet. */
+  again: boolean;
+  /** The Message-ID that a relay put in the place of ours, if its answer said so. */
+  assigned_id: string | null;
+  /** Labels, copy and audience as they were when the email was claimed for sending. */
+  dimensions: JsonObject | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface SendsInsert {
+  id: string;
+  organization_id: string;
+  campaign_id?: string | null;
+  enrollment_id?: string | null;
+  step_id?: string | null;
+  step_run_id?: string | null;
+  contact_id?: string | null;
+  mailbox_id?: string | null;
+  variant_id?: string | null;
+  state: 'reserved' | 'sending' | 'sent' | 'uncertain' | 'bounced' | 'failed' | 'skipped';
+  recipient: string;
+  message_id?: string | null;
+  subject?: string;
+  conversation?: string | null;
+  slot_at: Date;
+  slot_day: string;
+  is_first?: boolean;
+  attempts?: number;
+  claim_token?: string | null;
+  claimed_at?: Date | null;
+  sent_at?: Date | null;
+  smtp_response?: string | null;
+  error_code?: string | null;
+  error_detail?: string | null;
+  opened_at?: Date | null;
+  machine_opened_at?: Date | null;
+  clicked_at?: Date | null;
+  machine_clicked_at?: Date | null;
+  replied_at?: Date | null;
+  bounced_at?: Date | null;
+  complained_at?: Date | null;
+  unsubscribed_at?: Date | null;
+  handover?: 'pending' | 'begun' | null;
+  again?: boolean;
+  assigned_id?: string | null;
+  dimensions?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The search index of an email that people wrote, kept by triggers. */
+interface SentWordsRow {
+  direct_send_id: string;
+  organization_id: string;
+  mailbox_id: string | null;
+  /** Order of departure. */
+  number: number;
+  shelves: number[];
+  recipients: string;
+  subject: string;
+  words: string;
+}
+
+interface SentWordsInsert {
+  direct_send_id: string;
+  organization_id: string;
+  mailbox_id?: string | null;
+  number: number;
+  shelves: number[];
+  recipients: string;
+  subject: string;
+  words: string;
+}
+
+/** A sign-in of a person in one browser. */
+interface SessionsRow {
+  id: string;
+  user_id: string;
+  organization_id: string | null;
+  /** SHA-256 of the refresh token. */
+  refresh_hash: string;
+  /** SHA-256 of the refresh token before, which is accepted for a moment. */
+  previous_refresh_hash: string | null;
+  device_hash: string | null;
+  ip_address: string;
+  user_agent: string;
+  last_active_at: Date;
+  expires_at: Date;
+  revoked_at: Date | null;
+  created_at: Date;
+}
+
+interface SessionsInsert {
+  id: string;
+  user_id: string;
+  organization_id?: string | null;
+  refresh_hash: string;
+  previous_refresh_hash?: string | null;
+  device_hash?: string | null;
+  ip_address?: string;
+  user_agent?: string;
+  last_active_at: Date;
+  expires_at: Date;
+  revoked_at?: Date | null;
+  created_at: Date;
+}
+
+/** A link that creates the first account of an installation. */
+interface SetupLinksRow {
+  id: string;
+  /** SHA-256 of the token in the link. */
+  token_hash: string;
+  expires_at: Date;
+  used_at: Date | null;
+  created_at: Date;
+}
+
+interface SetupLinksInsert {
+  id: string;
+  token_hash: string;
+  expires_at: Date;
+  used_at?: Date | null;
+  created_at: Date;
+}
+
+/** An organization whose fact_groups are incomplete until "heron facts rebuild". */
+interface StaleGroupsRow {
+  organization_id: string;
+}
+
+interface StaleGroupsInsert {
+  organization_id: string;
+}
+
+/** One execution of one step for one lead; its id is the event id that the called app deduplicates by. */
+interface StepRunsRow {
+  id: string;
+  organization_id: string;
+  enrollment_id: string;
+  /** No foreign key: it goes with its enrollment, and a delete would search for it row by row. */
+  campaign_id: string;
+  contact_id: string;
+  step_id: string;
+  seq: number;
+  kind: string;
+  state: 'running' | 'waiting' | 'completed' | 'skipped' | 'failed' | 'blocked';
+  outcome: string | null;
+  detail: string | null;
+  attempts: number;
+  output_key: string | null;
+  output: JsonObject | null;
+  error: JsonObject | null;
+  started_at: Date;
+  completed_at: Date | null;
+}
+
+interface StepRunsInsert {
+  id: string;
+  organization_id: string;
+  enrollment_id: string;
+  campaign_id: string;
+  contact_id: string;
+  step_id: string;
+  seq: number;
+  kind: string;
+  state: 'running' | 'waiting' | 'completed' | 'skipped' | 'failed' | 'blocked';
+  outcome?: string | null;
+  detail?: string | null;
+  attempts?: number;
+  output_key?: string | null;
+  output?: string | null;
+  error?: string | null;
+  started_at: Date;
+  completed_at?: Date | null;
+}
+
+/** An address or domain that the organization does not write to. */
+interface SuppressionsRow {
+  id: string;
+  organization_id: string;
+  /** Lower-case; the bare host when "kind" is domain. */
+  email: string;
+  kind: 'email' | 'domain';
+  reason: string;
+  source: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'import';
+  campaign_id: string | null;
+  metadata: JsonObject;
+  expires_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface SuppressionsInsert {
+  id: string;
+  organization_id: string;
+  email: string;
+  kind: 'email' | 'domain';
+  reason?: string;
+  source: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'import';
+  campaign_id?: string | null;
+  metadata?: string;
+  expires_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A process that watches mailboxes, so that each takes its share. */
+interface SyncWorkersRow {
+  id: string;
+  alive_until: Date;
+}
+
+interface SyncWorkersInsert {
+  id: string;
+  alive_until: Date;
+}
+
+/** A member of a team; leaving the organization ends it. */
+interface TeamMembersRow {
+  organization_id: string;
+  team_id: string;
+  user_id: string;
+  added_at: Date;
+}
+
+interface TeamMembersInsert {
+  organization_id: string;
+  team_id: string;
+  user_id: string;
+  added_at: Date;
+}
+
+/** A named group of members of an organization. */
+interface TeamsRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  color: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface TeamsInsert {
+  id: string;
+  organization_id: string;
+  name: string;
+  color: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A step that a test run executed. */
+interface TestRunStepsRow {
+  /** Also the id of the email that it sends, and of the call that it makes. */
+  id: string;
+  organization_id: string;
+  test_run_id: string;
+  /** No foreign key: the row outlives the step. */
+  step_id: string;
+  contact_id: string;
+  variant_id: string | null;
+  seq: number;
+  name: string;
+  kind: string;
+  state: 'running' | 'waiting' | 'completed' | 'skipped' | 'failed';
+  outcome: string | null;
+  detail: string | null;
+  output_key: string | null;
+  output: JsonObject | null;
+  event_name: string | null;
+  deadline: Date | null;
+  event_id: string | null;
+  attempts: number;
+  error: StoredIssue | null;
+  started_at: Date;
+  completed_at: Date | null;
+}
+
+interface TestRunStepsInsert {
+  id: string;
+  organization_id: string;
+  test_run_id: string;
+  step_id: string;
+  contact_id: string;
+  variant_id?: string | null;
+  seq: number;
+  name: string;
+  kind: string;
+  state: 'running' | 'waiting' | 'completed' | 'skipped' | 'failed';
+  outcome?: string | null;
+  detail?: string | null;
+  output_key?: string | null;
+  output?: string | null;
+  event_name?: string | null;
+  deadline?: Date | null;
+  event_id?: string | null;
+  attempts?: number;
+  error?: string | null;
+  started_at: Date;
+  completed_at?: Date | null;
+}
+
+/** A trial of a campaign with one prospect, with real emails and calls, outside of its leads and numbers. */
+interface TestRunsRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  contact_id: string;
+  mailbox_id: string | null;
+  /** Recipient of its emails, whatever the address of the contact. */
+  prospect_email: string;
+  state: 'running' | 'waiting_for_event' | 'completed' | 'failed' | 'cancelled';
+  current_step_id: string | null;
+  app_values: JsonObject;
+  conversation: StoredConversation;
+  /** Upper bound of each wait in seconds; null: as the steps say. */
+  max_wait_seconds: number | null;
+  /** It fails unless it has finished by then. */
+  ends_at: Date;
+  waiting_for: string | null;
+  waiting_until: Date | null;
+  blocked_reason: string | null;
+  error: StoredIssue | null;
+  completed_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface TestRunsInsert {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  contact_id: string;
+  mailbox_id?: string | null;
+  prospect_email: string;
+  state: 'running' | 'waiting_for_event' | 'completed' | 'failed' | 'cancelled';
+  current_step_id?: string | null;
+  app_values?: string;
+  conversation?: string;
+  max_wait_seconds?: number | null;
+  ends_at: Date;
+  waiting_for?: string | null;
+  waiting_until?: Date | null;
+  blocked_reason?: string | null;
+  error?: string | null;
+  completed_at?: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A category of a conversation. */
+interface ThreadLabelsRow {
+  organization_id: string;
+  thread_id: string;
+  label_id: string;
+  created_at: Date;
+}
+
+interface ThreadLabelsInsert {
+  organization_id: string;
+  thread_id: string;
+  label_id: string;
+  created_at: Date;
+}
+
+/** A conversation that is hidden for a while. */
+interface ThreadSnoozesRow {
+  id: string;
+  organization_id: string;
+  owner_id: string;
+  thread_id: string;
+  snoozed_until: Date;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface ThreadSnoozesInsert {
+  id: string;
+  organization_id: string;
+  owner_id: string;
+  thread_id: string;
+  snoozed_until: Date;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A link in an email that counts clicks. */
+interface TrackedLinksRow {
+  id: string;
+  organization_id: string;
+  send_id: string;
+  campaign_id: string | null;
+  step_id: string | null;
+  contact_id: string | null;
+  url: string;
+  label: string;
+  /** 1-based, in the order of the text. */
+  position: number;
+  created_at: Date;
+}
+
+interface TrackedLinksInsert {
+  id: string;
+  organization_id: string;
+  send_id: string;
+  campaign_id?: string | null;
+  step_id?: string | null;
+  contact_id?: string | null;
+  url: string;
+  label?: string;
+  position: number;
+  created_at: Date;
+}
+
+/** A domain for tracked links, held by the one organization that verified it. */
+interface TrackingDomainsRow {
+  domain: string;
+  organization_id: string;
+  created_at: Date;
+}
+
+interface TrackingDomainsInsert {
+  domain: string;
+  organization_id: string;
+  created_at: Date;
+}
+
+/** A person with an account; a person can be a member of several organizations. */
+interface UsersRow {
+  id: string;
+  /** Lower-case. */
+  email: string;
+  /** Argon2id, in PHC format. */
+  password_hash: string;
+  first_name: string;
+  last_name: string;
+  is_platform_admin: boolean;
+  /** True while the account has the password that an operator gave it. */
+  has_given_password: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface UsersInsert {
+  id: string;
+  email: string;
+  password_hash: string;
+  first_name?: string;
+  last_name?: string;
+  is_platform_admin?: boolean;
+  has_given_password?: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The first visit of a reader per country, mail program or device in a campaign. */
+interface VisitFactsRow {
+  organization_id: string;
+  visitor: string;
+  part: 'countries' | 'clients' | 'devices';
+  /** A country, a mail program or a kind of device; empty: unknown. */
+  key: string;
+  campaign_id: string;
+  first_at: Date;
+}
+
+interface VisitFactsInsert {
+  organization_id: string;
+  visitor: string;
+  part: 'countries' | 'clients' | 'devices';
+  key: string;
+  campaign_id: string;
+  first_at: Date;
+}
+
+/** A step that waits for an event of the product, until it comes or the deadline passes. */
+interface WaitsRow {
+  id: string;
+  organization_id: string;
+  enrollment_id: string;
+  step_run_id: string;
+  campaign_id: string;
+  contact_id: string;
+  step_id: string;
+  event_name: string;
+  state: 'open' | 'resumed' | 'timed_out' | 'cancelled';
+  opened_at: Date;
+  deadline: Date | null;
+  event_id: string | null;
+  settled_at: Date | null;
+}
+
+interface WaitsInsert {
+  id: string;
+  organization_id: string;
+  enrollment_id: string;
+  step_run_id: string;
+  campaign_id: string;
+  contact_id: string;
+  step_id: string;
+  event_name: string;
+  state?: 'open' | 'resumed' | 'timed_out' | 'cancelled';
+  opened_at: Date;
+  deadline?: Date | null;
+  event_id?: string | null;
+  settled_at?: Date | null;
+}
+
+/** A warmup email from one mailbox to another. */
+interface WarmupMailsRow {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  partner_id: string;
+  /** The email that it replies to. */
+  answers: string | null;
+  state: 'reserved' | 'sending' | 'sent' | 'uncertain' | 'failed';
+  slot_at: Date;
+  /** UTC day of slot_at, whose cap it counts against. */
+  slot_day: string;
+  attempts: number;
+  claim_token: string | null;
+  claimed_at: Date | null;
+  handover: 'pending' | 'begun' | null;
+  message_id: string | null;
+  subject: string;
+  sent_at: Date | null;
+  error: string | null;
+  landed: 'inbox' | 'spam' | 'bounced' | null;
+  landed_at: Date | null;
+  created_at: Date;
+}
+
+interface WarmupMailsInsert {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  partner_id: string;
+  answers?: string | null;
+  state?: 'reserved' | 'sending' | 'sent' | 'uncertain' | 'failed';
+  slot_at: Date;
+  slot_day: string;
+  attempts?: number;
+  claim_token?: string | null;
+  claimed_at?: Date | null;
+  handover?: 'pending' | 'begun' | null;
+  message_id?: string | null;
+  subject?: string;
+  sent_at?: Date | null;
+  error?: string | null;
+  landed?: 'inbox' | 'spam' | 'bounced' | null;
+  landed_at?: Date | null;
+  created_at: Date;
+}
+
+/** A rule that decides which mailboxes exchange warmup emails. */
+interface WarmupRulesRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  priority: number;
+  sender_match_type: 'any' | 'domain' | 'tld' | 'provider';
+  /** Lower-case, trimmed; empty if the type is any. */
+  sender_match_value: string;
+  recipient_match_type: 'any' | 'domain' | 'tld' | 'provider';
+  recipient_match_value: string;
+  /** Relative; 0 or more. */
+  weight: number;
+  enabled: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface WarmupRulesInsert {
+  id: string;
+  organization_id: string;
+  name: string;
+  priority?: number;
+  sender_match_type: 'any' | 'domain' | 'tld' | 'provider';
+  sender_match_value?: string;
+  recipient_match_type: 'any' | 'domain' | 'tld' | 'provider';
+  recipient_match_value?: string;
+  weight?: number;
+  enabled?: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The warmup state of a mailbox that was ever warmed. */
+interface WarmupStandingsRow {
+  mailbox_id: string;
+  organization_id: string;
+  health_state: 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'blocked';
+  score: number;
+  reason: string | null;
+  blocked_until: Date | null;
+  evaluated_at: Date | null;
+  /** The last UTC day whose emails are planned. */
+  planned_day: string | null;
+  run_blocked: string | null;
+}
+
+interface WarmupStandingsInsert {
+  mailbox_id: string;
+  organization_id: string;
+  health_state?: 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'blocked';
+  score?: number;
+  reason?: string | null;
+  blocked_until?: Date | null;
+  evaluated_at?: Date | null;
+  planned_day?: string | null;
+  run_blocked?: string | null;
+}
+
+/** One HTTP request of a delivery. */
+interface WebhookAttemptsRow {
+  delivery_id: string;
+  attempt: number;
+  organization_id: string;
+  started_at: Date;
+  /** Milliseconds. */
+  duration_ms: number;
+  response_status: number | null;
+  error_reason: string | null;
+}
+
+interface WebhookAttemptsInsert {
+  delivery_id: string;
+  attempt: number;
+  organization_id: string;
+  started_at: Date;
+  duration_ms: number;
+  response_status?: number | null;
+  error_reason?: string | null;
+}
+
+/** A batch of first attempts while the fan-out may still add to it; its run deletes it before it ends. */
+interface WebhookBatchesRow {
+  id: string;
+  opened_at: Date;
+}
+
+interface WebhookBatchesInsert {
+  id: string;
+  opened_at: Date;
+}
+
+/** Events let through per minute, of an endpoint or of an event type in an organization. */
+interface WebhookCountsRow {
+  organization_id: string;
+  minute: Date;
+  subject: string;
+  admitted: number;
+}
+
+interface WebhookCountsInsert {
+  organization_id: string;
+  minute: Date;
+  subject: string;
+  admitted: number;
+}
+
+/** An event to be delivered to one endpoint. */
+interface WebhookDeliveriesRow {
+  id: string;
+  organization_id: string;
+  endpoint_id: string;
+  application_id: string | null;
+  event_id: string;
+  event_type: string;
+  /** The batch that makes the first attempt; null once a run of its own, or none, has the delivery. */
+  batch_id: string | null;
+  status: 'pending' | 'in_flight' | 'delivered' | 'failed' | 'abandoned';
+  attempt_count: number;
+  max_attempts: number;
+  /** Attempts before the latest redelivery; the backoff counts from there. */
+  earlier_attempts: number;
+  next_attempt_at: Date | null;
+  last_attempt_at: Date | null;
+  response_status: number | null;
+  response_body_excerpt: string | null;
+  error_reason: string | null;
+  /** The secret that signed its first attempt. */
+  secret_id: string | null;
+  /** Reason why its run keeps failing. */
+  blocked_reason: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface WebhookDeliveriesInsert {
+  id: string;
+  organization_id: string;
+  endpoint_id: string;
+  application_id?: string | null;
+  event_id: string;
+  event_type: string;
+  batch_id?: string | null;
+  status: 'pending' | 'in_flight' | 'delivered' | 'failed' | 'abandoned';
+  attempt_count?: number;
+  max_attempts?: number;
+  earlier_attempts?: number;
+  next_attempt_at?: Date | null;
+  last_attempt_at?: Date | null;
+  response_status?: number | null;
+  response_body_excerpt?: string | null;
+  error_reason?: string | null;
+  secret_id?: string | null;
+  blocked_reason?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A URL that receives domain events. */
+interface WebhookEndpointsRow {
+  id: string;
+  organization_id: string;
+  /** Set when an application manages it; it is then no part of the workspace's own list. */
+  application_id: string | null;
+  url: string;
+  description: string;
+  /** Empty means all events that are not firehose. */
+  event_types: string[];
+  enabled: boolean;
+  /** Reason why the installation disabled it; null otherwise. */
+  disabled_reason: string | null;
+  verified_at: Date | null;
+  ownership_confirmed: boolean;
+  last_success_at: Date | null;
+  last_failure_at: Date | null;
+  last_failure_reason: string | null;
+  consecutive_failures: number;
+  /** First failure since the last success. */
+  failing_since: Date | null;
+  /** True while an armed endpoint of an application has not answered its challenge. */
+  challenging: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface WebhookEndpointsInsert {
+  id: string;
+  organization_id: string;
+  application_id?: string | null;
+  url: string;
+  description?: string;
+  event_types?: string[];
+  enabled?: boolean;
+  disabled_reason?: string | null;
+  verified_at?: Date | null;
+  ownership_confirmed?: boolean;
+  last_success_at?: Date | null;
+  last_failure_at?: Date | null;
+  last_failure_reason?: string | null;
+  consecutive_failures?: number;
+  failing_since?: Date | null;
+  challenging?: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The body of an event as every receiver gets it, byte for byte the same in every attempt. */
+interface WebhookPayloadsRow {
+  event_id: string;
+  organization_id: string;
+  event_type: string;
+  body: string;
+  created_at: Date;
+}
+
+interface WebhookPayloadsInsert {
+  event_id: string;
+  organization_id: string;
+  event_type: string;
+  body: string;
+  created_at: Date;
+}
+
+/** A signing secret of an endpoint or application; the newest signs, older ones stay for open deliveries. */
+interface WebhookSecretsRow {
+  id: string;
+  endpoint_id: string | null;
+  application_id: string | null;
+  sealed: Buffer;
+  created_at: Date;
+}
+
+interface WebhookSecretsInsert {
+  id: string;
+  endpoint_id?: string | null;
+  application_id?: string | null;
+  sealed: Buffer;
+  created_at: Date;
+}
+
+/** Events that were dropped because of a rate, per minute. */
+interface WebhookThrottleDropsRow {
+  id: string;
+  organization_id: string;
+  endpoint_id: string;
+  event_type: string;
+  reason: 'endpoint_rate' | 'event_type_rate';
+  minute: Date;
+  dropped: number;
+  last_event_id: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface WebhookThrottleDropsInsert {
+  id: string;
+  organization_id: string;
+  endpoint_id: string;
+  event_type: string;
+  reason: 'endpoint_rate' | 'event_type_rate';
+  minute: Date;
+  dropped: number;
+  last_event_id: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An email with a weekly report to one member; its key prevents a second one. */
+interface WeeklyReportMailsRow {
+  id: string;
+  report_id: string;
+  user_id: string;
+  organization_id: string;
+  /** 'uncertain': the answer of the mail server was lost. */
+  state: 'sending' | 'sent' | 'refused' | 'uncertain';
+  claimed_at: Date;
+  settled_at: Date | null;
+}
+
+interface WeeklyReportMailsInsert {
+  id: string;
+  report_id: string;
+  user_id: string;
+  organization_id: string;
+  state: 'sending' | 'sent' | 'refused' | 'uncertain';
+  claimed_at: Date;
+  settled_at?: Date | null;
+}
+
+/** A member who does not want the weekly report. */
+interface WeeklyReportOptOutsRow {
+  organization_id: string;
+  user_id: string;
+  created_at: Date;
+}
+
+interface WeeklyReportOptOutsInsert {
+  organization_id: string;
+  user_id: string;
+  created_at: Date;
+}
+
+/** A weekly report that an organization mails its members. */
+interface WeeklyReportsRow {
+  id: string;
+  organization_id: string;
+  /** Monday on which the week began, in the time zone of the organization. */
+  week: string;
+  from_at: Date;
+  to_at: Date;
+  state: 'due' | 'done';
+  blocked_reason: string | null;
+  created_at: Date;
+}
+
+interface WeeklyReportsInsert {
+  id: string;
+  organization_id: string;
+  week: string;
+  from_at: Date;
+  to_at: Date;
+  state?: 'due' | 'done';
+  blocked_reason?: string | null;
+  created_at: Date;
+}
+
+/** A worker process that is alive. */
+interface WorkersRow {
+  id: string;
+  roles: string[];
+  started_at: Date;
+  seen_at: Date;
+  /** The one external place of files that it can reach; null while it keeps files in PostgreSQL. */
+  blob_place: string | null;
+  /** Ids of its keys for payloads in Temporal. */
+  codec_keys: string[];
+}
+
+interface WorkersInsert {
+  id: string;
+  roles: string[];
+  started_at?: Date;
+  seen_at?: Date;
+  blob_place?: string | null;
+  codec_keys?: string[];
+}
