@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: b2b5b2882a3fa059. Types: 2cecaaac94f61afb. */
+/* Written by `npm run db:types`; do not edit. Sources: 317e7c048752f368. Types: 06476cbca1c796b2. */
 
 import type {
   ApprovalContent,
@@ -620,7 +620,7 @@ interface AuthChallengesRow {
   kind: 'login' | 'register' | 'reset';
   /** SHA-256 of the handle that the client holds; a reset mails the handle itself. */
   handle_hash: string;
-  /** SHA-256 of the mailed code; null for a reset. */
+  /** HMAC-SHA-256 of the mailed code under AUTH_SECRET; null for a reset. */
   code_hash: string | null;
   email: string;
   user_id: string | null;
@@ -3009,7 +3009,7 @@ interface IntegrationRevocationsInsert {
   created_at: Date;
 }
 
-/** A health check or synchronization of a connection. */
+/** A line of the log of a connection, such as a health check or a push. */
 interface IntegrationRunsRow {
   id: string;
   organization_id: string;
@@ -3363,7 +3363,7 @@ interface MailboxRevocationsRow {
   organization_id: string;
   provider: 'gmail' | 'outlook';
   email: string;
-  /** Refresh token, sealed. */
+  /** Both tokens, sealed as in mailbox_tokens. */
   sealed: Buffer;
   attempts: number;
   due_at: Date;
@@ -3486,7 +3486,7 @@ interface MailboxesRow {
   tracking_domain: string;
   tracking_domain_verified: boolean;
   tracking_domain_verified_at: Date | null;
-  /** Start of the warmup; null if it was never on. */
+  /** Day the ramp counts from, moved ahead by pauses; null while warmup is off. */
   warmup: Date | null;
   warmup_paused_at: Date | null;
   /** Warmup emails on the first UTC day. */

@@ -300,6 +300,13 @@ export const settingsSchema = z.object({
    * the longest range of a report with its longest window. 0 keeps them.
    */
   ENGAGEMENT_RETENTION_DAYS: count.default(750),
+  /** Days that the audit log is kept; it goes by month, once its last day is as long ago. 0 keeps it. */
+  AUDIT_RETENTION_DAYS: count.default(0),
+  /**
+   * Days that reports keep counts by hour; they go by month. Reports of earlier times show whole UTC days only. Counts by day, step and mailbox stay. 0
+   * keeps them.
+   */
+  REPORT_HOUR_RETENTION_DAYS: count.default(0),
   /** Emails about approvals that one person gets in an hour, in one workspace; what is more is in the list alone. 0: nobody is mailed. */
   APPROVAL_MAILS_PER_HOUR: count.default(12),
   /** Days that approvals are kept, with what was shown to those who decided: recipients, senders, the emails. */

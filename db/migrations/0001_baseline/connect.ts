@@ -74,7 +74,7 @@ create table webhook_payloads (
   created_at timestamptz not null
 ) partition by range (event_id);
 comment on table webhook_payloads is 'The body of an event as every receiver gets it, byte for byte the same in every attempt.';
-${divided('webhook_payloads')}
+${divided('webhook_payloads', 'id')}
 call heron_guard_rows('webhook_payloads');
 
 create table webhook_deliveries (
@@ -117,7 +117,7 @@ create index webhook_deliveries_application_status on webhook_deliveries (applic
 create index webhook_deliveries_application_type on webhook_deliveries (application_id, event_type, id desc nulls last) where application_id is not null;
 create index webhook_deliveries_batch on webhook_deliveries (batch_id, id) where batch_id is not null and status in ('pending', 'in_flight');
 create index webhook_deliveries_own_run on webhook_deliveries (id) where batch_id is null and status in ('pending', 'in_flight', 'failed');
-${divided('webhook_deliveries')}
+${divided('webhook_deliveries', 'id', 85)}
 call heron_guard_rows('webhook_deliveries');
 
 create table webhook_attempts (
@@ -132,7 +132,7 @@ create table webhook_attempts (
 ) partition by range (delivery_id);
 comment on table webhook_attempts is 'One HTTP request of a delivery.';
 comment on column webhook_attempts.duration_ms is 'Milliseconds.';
-${divided('webhook_attempts')}
+${divided('webhook_attempts', 'id')}
 call heron_guard_rows('webhook_attempts');
 
 create table webhook_batches (

@@ -1,3 +1,5 @@
+import { divided } from './divided.ts';
+
 /** Columns of counts: those from opens to machine_clicks count events, the others emails. */
 const COUNTS = `sent integer not null default 0,
   bounced integer not null default 0,
@@ -117,9 +119,10 @@ create table fact_campaign_hours (
   hour timestamptz not null,
   ${COUNTS},
   primary key (campaign_id, hour)
-) with (fillfactor = 80);
+) partition by range (hour);
 comment on table fact_campaign_hours is 'Counts of a campaign per UTC hour.';
 create index fact_campaign_hours_organization on fact_campaign_hours (organization_id, hour);
+${divided('fact_campaign_hours', 'moment', 80)}
 call heron_guard_rows('fact_campaign_hours');
 
 create table fact_campaign_days (
@@ -152,9 +155,10 @@ create table fact_mailbox_hours (
   hour timestamptz not null,
   ${COUNTS},
   primary key (mailbox_id, hour)
-) with (fillfactor = 80);
+) partition by range (hour);
 comment on table fact_mailbox_hours is 'Counts of a mailbox per UTC hour.';
 create index fact_mailbox_hours_organization on fact_mailbox_hours (organization_id, hour);
+${divided('fact_mailbox_hours', 'moment', 80)}
 call heron_guard_rows('fact_mailbox_hours');
 
 create table fact_mailbox_days (

@@ -138,7 +138,7 @@ create table auth_challenges (
 );
 comment on table auth_challenges is 'A pending proof by mail for sign-in, sign-up or a password reset.';
 comment on column auth_challenges.handle_hash is 'SHA-256 of the handle that the client holds; a reset mails the handle itself.';
-comment on column auth_challenges.code_hash is 'SHA-256 of the mailed code; null for a reset.';
+comment on column auth_challenges.code_hash is 'HMAC-SHA-256 of the mailed code under AUTH_SECRET; null for a reset.';
 create index auth_challenges_expiry on auth_challenges (expires_at);
 
 create table auth_throttles (

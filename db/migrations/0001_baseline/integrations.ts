@@ -117,7 +117,7 @@ create table integration_runs (
   started_at timestamptz not null,
   finished_at timestamptz
 );
-comment on table integration_runs is 'A health check or synchronization of a connection.';
+comment on table integration_runs is 'A line of the log of a connection, such as a health check or a push.';
 create index integration_runs_connection on integration_runs (connection_id, id desc);
 create index integration_runs_started on integration_runs (started_at);
 create index integration_runs_organization on integration_runs (organization_id);

@@ -55,7 +55,7 @@ comment on column mailboxes.credentials is 'Both passwords, sealed under "mailbo
 comment on column mailboxes.credentials_version is 'Rises with every change of servers or passwords; open connections below it are stale.';
 comment on column mailboxes.campaign_limit is 'Campaign emails per UTC day.';
 comment on column mailboxes.min_wait_time is 'Seconds between two emails.';
-comment on column mailboxes.warmup is 'Start of the warmup; null if it was never on.';
+comment on column mailboxes.warmup is 'Day the ramp counts from, moved ahead by pauses; null while warmup is off.';
 comment on column mailboxes.warmup_base is 'Warmup emails on the first UTC day.';
 comment on column mailboxes.warmup_max is 'Warmup emails per UTC day at most.';
 comment on column mailboxes.warmup_increase is 'Warmup emails added per day.';
@@ -180,7 +180,7 @@ create table mailbox_revocations (
 );
 comment on table mailbox_revocations is 'A consent of a removed mailbox that is still to be ended at its provider.';
 comment on column mailbox_revocations.mailbox_id is 'The removed mailbox.';
-comment on column mailbox_revocations.sealed is 'Refresh token, sealed.';
+comment on column mailbox_revocations.sealed is 'Both tokens, sealed as in mailbox_tokens.';
 create index mailbox_revocations_organization on mailbox_revocations (organization_id);
 create index mailbox_revocations_due on mailbox_revocations (due_at);
 call heron_guard_rows('mailbox_revocations');

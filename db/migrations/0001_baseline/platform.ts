@@ -3,7 +3,7 @@ import { divided } from './divided.ts';
 /** Events, audit, the outbox, files and background failures: tables that every room writes to. */
 export const PLATFORM = `
 create table audit_logs (
-  id uuid primary key,
+  id uuid not null,
   organization_id uuid not null references organizations on delete cascade,
   user_id uuid,
   actor_kind text not null,
@@ -17,13 +17,15 @@ create table audit_logs (
   metadata jsonb,
   request_id text,
   oauth_grant_id uuid,
-  created_at timestamptz not null
-);
+  created_at timestamptz not null,
+  primary key (id, created_at)
+) partition by range (created_at);
 comment on table audit_logs is 'A change that somebody made, and the credential used; kept newest first for the audit trail.';
 comment on column audit_logs.oauth_grant_id is 'The grant that acted, for a token of an application.';
 create index audit_logs_newest on audit_logs (organization_id, created_at desc, id desc);
 create index audit_logs_entity on audit_logs (organization_id, entity_id, created_at desc, id desc) where entity_id is not null;
 create index audit_logs_actor on audit_logs (organization_id, user_id, created_at desc, id desc) where user_id is not null;
+${divided('audit_logs', 'moment')}
 call heron_guard_rows('audit_logs');
 
 -- Assigned after commit by the fan-out alone, so that a reader who has read up to a position has missed nothing before it.
@@ -44,7 +46,7 @@ create index domain_events_unplaced on domain_events (id) where position is null
 create index domain_events_position on domain_events (organization_id, position) where position is not null;
 -- The stream of the whole installation, in commit order.
 create index domain_events_stream on domain_events (position) where position is not null;
-${divided('domain_events')}
+${divided('domain_events', 'id')}
 call heron_guard_rows('domain_events');
 
 create table outbox (

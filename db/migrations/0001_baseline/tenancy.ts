@@ -14,9 +14,12 @@ begin
   execute format('create policy organization on %s using (%s)', guarded, condition);
 end $$;
 
--- Returns the least id of next month: ids begin with their time in milliseconds since 1970.
-create function pg_temp.next_month() returns uuid language sql as $$
-  select (left(since, 8) || '-' || right(since, 4) || '-7000-8000-000000000000')::uuid
-  from lpad(to_hex((extract(epoch from date_trunc('month', now() at time zone 'UTC') + interval '1 month') * 1000)::bigint), 12, '0') since
+-- Bounds of the first partitions.
+create function pg_temp.next_month() returns timestamptz language sql as
+  $$ select (date_trunc('month', now() at time zone 'UTC') + interval '1 month') at time zone 'UTC' $$;
+-- Returns the least id of a moment: ids begin with their time in milliseconds since 1970.
+create function pg_temp.first_id(moment timestamptz) returns uuid language sql as $$
+  select (left(ms, 8) || '-' || right(ms, 4) || '-7000-8000-000000000000')::uuid
+  from lpad(to_hex((extract(epoch from moment) * 1000)::bigint), 12, '0') ms
 $$;
 `;

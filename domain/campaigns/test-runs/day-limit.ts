@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
  * Keeps a key or application from mailing many strangers by tests, which no policy and no person stands in front of: it may start CREDENTIAL_TESTS_PER_DAY
  * tests a UTC day, over all campaigns, together with the keys that it has made and the one that has made it. People who are signed in are not counted.
  * The audit trail is what is counted: unlike the tests themselves it outlives a campaign that is deleted to begin the day anew, and it says of a key that is deleted too
- * who has made it. Parallel tests of a workspace wait for each other here, so that the last one allowed is one.
+ * who has made it, for as long as AUDIT_RETENTION_DAYS keeps the entry. Parallel tests of a workspace wait for each other here, so that the last one allowed is one.
  * @throws AppError rate_limit_exceeded until the next UTC midnight
  */
 export async function assertTestsLeft({ config }: Pick<Ctx, 'config'>, tx: Tx): Promise<void> {

@@ -2,8 +2,11 @@ import test from 'ava';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { firstIdAt, newId } from '../../../lib/ids.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
+import { createCampaign, createMailbox } from '../../../test/harness/factories.ts';
 import { createEndpoint } from '../../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
+import { rebuildFacts } from '../../reporting/aggregates/rebuild.ts';
+import { verifyFacts } from '../../reporting/aggregates/verify.ts';
 import { keepPartitions } from './partitions.ts';
 
 const TABLES = ['domain_events', 'webhook_payloads', 'webhook_deliveries', 'webhook_attempts'] as const;
@@ -117,6 +120,58 @@ test.serial('tables that are in use are left for the next sweep', async (t) => {
   }
   await keepPartitions(world.deps);
   t.deepEqual(await stored(), {});
+});
+
+test.serial('the audit log and the counts by hour are kept for ever, or for the time of their setting', async (t) => {
+  clock.set(month(50));
+  const { deps } = world;
+  const { db } = deps;
+  const { organizationId: org } = await world.tenant();
+  const mailboxId = await createMailbox(deps, org, 'ann@ours.test');
+  const { campaignId } = await createCampaign(deps, org, [{ name: 'Opening', subject: 'Hello', body_plain: 'Hi' }]);
+  for (const at of [month(-20, 3), month(48, 3), month(49, 3)]) {
+    const row = { id: newId(), organization_id: org, created_at: at };
+    await db('audit_logs').insert({ ...row, actor_kind: 'user', action: 'update', entity_type: 'campaign' });
+    await db('sends').insert({
+      ...row,
+      campaign_id: campaignId,
+      mailbox_id: mailboxId,
+      state: 'sent',
+      recipient: 'bob@theirs.test',
+      slot_at: at,
+      slot_day: at.toISOString().slice(0, 10),
+      sent_at: at,
+      updated_at: at,
+    });
+  }
+  await rebuildFacts(deps, org);
+  const left = async () => ({
+    audit: await db('audit_logs')
+      .where({ organization_id: org, action: 'update' })
+      .orderBy('created_at')
+      .pluck('created_at'),
+    campaign: await db('fact_campaign_hours').where({ organization_id: org }).orderBy('hour').pluck('hour'),
+    mailbox: await db('fact_mailbox_hours').where({ organization_id: org }).orderBy('hour').pluck('hour'),
+    days: (await db('fact_campaign_days').where({ organization_id: org })).length,
+  });
+  const all = [month(-20, 3), month(48, 3), month(49, 3)];
+  await keepPartitions(deps);
+  t.deepEqual(await left(), { audit: all, campaign: all, mailbox: all, days: 3 });
+
+  const since = all.slice(1);
+  const brief = { ...deps, config: { ...deps.config, AUDIT_RETENTION_DAYS: 40, REPORT_HOUR_RETENTION_DAYS: 40 } };
+  await keepPartitions(brief);
+  t.deepEqual(await left(), { audit: since, campaign: since, mailbox: since, days: 3 });
+  const differing = async (of: typeof deps) => [
+    ...new Set((await verifyFacts(of, org)).flatMap(({ differences }) => differences.map(({ table }) => table))),
+  ];
+  t.deepEqual(await differing(brief), [], 'what the setting let go is no difference');
+  t.deepEqual(await differing(deps), ['fact_campaign_hours', 'fact_mailbox_hours']);
+
+  const { rows } = (await db.raw(
+    `select distinct array_to_string(reloptions, ',') as options from pg_class where relispartition and relname like 'fact_%_hours_%' and relkind = 'r'`,
+  )) as { rows: { options: string }[] };
+  t.deepEqual(rows, [{ options: 'fillfactor=80' }], 'new partitions are stored as the first ones');
 });
 
 test.serial('what goes with its endpoint goes from every month', async (t) => {

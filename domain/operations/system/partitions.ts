@@ -5,11 +5,27 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { firstIdAt } from '../../../lib/ids.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
+/** Tables that are divided by month together: the later ones refer to the first. */
+interface Division {
+  tables: readonly [string, ...string[]];
+  /** Column that a month is a range of: ids begin with their time, moments are timestamptz. */
+  by: 'id' | 'moment';
+  /** Setting with the days that a month is kept after its end; 0 keeps all. */
+  kept: 'EVENT_RETENTION_DAYS' | 'AUDIT_RETENTION_DAYS' | 'REPORT_HOUR_RETENTION_DAYS';
+}
+
 /**
- * Tables that are divided by the time in their ids, by month. Those of one list go together: the later ones refer to the first. Beside its months a table has two
- * partitions, `…_before` and `…_rest`, for all ids before and after them, so that no row is refused whatever its id.
+ * Beside its months a divided table has two partitions, `…_before` and `…_rest`, for all rows before and after them, so that no row is refused whatever its
+ * time. docs/scale.md says which tables are not divided, and why.
  */
-const DIVIDED = [['domain_events'], ['webhook_payloads'], ['webhook_deliveries', 'webhook_attempts']] as const;
+const DIVIDED: readonly Division[] = [
+  { tables: ['domain_events'], by: 'id', kept: 'EVENT_RETENTION_DAYS' },
+  { tables: ['webhook_payloads'], by: 'id', kept: 'EVENT_RETENTION_DAYS' },
+  { tables: ['webhook_deliveries', 'webhook_attempts'], by: 'id', kept: 'EVENT_RETENTION_DAYS' },
+  { tables: ['audit_logs'], by: 'moment', kept: 'AUDIT_RETENTION_DAYS' },
+  { tables: ['fact_campaign_hours'], by: 'moment', kept: 'REPORT_HOUR_RETENTION_DAYS' },
+  { tables: ['fact_mailbox_hours'], by: 'moment', kept: 'REPORT_HOUR_RETENTION_DAYS' },
+];
 /** How long everybody else may wait while a month is made or dropped (ms); what does not get the tables in this time is left for the next sweep. */
 const MAX_WAIT_MS = 2_000;
 /** Any number: of two sweeps one waits for the other. */
@@ -19,20 +35,21 @@ interface Partition {
   table: string;
   /** What its name has after that of its table. */
   suffix: string;
-  /** The least id that it takes; null takes all before. */
-  from: string | null;
-  /** The least id after it; null takes all after. */
-  to: string | null;
+  /** Begin of its first month, UTC; null takes all before. */
+  from: Date | null;
+  /** End of its last month, UTC; null takes all after. */
+  to: Date | null;
 }
 
 /**
- * Makes next month's partition, so that it is there before its first row, and drops the months that ended EVENT_RETENTION_DAYS ago or earlier: a row is kept for that long, and
- * for a month more at most. A month of events of which one is not applied yet, or parked, is kept, and the log says so.
+ * Makes next month's partition, so that it is there before its first row, and drops the months that ended as long ago as the setting of their table, or
+ * longer: a row is kept for that long, and for a month more at most. A month of events of which one is not applied yet, or parked, is kept and logged.
  */
 export async function keepPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<void> {
-  for (const tables of DIVIDED) {
+  for (const division of DIVIDED) {
+    const { tables } = division;
     try {
-      const changed = await inTransaction(deps.db, (trx) => keepMonths(across(trx, 'maintenance'), tables, deps));
+      const changed = await inTransaction(deps.db, (trx) => keepMonths(across(trx, 'maintenance'), division, deps));
       // PostgreSQL keeps the statistics of partitions by itself, and not those of the whole.
       for (const table of changed ? tables : []) await across(deps.db, 'maintenance').sql(`analyze ${table}`);
     } catch (error) {
@@ -48,17 +65,19 @@ export async function keepPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' 
 /** @returns whether anything had to be made or dropped */
 async function keepMonths(
   scope: AcrossScope,
-  tables: readonly string[],
+  division: Division,
   { clock, config, log }: Pick<Deps, 'clock' | 'config' | 'log'>,
 ): Promise<boolean> {
+  // Bounds are read as text, in the session's time zone.
   await scope.sql(
-    `select pg_advisory_xact_lock(${PARTITIONS_LOCK}), set_config('lock_timeout', '${MAX_WAIT_MS}', true)`,
+    `select pg_advisory_xact_lock(${PARTITIONS_LOCK}), set_config('lock_timeout', '${MAX_WAIT_MS}', true), set_config('timezone', 'UTC', true)`,
   );
+  const { tables, kept } = division;
   const now = clock.now();
-  const past = firstIdAt(new Date(now.getTime() - config.EVENT_RETENTION_DAYS * DAY_MS));
-  const partitions = await partitionsOf(scope, tables[0]!);
+  const past = new Date(config[kept] === 0 ? 0 : now.getTime() - config[kept] * DAY_MS);
+  const partitions = await partitionsOf(scope, division);
   const rest = partitions.at(-1)!;
-  const isNextMissing = rest.from! <= firstIdAt(startOfMonth(now, 1));
+  const isNextMissing = rest.from! <= startOfMonth(now, 1);
   const over = await unneeded(
     scope,
     partitions.filter(({ to }) => to !== null && to <= past),
@@ -70,10 +89,10 @@ async function keepMonths(
   await scope.sql(`lock table ${tables.join(', ')} in access exclusive mode`);
   if (isOver) {
     for (const { suffix } of over) await dropPartition(scope, tables, suffix);
-    await addPartition(scope, tables, '_before', 'minvalue', `'${over.at(-1)!.to}'`);
-    log.info({ tables, partitions: over.map(({ suffix }) => suffix) }, 'months past EVENT_RETENTION_DAYS were dropped');
+    await addPartition(scope, division, '_before', null, over.at(-1)!.to);
+    log.info({ tables, partitions: over.map(({ suffix }) => suffix) }, `months past ${kept} were dropped`);
   }
-  if (isNextMissing) await divideRest(scope, tables, rest.from!, firstIdAt(startOfMonth(now, 2)));
+  if (isNextMissing) await divideRest(scope, division, rest.from!, startOfMonth(now, 2));
   return true;
 }
 
@@ -93,11 +112,15 @@ async function unneeded(scope: AcrossScope, ended: readonly Partition[], log: De
   return over;
 }
 
-/** The partitions of a table, oldest first. */
-async function partitionsOf(scope: AcrossScope, table: string): Promise<Partition[]> {
+/** The partitions of the first table of a division, oldest first. */
+async function partitionsOf(scope: AcrossScope, { tables: [table], by }: Division): Promise<Partition[]> {
+  const moment = (bound: string) =>
+    by === 'moment'
+      ? `cast(${bound} as timestamptz)`
+      : `to_timestamp(('x' || left(replace(${bound}, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
   return scope.sql<Partition>(
     `select cast(:table as text) as table, substring(name from length(:table) + 1) as suffix,
-       substring(bounds from 'FROM \\(''([^'']+)''\\)') as "from", substring(bounds from 'TO \\(''([^'']+)''\\)') as "to"
+       ${moment(`substring(bounds from 'FROM \\(''([^'']+)''\\)')`)} as "from", ${moment(`substring(bounds from 'TO \\(''([^'']+)''\\)')`)} as "to"
      from (select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds
        from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = to_regclass(:table)) partitions
      order by "from" nulls first`,
@@ -131,22 +154,43 @@ async function dropPartition(scope: AcrossScope, tables: readonly string[], suff
   }
 }
 
-/** Takes the ids of a time out of the rest of tables, into a partition of their own. The rest is empty, but where this was not done for months. */
-async function divideRest(scope: AcrossScope, tables: readonly string[], from: string, to: string): Promise<void> {
-  const suffix = `_${new Date(Number.parseInt(from.replace('-', '').slice(0, 12), 16)).toISOString().slice(0, 7).replace('-', '_')}`;
+/** Takes the rows of a time out of the rest of tables, into a partition of their own. The rest is empty, unless this was not done for months. */
+async function divideRest(scope: AcrossScope, division: Division, from: Date, to: Date): Promise<void> {
+  const { tables } = division;
   for (const table of tables)
     await scope.sql(`create temporary table ${table}_late on commit drop as select * from ${table}_rest`);
   await dropPartition(scope, tables, '_rest');
-  await addPartition(scope, tables, suffix, `'${from}'`, `'${to}'`);
-  await addPartition(scope, tables, '_rest', `'${to}'`, 'maxvalue');
+  await addPartition(scope, division, `_${from.toISOString().slice(0, 7).replace('-', '_')}`, from, to);
+  await addPartition(scope, division, '_rest', to, null);
   for (const table of tables) await scope.sql(`insert into ${table} select * from ${table}_late`);
 }
 
-async function addPartition(scope: AcrossScope, tables: readonly string[], suffix: string, from: string, to: string) {
+async function addPartition(
+  scope: AcrossScope,
+  { tables, by }: Division,
+  suffix: string,
+  from: Date | null,
+  to: Date | null,
+): Promise<void> {
+  const bound = (moment: Date) => `'${by === 'id' ? firstIdAt(moment) : moment.toISOString()}'`;
+  const [low, high] = [from ? bound(from) : 'minvalue', to ? bound(to) : 'maxvalue'];
   for (const table of tables) {
-    await scope.sql(`create table ${table}${suffix} partition of ${table} for values from (${from}) to (${to})`);
+    const options = await optionsOf(scope, table);
+    await scope.sql(
+      `create table ${table}${suffix} partition of ${table} for values from (${low}) to (${high}) ${options}`,
+    );
     await scope.sql(`call heron_guard_rows('${table}${suffix}')`);
   }
+}
+
+/** The storage parameters that the partitions of a table have, as SQL. */
+async function optionsOf(scope: AcrossScope, table: string): Promise<string> {
+  const [partition] = await scope.sql<{ options: string | null }>(
+    `select array_to_string(c.reloptions, ', ') as options
+     from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = to_regclass(:table) limit 1`,
+    { table },
+  );
+  return partition?.options ? `with (${partition.options})` : '';
 }
 
 function startOfMonth(moment: Date, later: number): Date {

@@ -1,4 +1,5 @@
 import { across } from '../../../db/across.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { ACQUISITION_MEASURES, ACQUISITIONS, companyDomains } from './acquisitions.ts';
@@ -244,8 +245,11 @@ function differingFlow(ctx: ReadCtx): Promise<Found[]> {
   );
 }
 
+/** Compares counts with the facts of the emails; counts by hour only as far back as REPORT_HOUR_RETENTION_DAYS keeps them. */
 function differingCounts(ctx: ReadCtx, { name, key }: FactTable): Promise<Found[]> {
   const columns = key.map(([column]) => column);
+  const keptDays = ctx.config.REPORT_HOUR_RETENTION_DAYS;
+  const isCut = keptDays > 0 && columns.includes('hour');
   const counts = (alias: string) =>
     `jsonb_build_object(${METRICS.map((metric) => `'${metric}', coalesce(${alias}.${metric}, 0)`).join(', ')})`;
   return reader(ctx).sql<Found>(
@@ -257,7 +261,8 @@ function differingCounts(ctx: ReadCtx, { name, key }: FactTable): Promise<Found[
      select jsonb_build_object(${columns.map((column) => `'${column}', ${column}`).join(', ')}) as key, ${counts('s')} as stored, ${counts('e')} as expected,
        count(*) over ()::int as total
      from stored s full join expected e using (${columns.join(', ')})
-     where ${counts('s')} <> ${counts('e')} limit ${NAMED}`,
+     where ${counts('s')} <> ${counts('e')} ${isCut ? 'and hour >= :since' : ''} limit ${NAMED}`,
+    isCut ? { since: new Date(ctx.clock.now().getTime() - keptDays * DAY_MS) } : {},
   );
 }
 
