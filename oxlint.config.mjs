@@ -6,7 +6,7 @@
 /** Folders at the top level, and those of them that each may import. */
 const HOUSE = {
   bundle: [],
-  client: [],
+  client: ['bundle'],
   lib: [],
   db: ['lib'],
   workflows: [],
@@ -249,6 +249,9 @@ export default {
         ...refuseRooms([...ROOMS, ...API_ROOF], `api/${folder} imports no room of api/.`),
       ]),
     ),
+    override('client/src/**/*.ts', [
+      { regex: '^\\.\\./', message: 'client/src is published: it imports nothing of ours.' },
+    ]),
     // Its build runs in Node; the dashboard itself in a browser.
     override('web/src/**/*.{ts,tsx}', [
       ...houseRules('web'),

@@ -19,7 +19,7 @@ export async function fillContacts({ deps }: TestAssembly, organizationId: strin
   await deps.db.raw('analyze contacts');
 }
 
-export interface CampaignSpec {
+interface CampaignSpec {
   contacts: number;
   steps: StepSpec[];
   mailboxes: number;

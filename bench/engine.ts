@@ -23,7 +23,7 @@ const BODY =
 /** Events of a history that cost something (temporal.api.enums.v1.EventType). */
 const EVENT = { workflowTaskCompleted: 7, activityScheduled: 10, timerStarted: 17, marker: 25 } as const;
 /** Tasks and events of a workflow. */
-export type Cost = Record<keyof typeof EVENT | 'events', number>;
+type Cost = Record<keyof typeof EVENT | 'events', number>;
 
 /** How a campaign of the bench is made. `waitMinutes` puts a wait step between the two emails. */
 interface Shape {
@@ -280,7 +280,7 @@ export function describeCost(cost: Cost): string {
   return `${cost.workflowTaskCompleted.toFixed(2)} workflow tasks, ${cost.activityScheduled.toFixed(2)} activities, ${cost.marker.toFixed(2)} local activities, ${cost.timerStarted.toFixed(2)} timers, ${cost.events.toFixed(1)} events`;
 }
 
-export interface CpuSeries {
+interface CpuSeries {
   /** CPU time (ms) per email step and process, one value per round. */
   values: Record<string, number[]>;
   during<T>(emails: number, work: () => Promise<T>): Promise<T>;

@@ -44,7 +44,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Kinds of work that are measured one after the other, each so many times. */
-export interface Series {
+interface Series {
   /** The figures so far, p50 and p95 of each kind. */
   figures: BenchResult['figures'];
   /** Every single time (ms), by kind. */

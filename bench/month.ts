@@ -146,7 +146,7 @@ interface Bench {
 }
 
 /** What slots took, one after the other (ms): on the clock, and of processors, by the database session and by session and this process together. */
-export interface SlotTimes {
+interface SlotTimes {
   clock: number[];
   session: number[];
   both: number[];

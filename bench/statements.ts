@@ -8,7 +8,7 @@ const IDLE_MS = 20_000;
 const REST_MS = 3_000;
 
 /** The statements of a worker, for each piece of work. */
-export interface CountedWork {
+interface CountedWork {
   /** By path and label, without those of {@link CountedWork.byClock}. */
   perPiece: StatementCounts;
   /** Statements per second of a worker with nothing to do, by path and label. */
@@ -76,7 +76,7 @@ export function statementFigures(what: string, { perPiece, byClock }: CountedWor
 }
 
 /** Keeps the time that the database takes for statements of all processes. */
-export interface StatementTimes {
+interface StatementTimes {
   /** Begins anew. */
   reset(): Promise<void>;
   /** The statements since then that ran most often. */

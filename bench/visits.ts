@@ -47,7 +47,7 @@ export async function openAddress(visits: Visits, path: string, slowness: number
 }
 
 /** How a list was scrolled by so many pixels with each frame. */
-export interface Scrolled {
+interface Scrolled {
   /** Times (ms) between one frame and the next. */
   frames: number[];
   /** Processor time (ms) of the page's thread for each frame; not slowed down. */

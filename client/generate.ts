@@ -1,15 +1,17 @@
 /**
- * `npm run client`: writes src/schema.ts, the types of every endpoint, from the API's own OpenAPI document. With --check it writes nothing and
- * fails when the file is not what it would write.
+ * `npm run client`: writes src/schema.ts, the types of every endpoint, from the API's own OpenAPI document. The file is not in git. Its first line
+ * names the sources that it was made from; where they are today's, nothing is made.
  */
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import type { OpenAPI3 } from 'openapi-typescript';
+import { bundleEntries } from '../bundle/entries.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const FILE = new URL('src/schema.ts', import.meta.url);
+const FILE = fileURLToPath(new URL('src/schema.ts', import.meta.url));
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 interface Document {
@@ -17,20 +19,31 @@ interface Document {
   webhooks?: unknown;
 }
 
-const { stdout } = await promisify(execFile)(process.execPath, ['bundle/run.mjs', 'deploy/heron.ts', 'openapi'], {
-  cwd: ROOT,
-  maxBuffer: MAX_OUTPUT,
-});
-const text = await typesOf(JSON.parse(stdout) as Document);
-if (!process.argv.includes('--check')) {
-  await writeFile(FILE, text);
+const firstLine = `// Made by \`npm run client\` from the sources ${await sourcesKey()}; not in git.\n`;
+if (!(await readFile(FILE, 'utf8').catch(() => '')).startsWith(firstLine)) {
+  const { stdout } = await promisify(execFile)(process.execPath, ['bundle/run.mjs', 'deploy/heron.ts', 'openapi'], {
+    cwd: ROOT,
+    maxBuffer: MAX_OUTPUT,
+  });
+  const text = await typesOf(JSON.parse(stdout) as Document);
+  // A compiler that runs meanwhile reads the former file or this one, never a part.
+  const writing = join(ROOT, '.heron', 'cache', `client-types.${process.pid}`);
+  await writeFile(writing, firstLine + text);
+  await rename(writing, FILE);
   process.stdout.write('client/src/schema.ts is written.\n');
-} else if ((await readFile(FILE, 'utf8').catch(() => '')) !== text) {
-  process.stderr.write('client/src/schema.ts is stale; run `npm run client`.\n');
-  process.exitCode = 1;
+}
+
+/** Key of the sources of the API's document and of this program: their bundles are named after what they are made from. */
+async function sourcesKey(): Promise<string> {
+  const bundles = await Promise.all(
+    ['../deploy/heron.ts', 'generate.ts'].map((path) => bundleEntries([new URL(path, import.meta.url)])),
+  );
+  return bundles.map(({ folder }) => basename(folder)).join(' ');
 }
 
 async function typesOf(document: Document): Promise<string> {
+  // It loads a TypeScript compiler, which a file that is fresh does not need.
+  const { default: openapiTS, astToString } = await import('openapi-typescript');
   return astToString(await openapiTS(shortened(document) as unknown as OpenAPI3));
 }
 

@@ -14,7 +14,7 @@ import type { InsertQuery, TableQuery } from './table-query.ts';
  * - `maintenance`: sweeps, retention, readiness, starting missing runs
  * - `operator`: the command line and the first setup
  */
-export type AcrossReason = 'credential' | 'person' | 'application' | 'engine' | 'maintenance' | 'operator';
+type AcrossReason = 'credential' | 'person' | 'application' | 'engine' | 'maintenance' | 'operator';
 
 /**
  * The one way to rows of several organizations. The caller names the reason; every other query belongs to one

@@ -39,7 +39,7 @@ export interface SessionTimeouts {
   idleTransactionMs: number;
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** postgres:// connection string */
   url: string;
   /** Connections the pool may hold; 20 when not given. */

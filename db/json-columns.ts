@@ -39,7 +39,7 @@ export interface GoalDefinition {
 }
 
 /** One condition on the data of a product event. */
-export type EventPredicate = { path: string } & (
+type EventPredicate = { path: string } & (
   | { op: 'eq' | 'neq'; value: string | number | boolean }
   | { op: 'in' | 'not_in'; value: (string | number | boolean)[] }
   | { op: 'gt' | 'gte' | 'lt' | 'lte'; value: number }

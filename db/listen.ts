@@ -6,7 +6,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   /** The pause (ms) before a connection that broke, or could not be opened, is opened again. */
   retryMs?: number;
   /** How long (ms) opening one may take: a host that is gone may take a connection and never answer. */

@@ -10,7 +10,7 @@ export interface StatementResult<Row> {
 export type Bindings = Record<string, Knex.RawBinding | readonly unknown[]>;
 
 /** A handle whose statements travel with something beside their text, such as whose rows they are about (tenancy.ts). */
-export interface WithOptions {
+interface WithOptions {
   statementOptions?: Readonly<Record<string, unknown>>;
 }
 

@@ -82,7 +82,7 @@ export interface EntityQuery<T extends TableName, J extends keyof Row<T>, Result
 }
 
 /** What a patch takes: as an update, with values in jsonb columns. */
-export type EntityChanges<T extends TableName, J extends keyof Row<T>> = {
+type EntityChanges<T extends TableName, J extends keyof Row<T>> = {
   [C in keyof Changes<T>]: (C extends J ? Row<T>[C] : Changes<T>[C]) | Knex.Raw;
 };
 

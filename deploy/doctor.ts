@@ -20,7 +20,7 @@ import { createTemporalClient } from '../temporal/client.ts';
 import { reachDatabase, waitForTemporal } from './waiting.ts';
 
 /** What one look has found. A fault keeps Heron from working as configured; a warning is for the operator to judge. */
-export interface Finding {
+interface Finding {
   part: 'settings' | 'database' | 'orders' | 'clock' | 'temporal' | 'dns' | 'mail';
   state: 'ok' | 'warning' | 'fault';
   detail: string;

@@ -7,13 +7,13 @@ import type { ApiSettings } from './api-client.ts';
 import { OperatorError } from './waiting.ts';
 
 /** Where events come from and go to. */
-export interface ListenSettings extends ApiSettings {
+interface ListenSettings extends ApiSettings {
   HERON_REALTIME_URL?: string | undefined;
   REALTIME_PUBLIC_URL?: string | undefined;
 }
 
 /** What `heron webhooks listen` is given. */
-export interface Listen {
+interface Listen {
   forward: string;
   /** None means all that are not firehose. */
   events: readonly string[];
@@ -24,7 +24,7 @@ export interface Listen {
 }
 
 /** What became of an event. */
-export interface Forwarded {
+interface Forwarded {
   at: string;
   event_type: string;
   id: string;

@@ -29,7 +29,7 @@ export async function keepLocalSettings(dataDir: string, settings: Record<string
   await rename(`${file}.new`, file);
 }
 
-export interface LocalSettings {
+interface LocalSettings {
   dataDir: string;
   /** Settings of the local installation that the environment does not give itself. */
   values: Record<string, string>;
@@ -50,7 +50,7 @@ export function localSettings(env: Record<string, string | undefined> = process.
 }
 
 /** The state of `npm start` on the data folder: `starting` until it has kept the settings of this start. */
-export type LocalState = ({ state: 'starting' | 'running' } & LockHolder) | { state: 'stopped' };
+type LocalState = ({ state: 'starting' | 'running' } & LockHolder) | { state: 'stopped' };
 
 /** Reads the state of the installation on a data folder from its lock and the time of its settings. */
 export async function localState(dataDir: string): Promise<LocalState> {

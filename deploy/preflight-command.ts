@@ -1,7 +1,7 @@
 import { createCommandApi, type ApiSettings } from './api-client.ts';
 
 /** A report as the API answers, as much of it as is shown here. */
-export interface Report {
+interface Report {
   campaign_id: string;
   passed: boolean;
   score: number;

@@ -12,7 +12,7 @@ import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal }
 
 /** The servers of an installation. */
 const SERVER_NAMES = ['api', 'tracking', 'forms', 'realtime'] as const;
-export type ServerName = (typeof SERVER_NAMES)[number];
+type ServerName = (typeof SERVER_NAMES)[number];
 
 /** The processes of an installation; each may run any number of times. `serve` is all servers in one process. */
 export type ProcessName = ServerName | 'serve' | 'worker';
@@ -82,7 +82,7 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
  * Starts servers that share the database pool and the metrics of this process. The first one gives the process its address.
  * @throws OperatorError naming the setting of a port that cannot be used; the servers that had started are stopped first
  */
-export async function startServers(deps: Deps, names: readonly ServerName[]): Promise<Running> {
+async function startServers(deps: Deps, names: readonly ServerName[]): Promise<Running> {
   const link = names.includes('api')
     ? await (await import('../domain/identity/auth/setup.ts')).ensureSetupLink(deps)
     : null;

@@ -7,7 +7,7 @@ import { OperatorError } from './waiting.ts';
 import { faultLines, readRunFile } from './run-file.ts';
 
 /** What `heron run` is given. */
-export interface RunCommand {
+interface RunCommand {
   dryRun: boolean;
   wait: boolean;
   key: string | undefined;

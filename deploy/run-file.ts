@@ -4,14 +4,14 @@ import { createRunSchema } from '../domain/campaigns/runs/input.ts';
 import type { Problem } from '../lib/errors.ts';
 
 /** A fault of a run file, where an editor finds it: line and column count from 1. */
-export interface FileFault {
+interface FileFault {
   line: number;
   column: number;
   message: string;
 }
 
 /** A run file that is well-formed. */
-export interface RunFile {
+interface RunFile {
   /** The body of POST /runs. */
   body: z.input<typeof createRunSchema>;
   /** Where in the file a problem of the API is: its path leads to a field, or to what should hold it. */

@@ -10,7 +10,7 @@ import { prepareTenantRole, requireRowSecurity, RowSecurityError } from '../db/r
 export class OperatorError extends Error {}
 
 /** Where waiting is reported: a process's log, or a terminal. */
-export interface WaitLog {
+interface WaitLog {
   info(line: string): void;
   warn(line: string): void;
 }

@@ -5,7 +5,7 @@ import { RUN_STATES, type RunState } from '../domain/campaigns/runs/states.ts';
 import type { CampaignStatus, GivenEvent, Shown } from './workspace-work.ts';
 
 /** How the commands of a workspace write: the result of a command, and one line. */
-export interface Printer {
+interface Printer {
   json(value: unknown): void;
   lines(lines: readonly string[]): void;
 }

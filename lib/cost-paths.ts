@@ -1,5 +1,5 @@
 /** Does work under the name of its path. */
-export type EnterPath = <T>(path: string, work: () => Promise<T>) => Promise<T>;
+type EnterPath = <T>(path: string, work: () => Promise<T>) => Promise<T>;
 
 /** The path of work that is repeated by the clock, whether there is anything to do or not. */
 export const BY_CLOCK = 'by the clock';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Reader, type CountryResponse } from 'mmdb-lib';
 
 /** The country of an address, ISO 3166-1 alpha-2 in upper case; null where it is not known. */
-export type CountryOf = (address: string) => string | null;
+type CountryOf = (address: string) => string | null;
 
 /**
  * Reads a database of countries in MaxMind's format (GeoLite2 Country, DB-IP and others) into memory, for as long as the process runs.

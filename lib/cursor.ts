@@ -4,7 +4,7 @@ import { isUuid } from './ids.ts';
 
 const VERSION = 1;
 
-export type CursorPosition = readonly (string | number | null)[];
+type CursorPosition = readonly (string | number | null)[];
 
 /** One page of a keyset list, as verbs return it. */
 export interface Page<Row> {

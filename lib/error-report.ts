@@ -1,5 +1,5 @@
 /** What PostgreSQL's errors say beside their message, which may quote values. */
-export interface DatabaseFault extends Error {
+interface DatabaseFault extends Error {
   code: string;
   severity: string;
   table?: string;

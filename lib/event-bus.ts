@@ -9,7 +9,7 @@ export interface BusConnection {
 }
 
 /** What passes messages on to whoever subscribes. Messages are hints: who misses one finds out by itself, a moment later. */
-export interface BusPublisher extends BusConnection {
+interface BusPublisher extends BusConnection {
   /** Hands a message over if the server is there; one that it does not get is not kept. */
   publish(text: string): void;
 }

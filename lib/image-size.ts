@@ -1,5 +1,5 @@
 /** Kinds of images that do nothing but look. */
-export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
 /** What an image says of itself before anything of it is decoded. */
 export interface ImageFacts {

@@ -24,7 +24,7 @@ export interface Keyring {
  * Keys of tracking tokens, derived from the keys of the ring, so that a token says nothing of what seals secrets. Links in
  * mail that has left must work on: tokens of every key of the ring count.
  */
-export interface TrackingKeys {
+interface TrackingKeys {
   /** Makes new tokens. */
   readonly current: Buffer;
   /** All that a token may have been made with. */

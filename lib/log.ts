@@ -19,7 +19,7 @@ const REDACTED = [
   '*.credentials',
 ];
 
-export interface LoggerOptions {
+interface LoggerOptions {
   level: string;
   service: string;
   /** Receives the lines; standard output without it. */

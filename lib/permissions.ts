@@ -37,7 +37,7 @@ const CATALOGUE = [
 ] as const;
 
 export type Permission = (typeof CATALOGUE)[number][0];
-export type PermissionCategory = 'read' | 'write' | 'bulk' | 'special';
+type PermissionCategory = 'read' | 'write' | 'bulk' | 'special';
 
 export interface PermissionEntry {
   name: Permission;

@@ -32,7 +32,7 @@ export interface RateLimiter {
 }
 
 /** Where counts are kept: a limiter of rate-limiter-flexible, used for its counters and their expiry. */
-export interface Counters {
+interface Counters {
   counters: Pick<RateLimiterMemory | RateLimiterStoreAbstract, 'penalty' | 'reward' | 'get'>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-export interface TargetLimitsOptions {
+interface TargetLimitsOptions {
   /** Pieces of work open at once, over all targets. */
   total: number;
   /** Pieces of work open at once with one target. */

@@ -2,9 +2,9 @@ import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, ty
 import type { Config } from './config/index.ts';
 
 /** What a span may say: ids and kinds. No addresses, no bodies, no text of people. */
-export type SpanAttributes = Record<string, string | number | boolean>;
+type SpanAttributes = Record<string, string | number | boolean>;
 
-export interface SpanOptions {
+interface SpanOptions {
   attributes?: SpanAttributes;
   /** The span that caused this one, in the form of W3C's `traceparent`; without it the one that is under way here. */
   parent?: string | undefined;
@@ -16,7 +16,7 @@ export interface SpanOptions {
   kind?: 'server' | 'client' | 'internal';
 }
 
-export interface Tracing {
+interface Tracing {
   /** Sends what has not been sent yet, and switches tracing off. */
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** What a mail account signs in with; one of the two secrets is empty. */
-export interface MailSecrets {
+interface MailSecrets {
   username: string;
   password: string;
   accessToken?: string;

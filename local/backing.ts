@@ -7,7 +7,7 @@ import { lockFolder } from '../lib/folder-lock.ts';
 import { manage, type Managed } from './managed.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-export interface BackingOptions {
+interface BackingOptions {
   /** Holds all data; a temporary folder, removed on stop, when not given. */
   dataDir?: string;
   /** False trades durability for speed: nothing outlives the stop, and Temporal keeps its state in memory. */

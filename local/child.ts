@@ -16,7 +16,7 @@ const SILENCE_MS = 120_000;
 const EXTRA_GRACE_MS = 5_000;
 const KEPT_LINES = 15;
 
-export interface ChildOptions {
+interface ChildOptions {
   env: NodeJS.ProcessEnv;
   /** Everything it says is appended here. */
   logFile: string;
@@ -126,7 +126,7 @@ function reasonIn(lines: readonly string[]): string {
   return lines.length === 0 ? 'it ended without a word' : `it said\n${lines.join('\n')}`;
 }
 
-export interface LogEntry {
+interface LogEntry {
   level: number;
   msg: string;
   err?: { message: string };

@@ -22,7 +22,7 @@ export interface Managed {
   stop(): Promise<void>;
 }
 
-export interface ManageOptions {
+interface ManageOptions {
   /** True starts it again, with a growing pause, whenever it ends unasked. */
   supervise: boolean;
   log: (line: string) => void;

@@ -41,7 +41,7 @@ const DISPOSABLE_SETTINGS = {
 /** What a real database has, written out so that no environment can lower it. */
 const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** Where the data lives; created when missing. */
   dataDir: string;
   /** A free one is chosen when not given. */
@@ -52,7 +52,7 @@ export interface EmbeddedPostgresOptions {
   log: (line: string) => void;
 }
 
-export interface EmbeddedPostgres {
+interface EmbeddedPostgres {
   /** Administrator's URL of the database `postgres`, password included. */
   url: string;
   port: number;

@@ -27,7 +27,7 @@ export interface Behaviour {
 }
 
 /** Something that was really done, once for each key. */
-export interface Effect {
+interface Effect {
   operation: string;
   key: string;
   /** The domain or address, or the key whose work was undone. */

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Secrets of a local installation. */
-export interface LocalSecrets {
+interface LocalSecrets {
   AUTH_SECRET: string;
   CREDENTIALS_ENCRYPTION_KEY: string;
 }

@@ -27,7 +27,7 @@ export interface StackPorts {
   temporalUi: number;
 }
 
-export interface LocalStackOptions {
+interface LocalStackOptions {
   /** Holds all data, secrets and logs; a temporary folder, removed on stop, when not given. */
   dataDir?: string;
   /** False trades durability for speed: nothing outlives the stop, and a killed Temporal forgets. */

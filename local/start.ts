@@ -14,6 +14,7 @@ import { lookAtSettings } from '../domain/operations/instance/settings.ts';
 import { ConfigError, loadConfig } from '../lib/config/index.ts';
 import { settingsSchema } from '../lib/config/settings.ts';
 import { ensureDashboardApart } from './dashboard.ts';
+import { ensureReference } from './reference.ts';
 import { silentLogger } from '../lib/log.ts';
 import { onShutdown } from '../lib/shutdown.ts';
 import { readLogLine } from './child.ts';
@@ -49,6 +50,10 @@ followNpm();
 try {
   const { upgradeTemporal } = askedFlags();
   const env = loadedSettings();
+  // Nothing waits for it, and Heron runs without it.
+  ensureReference((line) => print(`  ${line}`)).catch((error: Error) =>
+    print(`  The API reference could not be fetched: ${error.message}`),
+  );
   if (await ensureDashboardApart()) print('  dashboard built');
   stack = await startLocalStack({
     dataDir: localDataDir(env),

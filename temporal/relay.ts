@@ -57,7 +57,7 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
-export interface RelayOptions {
+interface RelayOptions {
   db: Db;
   databaseUrl: string;
   /** Carries one intent to Temporal; rejects with Temporal's error when it was not accepted. */
@@ -138,7 +138,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   };
 }
 
-export interface Batch {
+interface Batch {
   /** Workflows whose intents were taken. */
   taken: number;
   parked: number;

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /** How many tests ended how. */
-export interface Totals {
+interface Totals {
   passed: number;
   failed: number;
   skipped: number;

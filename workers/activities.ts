@@ -31,7 +31,7 @@ import type { Resource } from '../workflows/queues.ts';
 export type Queue = 'workflows' | Resource;
 
 /** The activities that a process serves on each queue. */
-export interface ServedActivities {
+interface ServedActivities {
   activities: Record<Queue, NonNullable<WorkerOptions['activities']>>;
   /** Closes the connections that activities have kept open. */
   close(): Promise<void>;

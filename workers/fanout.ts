@@ -18,7 +18,7 @@ const SWEEP_MS = 5_000;
 const AGAIN_MS = 50;
 const FAILED_MS = 500;
 
-export interface FanOut {
+interface FanOut {
   /** Stops after the current turn. */
   stop(): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface QueueParts {
 }
 
 /** The Temporal workers of this process. */
-export interface RunningQueues {
+interface RunningQueues {
   queues: readonly Queue[];
   /** Stops polling on every queue, waits for running activities (for most of SHUTDOWN_GRACE_MS), then closes what they used. */
   stop(): Promise<void>;

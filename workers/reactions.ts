@@ -26,7 +26,7 @@ const FAILED_MS = 500;
 const LANES = 2;
 const STATUS_MS = 10_000;
 
-export interface Reactions {
+interface Reactions {
   /** Stops after the transactions that are open. */
   stop(): Promise<void>;
 }

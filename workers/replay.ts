@@ -10,19 +10,19 @@ import * as workflows from '../workflows/index.ts';
 import { installRuntime } from './runtime.ts';
 
 /** A run whose history the build cannot replay: it would be stuck after the release. */
-export interface ReplayFailure {
+interface ReplayFailure {
   workflowId: string;
   runId: string;
   reason: string;
 }
 
-export interface ReplayReport {
+interface ReplayReport {
   /** Histories replayed, by workflow type. */
   replayed: Record<string, number>;
   failures: ReplayFailure[];
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** The bundle to replay with: the one of the build that is to be released. */
   bundle: { codePath: string };
   /** Besides open runs, those that closed within this time (ms). */

@@ -21,7 +21,7 @@ export type IdReuse = 'always' | 'afterFailure' | 'never';
 export type IdConflict = 'join' | 'refuse';
 
 /** The payload of a signal: what happened, as kinds and ids. Small, and never an address, a body or a secret. */
-export type SignalPayload = Readonly<Record<string, string | number | null>>;
+type SignalPayload = Readonly<Record<string, string | number | null>>;
 
 /** The signals a workflow takes: name to payload. */
 export type Signals = Readonly<Record<string, SignalPayload>>;

@@ -5,7 +5,7 @@ import type { Blocked } from './blocked.ts';
 const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 
 /** What a run does next, as much of it as is shown; times are epoch milliseconds. */
-export type ShownDecision =
+type ShownDecision =
   | { kind: 'wait'; state: string; until: number | null; where: string }
   | { kind: 'send'; at: number; where: string }
   | { kind: 'call'; where: string }

@@ -15,7 +15,7 @@ export const decisionBody = z.strictObject({
 });
 
 /** Why an action waits for a person: a sentence each. */
-export const reasons = z.array(z.string());
+const reasons = z.array(z.string());
 
 export const approval = z.strictObject({
   id: uuid,

@@ -6,7 +6,7 @@ import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
 
 /** The envelope of every error. */
-export interface ErrorEnvelope {
+interface ErrorEnvelope {
   error: string;
   message: string;
   code: ErrorCode;

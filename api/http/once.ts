@@ -7,7 +7,7 @@ import { idempotencyOf, type AnyRoute, type RouteAnswer, type RouteRequest } fro
 export const MAX_KEY_LENGTH = 255;
 
 /** The two parts of what a route does. */
-export interface Work {
+interface Work {
   /** Slow calls to outside services, before any transaction; undefined where there are none. */
   prepare: (() => Promise<unknown>) | undefined;
   /** The handler, up to its checked answer. */

@@ -89,13 +89,13 @@ export interface OtherAnswer {
 export type ErrorStyle = 'oauth' | 'registration';
 
 /** A body of which only the fields are there that are well-formed; of a list of objects, those of each. */
-export type Sound<B> = B extends readonly (infer Element)[] ? Partial<Element>[] : Partial<B>;
+type Sound<B> = B extends readonly (infer Element)[] ? Partial<Element>[] : Partial<B>;
 
 /**
  * One endpoint. Router, validation, authorization, idempotency, rate limits, OpenAPI and the suites that walk every
  * route are all derived from it. `scope` and `permission` have no default: an endpoint that says nothing does not compile.
  */
-export interface RouteSpec<
+interface RouteSpec<
   P extends z.ZodType,
   Q extends z.ZodType,
   B extends z.ZodType,

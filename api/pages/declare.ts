@@ -24,7 +24,7 @@ const formFields = {
 type FormBody<S extends z.ZodRawShape> = z.output<ReturnType<typeof form<S>>>;
 
 /** The body of a form; checkboxes come as fields of their own. */
-export function form<S extends z.ZodRawShape>(fields: S) {
+function form<S extends z.ZodRawShape>(fields: S) {
   return z.looseObject({ ...formFields, ...fields });
 }
 

@@ -28,7 +28,7 @@ export const PAGE_HEADERS: Record<string, string> = {
 
 const MARK = html`<svg viewBox="0 0 32 32" aria-hidden="true"><path fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round" d="M29 7.5 18.5 6a4 4 0 0 0-3.6 6.2c2.3 3.4 3 5.3 1.1 8.3-2 3.1-6.5 3.5-13 3.5 3.5-4 6-8.5 10.500-10M14.5 23.5 13 29M17.5 21.5l2 7.5"/><circle cx="18.7" cy="9" r="1.2" fill="currentColor"/></svg>`;
 
-export interface PageOptions {
+interface PageOptions {
   title: string;
   body: Html;
   status?: number;

@@ -12,7 +12,7 @@ import { page, redirect } from './layout.ts';
 import { approvalIn, dashboardIn, dashboardRequest, invitationIn, returnTo, SIGN_IN_PATH } from './return-to.ts';
 import type { Visit } from './visit.ts';
 
-export interface SignInOptions {
+interface SignInOptions {
   /** The authorization request to come back to; empty for the authorized apps. */
   request: string;
   /** The error that the form shows, with its status and headers. */

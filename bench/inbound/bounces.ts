@@ -4,7 +4,7 @@ import { parseInbound } from '../../domain/mail/inbound/parse.ts';
 import type { BounceCase, BounceTruth } from './corpus.ts';
 
 /** What Heron says of a message. A notice of delay is no bounce yet and has its own column. */
-export type BounceReading = 'hard' | 'soft' | 'delay notice' | 'complaint' | 'automatic' | 'reply';
+type BounceReading = 'hard' | 'soft' | 'delay notice' | 'complaint' | 'automatic' | 'reply';
 
 export const READINGS: readonly BounceReading[] = ['hard', 'soft', 'delay notice', 'complaint', 'automatic', 'reply'];
 export const TRUTHS: readonly BounceTruth[] = ['hard', 'soft', 'no bounce'];

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { stripQuoted } from '../../domain/mail/inbound/quotes.ts';
 
 /** One reply of the corpus: every line that is not empty is the writer's own, quoted, or neither (a signature). */
-export interface ReplyCase {
+interface ReplyCase {
   name: string;
   /** Place in the sorted list, from 1; odd ones are the exam. */
   number: number;

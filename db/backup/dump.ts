@@ -22,7 +22,7 @@ export interface DumpedTable {
   sha256: string;
 }
 
-export interface Dump {
+interface Dump {
   /** The moment of the snapshot by the database's clock. */
   takenAt: Date;
   /** PostgreSQL's version. */

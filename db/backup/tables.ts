@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** A table of Heron, and the columns that hold what was written (generated ones follow from them). */
-export interface StoredTable {
+interface StoredTable {
   name: string;
   columns: string[];
 }

@@ -11,7 +11,7 @@ export class CatalogueError extends Error {
   }
 }
 
-export interface CatalogueReaderOptions {
+interface CatalogueReaderOptions {
   /** postgres:// connection string of a role that may read. */
   url: string;
   /** Queries of this process at once; 4 when not given. */

@@ -17,7 +17,7 @@ export interface LoadProgress {
 }
 
 /** One load of a file, as `heron catalogue status` shows it. */
-export interface CatalogueLoad extends LoadProgress {
+interface CatalogueLoad extends LoadProgress {
   fileName: string;
   fileBytes: number;
   beganAt: Date;
@@ -44,7 +44,7 @@ export class CatalogueBusy extends Error {
 }
 
 /** Tables that take rows, with the columns of their files. */
-export interface CatalogueColumns {
+interface CatalogueColumns {
   person: readonly string[];
   company: readonly string[];
 }

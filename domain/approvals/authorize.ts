@@ -20,7 +20,7 @@ export interface Action {
 }
 
 /** Whether an action happens at once, or waits for a person and why. */
-export type Authorization =
+type Authorization =
   | { decision: 'execute' }
   | { decision: 'awaiting_approval'; reasons: [PolicyReason, ...PolicyReason[]] };
 

@@ -48,7 +48,7 @@ export function authorRights(actor: Actor): AutomationRight[] {
 }
 
 /** A node whose action needs a right that is not there. */
-export interface Lacking {
+interface Lacking {
   index: number;
   nodeId: string;
   action: string;
@@ -83,7 +83,7 @@ export function neededBy(actor: Actor, right: AutomationRight): string {
 }
 
 /** A place that starts an automation: the path of its id in the request, and how a refusal begins. */
-export interface Start {
+interface Start {
   automationId: string;
   path: string;
   says: string;

@@ -11,7 +11,7 @@ import { signalSubject, type SubjectType } from './subjects.ts';
 import { approvalEvent, approvalStatus, findApproval } from './view.ts';
 
 /** A person's decision. */
-export interface Decision {
+interface Decision {
   decision: 'approved' | 'denied';
   /** For the record and for who asked; empty is none. */
   reason?: string | undefined;

@@ -4,7 +4,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 
 /** A list of approvals, of one state or of all. */
-export interface ApprovalFilter extends PageRequest {
+interface ApprovalFilter extends PageRequest {
   status?: ApprovalRow['status'] | undefined;
 }
 

@@ -12,7 +12,7 @@ import { lockCampaign } from '../sending/control/status.ts';
 import { reschedule } from '../sending/control/reschedule.ts';
 
 /** What a campaign overrides of the organization's outreach settings. */
-export interface AdvancedSettings {
+interface AdvancedSettings {
   campaign_id: string;
   overrides: PartialSettings;
   updated_at: Date | null;

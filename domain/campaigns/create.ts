@@ -22,7 +22,7 @@ import { countNewCampaign } from './throttle.ts';
 const OVERRIDES = 'body.advanced_overrides';
 
 /** A campaign, with warnings about its copy. */
-export interface WrittenCampaign {
+interface WrittenCampaign {
   campaign: CampaignRow;
   warnings: string[];
 }

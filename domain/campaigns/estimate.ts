@@ -19,7 +19,7 @@ import { labelProblems, settingsColumns } from './checks.ts';
 import type { CampaignSettings } from './input.ts';
 import { resolveSenders, type PoolChoice } from '../sending/campaign/sender-pool.ts';
 
-export interface EstimateRequest {
+interface EstimateRequest {
   segmentIds: readonly string[];
   emailTagIds: readonly string[];
   dailyLimit: number;

@@ -17,7 +17,7 @@ export interface CampaignFlow {
 }
 
 /** Leads at one step, removed steps included. */
-export interface StepStanding {
+interface StepStanding {
   stepId: string;
   /** Under way and at this step now. */
   standing: number;

@@ -18,7 +18,7 @@ export interface StepPlace {
 }
 
 /** A step as its place makes it. */
-export interface PlacedStep {
+interface PlacedStep {
   id: string;
   position: number;
   conditions: StepConditions;

@@ -73,7 +73,7 @@ function finding(
 }
 
 /** What a report says over its findings. */
-export interface Verdict {
+interface Verdict {
   /** No finding is an error. */
   passed: boolean;
   /** 0 to 100. */

@@ -21,7 +21,7 @@ import { readMailboxes, scheduleFindings, volumeFindings } from './preflight-sch
 import { campaignProblems, type CampaignProblem } from './validate.ts';
 
 /** A stored report of the checks before a launch. */
-export type PreflightReport = Row<'preflight_reports'>;
+type PreflightReport = Row<'preflight_reports'>;
 
 /** Reports kept of a campaign. */
 const KEPT_REPORTS = 20;

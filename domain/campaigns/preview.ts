@@ -10,7 +10,7 @@ import { previewMessage, type MessagePreview } from '../mail/messages/preview.ts
 import { mergeValues, SAMPLE_CONTACT, type MessageContact } from '../mail/messages/values.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 
-export interface PreviewRequest {
+interface PreviewRequest {
   subject?: string | undefined;
   body_html?: string | undefined;
   body_plain?: string | undefined;
@@ -22,7 +22,7 @@ export interface PreviewRequest {
   contact?: Partial<MessageContact> | undefined;
 }
 
-export interface TemplatePreview extends MessagePreview {
+interface TemplatePreview extends MessagePreview {
   /** Present when the request names a mailbox. */
   from?: { name: string; email: string };
 }

@@ -14,7 +14,7 @@ export type { CampaignRow } from '../../db/models/campaign.ts';
 /** Values of the `status` filter; `paused` means every paused status (GET /campaigns). */
 export const STATUS_FILTERS = ['draft', 'active', 'paused', 'completed'] as const;
 
-export interface CampaignFilters {
+interface CampaignFilters {
   /** Part of the name. */
   q?: string | undefined;
   /** Folder id; an unknown one matches no campaign. */
@@ -58,7 +58,7 @@ export async function listCampaigns(ctx: Ctx, filters: CampaignFilters, page: Pa
   return { ...pageOf(fetched, page.limit, (last) => last.id), total };
 }
 
-export interface CampaignOverview {
+interface CampaignOverview {
   total: number;
   active: number;
   paused: number;

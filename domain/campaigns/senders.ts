@@ -15,7 +15,7 @@ import { storeSenders } from './sender-rows.ts';
 import { poolChanged } from '../sending/control/reschedule.ts';
 
 /** A mailbox of an explicit pool. */
-export type CampaignSenderRow = Columns<'campaign_senders', 'mailbox_id' | 'weight' | 'enabled' | 'last_sent_at'>;
+type CampaignSenderRow = Columns<'campaign_senders', 'mailbox_id' | 'weight' | 'enabled' | 'last_sent_at'>;
 
 /** The explicit pool of a campaign. */
 export interface SenderPool {

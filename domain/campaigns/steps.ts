@@ -31,7 +31,7 @@ import { moveWaits } from '../sending/control/waits.ts';
 export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
 
 /** A step, with warnings about its copy. */
-export interface WrittenStep {
+interface WrittenStep {
   step: CampaignStepRow;
   warnings: string[];
 }

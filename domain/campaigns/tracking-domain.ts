@@ -10,7 +10,7 @@ import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 
 /** What DNS says of a tracking domain that points here. */
-export interface CheckedDomain {
+interface CheckedDomain {
   domain: string;
   /** Workspaces that the owner of the domain names in its TXT records. */
   named: readonly string[];

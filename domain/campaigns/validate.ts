@@ -10,7 +10,7 @@ import { stepFindings, type CampaignProblem } from '../sending/campaign/step-fin
 
 export type { CampaignProblem } from '../sending/campaign/step-findings.ts';
 
-export interface CampaignValidation {
+interface CampaignValidation {
   campaignId: string;
   /** Whether there is no error among the problems. */
   valid: boolean;

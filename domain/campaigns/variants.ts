@@ -18,7 +18,7 @@ import { lockCampaign } from '../sending/control/status.ts';
 export type { CampaignVariantRow } from '../../db/models/campaign-variant.ts';
 
 /** A variant, with warnings about its copy. */
-export interface WrittenVariant {
+interface WrittenVariant {
   variant: CampaignVariantRow;
   warnings: string[];
 }

@@ -14,7 +14,7 @@ const MAX_SELECTED = 50_000;
 const CHUNK = 5_000;
 
 /** The tasks of a bulk call: ids, or all that match the filters, except some. */
-export interface TaskSelection {
+interface TaskSelection {
   tasks?: readonly string[] | undefined;
   all?: boolean | undefined;
   filters?: TaskFilters | undefined;

@@ -9,7 +9,7 @@ import type { DealRow, DealStatus } from './deals.ts';
 import { searchPage, type SortKey } from './search-page.ts';
 
 /** Which deals; an empty list is no condition. Bounds are inclusive. */
-export interface DealFilters {
+interface DealFilters {
   /** Part of the name, in any case. */
   query?: string | undefined;
   statuses?: readonly DealStatus[] | undefined;
@@ -41,7 +41,7 @@ export interface FoundDeal extends DealRow {
 }
 
 /** How many deals match, and what they are worth. */
-export interface DealsSummary {
+interface DealsSummary {
   total: number;
   open_count: number;
   open_value: number;

@@ -16,7 +16,7 @@ export const DEAL_STATUSES = ['open', 'won', 'lost'] as const;
 export type DealStatus = (typeof DEAL_STATUSES)[number];
 
 /** What of a deal can be changed; undefined leaves it as it is, null empties it. */
-export interface DealEdit {
+interface DealEdit {
   stage_id?: string | undefined;
   contact_id?: string | null | undefined;
   name?: string | undefined;

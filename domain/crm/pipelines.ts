@@ -6,7 +6,7 @@ import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertNotFull } from '../platform/full-list.ts';
 import { storePositions } from '../platform/positions.ts';
 
-export type PipelineRow = Row<'crm_pipelines'>;
+type PipelineRow = Row<'crm_pipelines'>;
 /** A stage; `deal_count` where a pipeline is read. */
 export type StageRow = Row<'crm_stages'> & { deal_count?: number };
 

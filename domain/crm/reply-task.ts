@@ -7,7 +7,7 @@ import { insertTask, type TaskPriority } from './tasks.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 
 /** An answer to a campaign, as its event names it. */
-export interface Answer {
+interface Answer {
   campaignId: string | null;
   contactId: string | null;
   intent: string | null;

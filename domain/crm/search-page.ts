@@ -19,7 +19,7 @@ const IS_KEY: Record<SortKey['type'], (value: unknown) => value is string> = {
 };
 
 /** One page of a search: what matches, in which order, from where. */
-export interface Search {
+interface Search {
   /** Binds the cursor to its search. */
   list: string;
   bound: unknown;

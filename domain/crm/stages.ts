@@ -7,7 +7,7 @@ import { movedTo, storePositions } from '../platform/positions.ts';
 import { inUseError, lockStages, MAX_STAGES, type NewStage, type StageRow } from './pipelines.ts';
 
 /** What of a stage can be changed; a position is counted from 1. */
-export interface StageEdit {
+interface StageEdit {
   name?: string | undefined;
   color?: string | undefined;
   position?: number | undefined;

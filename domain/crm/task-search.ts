@@ -21,7 +21,7 @@ export interface TaskSearch extends TaskFilters {
 }
 
 /** How many tasks match, by state; `high_priority_count` are those of high and urgent priority. */
-export interface TasksSummary {
+interface TasksSummary {
   total: number;
   pending_count: number;
   in_progress_count: number;

@@ -14,7 +14,7 @@ const NEUTRAL = '#94a3b8';
 const MAX_TYPES = 100;
 
 /** What of a task type can be changed; a position is counted from 1. */
-export interface TaskTypeEdit {
+interface TaskTypeEdit {
   name?: string | undefined;
   color?: string | undefined;
   position?: number | undefined;

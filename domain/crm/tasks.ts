@@ -22,7 +22,7 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 
 /** What of a task can be changed; undefined leaves it as it is, null empties it. */
-export interface TaskEdit {
+interface TaskEdit {
   title?: string | undefined;
   assigned_to?: string | null | undefined;
   assigned_team_id?: string | null | undefined;

@@ -19,9 +19,9 @@ const SWEEP_AFTER_MS = 24 * 3600_000;
 const SESSION_KEPT_MS = 90 * 24 * 3600_000;
 const SWEEP_ROWS = 200;
 
-export type ChallengeKind = 'login' | 'register' | 'reset';
+type ChallengeKind = 'login' | 'register' | 'reset';
 
-export interface Challenge {
+interface Challenge {
   id: string;
   email: string;
   user_id: string | null;

@@ -7,7 +7,7 @@ export const USAGE_EVERY_MS = 60_000;
 const GATHER_MS = 5_000;
 
 /** Keeps `last_used_at` and `last_request_ip` of API keys or OAuth grants, without a write per request. One of each per process. */
-export interface KeyUsage {
+interface KeyUsage {
   /** Notes a use of a row, in memory. */
   touch(id: string, ipAddress: string): void;
   /** Writes what is due: rows not written for {@link USAGE_EVERY_MS}. Called by a timer while there is something to write. */

@@ -8,7 +8,7 @@ const ISSUER = 'heron';
 
 const AUDIENCE = 'heron-session';
 
-export interface SignedSessionToken {
+interface SignedSessionToken {
   token: string;
   expiresAt: Date;
 }

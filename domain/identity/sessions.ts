@@ -105,7 +105,7 @@ export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string)
 const LATE_RENEWALS = 3;
 
 /** How a kind of refresh token is stored and followed. */
-export interface RenewalRules {
+interface RenewalRules {
   keeper: TokenKeeper;
   /** For how long, from its first use, the token before the last one is taken all the same; how often it is used makes it no longer. */
   graceMs: number;

@@ -53,7 +53,7 @@ const FORGET_AFTER_MS = 12 * 60 * MINUTE_MS;
 /** For how long (ms) a source is known from which an account has signed in. */
 const KNOWN_FOR_MS = 30 * DAY_MS;
 
-export type ThrottleRule = keyof typeof RULES;
+type ThrottleRule = keyof typeof RULES;
 
 function keyOf(rule: ThrottleRule | 'account_guesses' | 'known_source', subject: string): string {
   return sha256(`${rule}/${subject}`);

@@ -73,7 +73,7 @@ const FIELD: Record<CheckStage, string> = {
 };
 
 /** The faults of a check as problems of the request body. */
-export function problemsOf(result: MailboxCheckResult): Problem[] {
+function problemsOf(result: MailboxCheckResult): Problem[] {
   const of = (side: 'smtp' | 'imap', outcome: SideResult): Problem[] =>
     outcome && !outcome.ok
       ? [

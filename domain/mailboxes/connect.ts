@@ -35,7 +35,7 @@ export interface ConnectInput {
 }
 
 /** A mailbox whose person has consented at its provider. `email` is lower-case. */
-export interface ConsentedMailbox {
+interface ConsentedMailbox {
   email: string;
   provider: ConsentProvider;
   smtp: MailService;

@@ -14,7 +14,7 @@ import { assertReconnectable } from './allowance.ts';
 import { getMailbox, type MailboxDetail } from './read.ts';
 
 /** How long (ms) a person has for a consent. */
-export const CONSENT_MS = 15 * MINUTE_MS;
+const CONSENT_MS = 15 * MINUTE_MS;
 /** The result can be asked for this long (ms) afterwards. */
 const KEPT_MS = DAY_MS;
 

@@ -17,7 +17,7 @@ import { consentCallback, type ConsentRow, type ConsentSecrets } from './consent
 import { fetchSendAs } from './send-as.ts';
 
 /** What the provider's redirect carries: a code, or why there is none. */
-export interface ConsentAnswer {
+interface ConsentAnswer {
   state: string;
   code: string;
   error: string;

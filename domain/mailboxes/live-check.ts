@@ -18,7 +18,7 @@ import {
 import { wakeSync } from './sync-state.ts';
 
 /** A problem in a checklist. */
-export interface Issue {
+interface Issue {
   code: string;
   message: string;
   fix: string;

@@ -19,7 +19,7 @@ export interface MailboxView {
 }
 
 /** Why a mailbox rests. `until` null is until a person does something. */
-export interface MailboxRest {
+interface MailboxRest {
   code: string;
   reason: string;
   until: Date | null;

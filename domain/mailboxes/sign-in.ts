@@ -7,7 +7,7 @@ import { reader } from '../platform/kernel/transact.ts';
 import { imapTargetOf, smtpTargetOf } from '../sending/senders/mailbox-credentials.ts';
 
 /** How to sign in to a mailbox's servers now; or why that cannot be, for one that was connected by consent. */
-export type SignIn =
+type SignIn =
   | { kind: 'ready'; smtp: SmtpTarget; imap: ImapTarget | null; byConsent: boolean }
   | Exclude<Access, { kind: 'valid' }>;
 

@@ -12,7 +12,7 @@ export async function wakeSync(tx: Tx): Promise<void> {
 }
 
 /** How far a folder has been read. */
-export interface FolderProgress {
+interface FolderProgress {
   /** Null before the first reading. */
   uidValidity: number | null;
   lastUid: number;

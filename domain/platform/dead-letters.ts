@@ -34,7 +34,7 @@ export const AUTOMATION_LOOP = 'automation_loop';
 export const AUTOMATION_RUN = 'automation_run';
 
 /** Work that failed for the last time. */
-export interface GivenUp {
+interface GivenUp {
   /** The row that the work belongs to. */
   taskId: string;
   taskType: string;

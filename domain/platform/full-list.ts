@@ -3,7 +3,7 @@ import { badRequest } from '../../lib/errors.ts';
 import type { Tx } from './kernel/transact.ts';
 
 /** A list that is answered and read as a whole, and so has a bound. */
-export interface Bound {
+interface Bound {
   most: number;
   /** What it lists, in the plural: `automations`. */
   what: string;

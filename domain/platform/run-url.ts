@@ -9,7 +9,7 @@ import { runWorkflow } from '../../workflows/run/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 
 /** A record with a run that can be shown in the Temporal UI. */
-export type Watched =
+type Watched =
   | { campaignId: string }
   | { campaignId: string; contactId: string }
   | { importId: string }

@@ -5,7 +5,7 @@ import { releaseReservedSends } from './control/release.ts';
 import { signalRetry } from './control/signals.ts';
 
 /** An email that could not be written, with the ids it belongs to. */
-export interface Unwritten {
+interface Unwritten {
   sendId: string;
   stepRunId: string | null;
   enrollmentId: string;

@@ -22,12 +22,12 @@ import {
  * What became of one attempt to deliver. `busy` asks to come again at `retryAt` (ms epoch). `host_busy`: the mail host has
  * as many conversations under way as it may; nothing was done, come again in `retryInMs`.
  */
-export type Delivery =
+type Delivery =
   | { outcome: string }
   | { outcome: 'busy'; retryAt: number }
   | { outcome: 'host_busy'; retryInMs: number };
 
-export interface DeliverParts {
+interface DeliverParts {
   smtp: SmtpSender;
   /** Bounds the conversations with IMAP hosts in which copies are put into Sent folders; unbounded when not given. */
   copies?: TargetLimits;

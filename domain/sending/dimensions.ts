@@ -5,7 +5,7 @@ import type { ClaimRow } from './claimed.ts';
 const HASH_LENGTH = 32;
 
 /** What an email was like when it left, as reports of acquisition group emails. Names are those of send_facts. */
-export interface SendDimensions {
+interface SendDimensions {
   offer: string | null;
   angle: string | null;
   cta: string | null;

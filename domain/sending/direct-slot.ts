@@ -6,12 +6,12 @@ import { releaseReservedSends } from './control/release.ts';
 import { freeFrom, readSeats, type Seat } from './seats.ts';
 
 /** A direct send that is due, its row locked. */
-export type DueDirectSend = Columns<
+type DueDirectSend = Columns<
   'direct_sends',
   'id' | 'mailbox_id' | 'to_emails' | 'contact_id' | 'attempts' | 'send_mode'
 >;
 
-export type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: string } | { kind: 'never' };
+type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: string } | { kind: 'never' };
 
 /** How soon (ms) to ask again for a mailbox that cannot send. */
 const ASK_AGAIN_MS = 15 * MINUTE_MS;

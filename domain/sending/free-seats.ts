@@ -6,7 +6,7 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { readSeats, RESTS, SHORT, type PoolShape, type Seat, type SeatDay } from './seats.ts';
 
 /** Which mailboxes a search is for. */
-export interface SeatSearch {
+interface SeatSearch {
   /** Provider family they must have; null takes any. */
   family: string | null;
   pool: PoolShape;
@@ -28,7 +28,7 @@ const NEAR = 2_000;
 const MOST_SPENT = 20;
 
 /** Mailboxes that were locked. */
-export interface FreeSeats {
+interface FreeSeats {
   seats: Seat[];
   /** No other mailbox of the search is free by the moment that was asked for. */
   isAll: boolean;

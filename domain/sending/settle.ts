@@ -14,7 +14,7 @@ import { recordCopyBounce } from './outcomes/effects.ts';
 import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from './control/test-runs.ts';
 
 /** A claimed send: only the holder of the token may settle it. */
-export interface Hold {
+interface Hold {
   sendId: string;
   token: string;
 }

@@ -7,7 +7,7 @@ interface Json {
 }
 
 /** The rows a test run's email is composed of, in the places of those of a lead's email. */
-export interface TestEmail {
+interface TestEmail {
   enrollment: Json;
   campaign: Json;
   step: Json | null;

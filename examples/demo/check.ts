@@ -28,7 +28,7 @@ export interface Facts {
 }
 
 /** Answers what differs, in words; nothing when all is as it should be. */
-export type Check = readonly [name: string, differences: (facts: Facts) => string[]];
+type Check = readonly [name: string, differences: (facts: Facts) => string[]];
 
 /** The reckoning: each line compares the product's numbers with an independent record of the same thing. */
 export const CHECKS: readonly Check[] = [

@@ -13,7 +13,7 @@ export type Deed =
   | 'bought';
 
 /** One thing a recipient did. */
-export interface Entry {
+interface Entry {
   deed: Deed;
   email: string;
   letter: LetterName;

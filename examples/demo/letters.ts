@@ -1,7 +1,7 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
 
 /** What an answer says of the letter that it answers. */
-export interface Answered {
+interface Answered {
   to: string;
   from: string;
   subject: string;

@@ -3,7 +3,7 @@ import { draw, type Person } from './people.ts';
 import type { Letter } from './world.ts';
 
 /** The recipients, at work. */
-export interface Life {
+interface Life {
   /** Things people are still going to do with letters they have. */
   readonly pending: number;
   stop(): void;

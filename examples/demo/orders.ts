@@ -9,7 +9,7 @@ const DOMAIN = 'northlight-lamps.com';
 export const READER = 'vera@windows.example';
 const PATIENCE_MS = 90_000;
 
-export interface OrderOptions {
+interface OrderOptions {
   apiUrl: string;
   /** Of the owner, who buys. */
   sessionToken: string;

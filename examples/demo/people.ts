@@ -4,7 +4,7 @@ import { acts, type Act } from './acts.ts';
 import type { Size } from './size.ts';
 
 /** How a recipient behaves, and how their way through the campaign has to end. */
-export interface Role {
+interface Role {
   name: string;
   /** Share of all recipients, beyond the one who plays it in any case; `one`: there is only that one. */
   share: number | 'one';

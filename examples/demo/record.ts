@@ -23,13 +23,13 @@ export interface SendRecord {
 }
 
 /** What a wait_for_event step came to for one contact. */
-export interface WaitRecord {
+interface WaitRecord {
   email: string;
   state: 'open' | 'resumed' | 'timed_out' | 'cancelled';
 }
 
 /** One call of the app for one contact. */
-export interface CallRecord {
+interface CallRecord {
   email: string;
   eventId: string;
   state: string;

@@ -22,7 +22,7 @@ import { runTrouble } from './trouble.ts';
 import { createWatch, follow, isThrough, toProgress, type View } from './watch.ts';
 import type { World } from './world.ts';
 
-export interface RunOptions {
+interface RunOptions {
   apiUrl: string;
   databaseUrl: string;
   sessionToken: string;

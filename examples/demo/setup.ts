@@ -49,7 +49,7 @@ export interface Prepared {
   troubleMailboxIds: string[];
 }
 
-export interface SetupOptions {
+interface SetupOptions {
   apiUrl: string;
   sessionToken: string;
   world: World;

@@ -5,7 +5,7 @@ const PLAIN_EVERY_MS = 5_000;
 const PLAIN_WIDTH = 160;
 
 /** One step of the demo while it runs. */
-export interface Step {
+interface Step {
   /** Says what has just been done in it. */
   say: (line: string) => void;
   /** Says how far it is. Where there is no terminal only one in five seconds is printed. */

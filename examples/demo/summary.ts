@@ -2,7 +2,7 @@ import { createHeron, dataOf } from '../../client/src/index.ts';
 import type { Result } from './chapter.ts';
 
 /** What is known of the campaign from outside. */
-export interface Known {
+interface Known {
   campaignId: string;
   /** Letters of it that the mail server took, and to how many people. */
   letters: number;

@@ -20,7 +20,7 @@ export interface View {
 }
 
 /** Follows a campaign. */
-export interface Watch {
+interface Watch {
   /** Looks once, and remembers who was first seen to have left, and when. */
   look(): Promise<View>;
   /** When an answer of the product first said that a recipient had left: later than the fact itself. */

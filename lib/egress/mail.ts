@@ -3,7 +3,7 @@ import { EgressError } from './errors.ts';
 import { createDnsLookup, lookupBySystem, resolveChecked, type Lookup } from './resolve.ts';
 import { bareHostname, publicHostProblem } from './url.ts';
 
-export interface ResolveMailHostOptions {
+interface ResolveMailHostOptions {
   /** Whether mail servers on private addresses may be used, as in a private network. */
   allowPrivate: boolean;
   /** Default: DNS itself, or the system's lookup with `allowPrivate`. */
@@ -11,7 +11,7 @@ export interface ResolveMailHostOptions {
 }
 
 /** Where a mail client must connect, and the name its TLS must verify. */
-export interface MailHost {
+interface MailHost {
   address: string;
   family: 4 | 6;
   /** For the client's `tls.servername`; undefined for an IP literal, which has no SNI. */

@@ -12,7 +12,7 @@ export interface Connection {
   socket: Socket;
 }
 
-export interface PoolLimits {
+interface PoolLimits {
   /** A connection older than this is not used again, so that a name that moved is resolved and checked afresh. */
   maxAgeMs: number;
   /** How long an unused connection is kept when the server does not say. A server's keep-alive is followed up to 30 s. */

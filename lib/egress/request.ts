@@ -36,7 +36,7 @@ export interface EgressResponse {
 }
 
 /** Milliseconds. `tlsMs` is absent where there was no handshake. */
-export interface EgressTimings extends DialTimings {
+interface EgressTimings extends DialTimings {
   totalMs: number;
 }
 

@@ -7,7 +7,7 @@ import { EgressError, errorCode } from './errors.ts';
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 /** An address that passed the check, ready to be connected to without another lookup. */
-export interface CheckedAddress {
+interface CheckedAddress {
   address: string;
   family: 4 | 6;
 }

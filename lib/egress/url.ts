@@ -17,7 +17,7 @@ export interface OutboundUrlPolicy {
 }
 
 /** Either the parsed URL, its host in canonical form, or a sentence that may be shown to the caller. */
-export type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: string };
+type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: string };
 
 const MAX_URL_LENGTH = 2048;
 const MAX_HOSTNAME_LENGTH = 253;

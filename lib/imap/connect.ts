@@ -31,10 +31,10 @@ export interface ImapOptions {
  * Why a mailbox cannot be read: the server refused the sign-in (`auth`), could not be reached (`unreachable`), or
  * answered in a way we cannot go on with (`protocol`).
  */
-export type ImapErrorKind = 'auth' | 'unreachable' | 'protocol';
+type ImapErrorKind = 'auth' | 'unreachable' | 'protocol';
 
 /** How far a connection came. */
-export type ImapStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
+type ImapStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
 /** A failed IMAP conversation. `message` may be shown to the tenant; it names no resolved address. */
 export class ImapError extends Error {

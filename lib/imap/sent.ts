@@ -26,7 +26,7 @@ export async function findFolder(client: ImapFlow, use: '\\Sent' | '\\Junk'): Pr
 }
 
 /** Uids of the messages of a folder that carry a Message-ID, lowest first. The id keeps its angle brackets. */
-export async function findByMessageId(client: ImapFlow, folder: string, messageId: string): Promise<number[]> {
+async function findByMessageId(client: ImapFlow, folder: string, messageId: string): Promise<number[]> {
   await client.mailboxOpen(folder, { readOnly: true });
   const found = await client.search({ header: { 'message-id': messageId } }, { uid: true });
   return found ? found : [];
@@ -37,7 +37,7 @@ export async function findByMessageId(client: ImapFlow, folder: string, messageI
  * @returns whether a copy was added
  * @throws ImapError protocol when there is no Sent folder or the server refuses
  */
-export async function appendToSent(client: ImapFlow, raw: Buffer): Promise<boolean> {
+async function appendToSent(client: ImapFlow, raw: Buffer): Promise<boolean> {
   const folder = await findFolder(client, '\\Sent');
   if (!folder) throw new ImapError('protocol', 'session', 'The mailbox has no Sent folder');
   const messageId = messageIdOf(raw);

@@ -5,8 +5,6 @@ import type { Logger } from '../log.ts';
 import type { MailFate } from './fate.ts';
 import { askSes, sesClient, sesFate, sesTransport } from './ses.ts';
 
-export type { MailFate } from './fate.ts';
-
 export interface SystemMessage {
   to: string;
   subject: string;

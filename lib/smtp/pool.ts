@@ -1,7 +1,7 @@
 import { SmtpFailure } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
-export interface PoolLimits {
+interface PoolLimits {
   /** Sessions at once, in use or waiting. */
   maxSessions: number;
   /** Messages after which a session is replaced. */

@@ -27,7 +27,7 @@ export interface ProbeReply {
  * - `refused`: the server does not talk to us; what it said, and to which command;
  * - `unreachable`: no conversation came about, or it broke before the first recipient.
  */
-export type ProbeResult =
+type ProbeResult =
   | { kind: 'asked'; replies: ProbeReply[] }
   | { kind: 'refused'; at: 'greeting' | 'ehlo' | 'mail'; reply: ProbeReply }
   | { kind: 'unreachable' };

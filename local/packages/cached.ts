@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { withFileLock } from '../../lib/file-lock.ts';
 import { cacheFolder } from './cache.ts';
 import { fetchProgram, type FetchOptions, type PinnedProgram } from './fetch.ts';
@@ -16,11 +16,12 @@ export async function cachedProgram(
   { cacheDir = cacheFolder(pinned.program), log, env }: Omit<FetchOptions, 'cacheDir'> & { cacheDir?: string },
 ): Promise<string> {
   const path = join(cacheDir, pinned.version, pinned.program);
-  if (isExecutable(path)) return path;
+  const isKept = pinned.isData ? existsSync : isExecutable;
+  if (isKept(path)) return path;
   return withFileLock(
     join(cacheDir, 'fetch.lock'),
     (holder) => log(`${pinned.label}: process ${holder} is fetching it already; waiting for it`),
-    async () => (isExecutable(path) ? path : fetchProgram(pinned, { cacheDir, log, ...(env && { env }) })),
+    async () => (isKept(path) ? path : fetchProgram(pinned, { cacheDir, log, ...(env && { env }) })),
   );
 }
 

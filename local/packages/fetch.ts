@@ -23,6 +23,8 @@ export interface PinnedProgram {
   version: string;
   /** The file name of the program. */
   program: string;
+  /** It is a file to be read: it is not tried, and it needs no permission to run. */
+  isData?: boolean;
   registry: Registry;
   /** Digest of this platform's file, as the registry publishes it; undefined where the package has none. */
   digest: string | undefined;
@@ -47,7 +49,7 @@ export interface Registry {
   configuration: string;
 }
 
-export interface ClientRequest {
+interface ClientRequest {
   args: string[];
   cwd: string;
   /** Beside the user's own environment. */
@@ -85,7 +87,7 @@ export async function fetchProgram(pinned: PinnedProgram, options: FetchOptions)
     const unpacked = join(scratch, 'unpacked');
     await mkdir(unpacked);
     await pinned.unpack(file, unpacked);
-    await tryProgram(join(unpacked, pinned.program));
+    if (!pinned.isData) await tryProgram(join(unpacked, pinned.program));
     const kept = join(cacheDir, pinned.version);
     await rm(kept, { recursive: true, force: true });
     await rename(unpacked, kept);

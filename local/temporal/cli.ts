@@ -12,7 +12,7 @@ import { inspectCli, readVersions } from './versions.ts';
 const PROGRAM = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const [PINNED_WHEEL] = CLI_WHEELS;
 
-export type CliSource = 'path' | 'cache' | 'wheel' | 'sdk-download' | 'go-build';
+type CliSource = 'path' | 'cache' | 'wheel' | 'sdk-download' | 'go-build';
 
 export interface TemporalCli {
   path: string;

@@ -1,3 +1,3 @@
-export { resolveTemporalCli, type CliSource, type TemporalCli } from './cli.ts';
+export { resolveTemporalCli, type TemporalCli } from './cli.ts';
 export { settleStateFile } from './state-file.ts';
-export { startTemporalServer, type TemporalServer, type TemporalServerOptions } from './server.ts';
+export { startTemporalServer, type TemporalServer } from './server.ts';

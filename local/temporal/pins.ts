@@ -10,7 +10,7 @@ export const TEMPORAL = { cli: '1.9.1', server: '1.32.0', ui: '2.54.1' } as cons
 export const TEMPORAL_FROM_GO = { cli: '1.8.2', server: '1.31.2' } as const;
 
 /** A wheel of the command line program, with the version of the server inside. */
-export interface PinnedCliWheel extends PinnedWheel {
+interface PinnedCliWheel extends PinnedWheel {
   server: string;
 }
 

@@ -31,7 +31,7 @@ const DYNAMIC_CONFIG = [
 /** With these a file costs no more than memory does, and still survives kill -9. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
-export interface TemporalServerOptions {
+interface TemporalServerOptions {
   /** Further settings of the server (dynamic config), as `name=value`. */
   settings?: readonly string[];
   cli: TemporalCli;

@@ -15,7 +15,7 @@ import { tryStateFile } from './trial.ts';
 /** SQLite keeps beside its file what is not yet in it; the file itself moves last. */
 const PARTS = ['-wal', '-shm', ''];
 
-export interface StateFileOptions {
+interface StateFileOptions {
   /** State file of the development server; the server version that wrote it stands beside it. The server must be stopped. */
   dbFile: string;
   /** True moves on to the pinned version, and begins with an empty file where that cannot read this one. */
@@ -26,7 +26,7 @@ export interface StateFileOptions {
   tryOn?: typeof tryStateFile;
 }
 
-export interface SettledStateFile {
+interface SettledStateFile {
   cli: TemporalCli;
   /** True when the file was moved aside: what ran in it has to be started again from PostgreSQL, by `reconcile`. */
   startedOver: boolean;

@@ -7,7 +7,7 @@ const run = promisify(execFile);
 /** The oldest server inside a CLI that knows everything Heron's workflows use. */
 const OLDEST_SERVER = [1, 27] as const;
 
-export interface CliVersions {
+interface CliVersions {
   cli: string;
   server: string;
 }

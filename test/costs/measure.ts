@@ -20,7 +20,7 @@ export interface PlayCost {
 }
 
 /** The stage as a play uses it. */
-export interface Player {
+interface Player {
   /** Asks one of Heron's servers, and counts the answer under a name. */
   ask(name: string, work: () => Promise<Answer>): Promise<Answer>;
   /** Carries out all that was committed. */

@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Answer, formOf, type Heard, type Route } from './server.ts';
 
 /** How a provider differs from the others. */
-export interface OAuthDeclaration {
+interface OAuthDeclaration {
   authorizePath: string;
   tokenPath: string;
   /** Where the client's id and secret stand in requests for tokens. */
@@ -25,7 +25,7 @@ export interface OAuthDeclaration {
   prefix?: string;
 }
 
-export type OAuthError = 'invalid_client' | 'invalid_grant' | 'invalid_request' | 'unsupported_grant_type';
+type OAuthError = 'invalid_client' | 'invalid_grant' | 'invalid_request' | 'unsupported_grant_type';
 
 /** What a person has allowed. */
 export interface Grant {

@@ -38,7 +38,7 @@ export type Route = (heard: Heard) => unknown;
 export type Fault = { kind: 'limited'; retryAfterSeconds: number } | { kind: 'broken' | 'hang' | 'reset' | 'lost' };
 
 /** What a provider's double says of itself. */
-export interface DoubleDeclaration {
+interface DoubleDeclaration {
   /** Routes by `METHOD /path/:part`; the query is not part of it. */
   routes: Record<string, Route>;
   /** The provider's answer to too many requests. */

@@ -11,7 +11,7 @@ import type { Part } from './parts.ts';
 import { seeded, type Random } from './random.ts';
 import type { Check } from './reconcile.ts';
 
-export interface DirectFaults {
+interface DirectFaults {
   seed: number;
   /** Emails that a person writes while workers are killed. */
   emails: number;

@@ -36,10 +36,10 @@ export const PROVIDERS = ['discord', 'close', 'n8n', 'zapier', 'slack'] as const
  * token is good once.
  */
 const TOKEN_SECONDS = 64;
-export type Doubles = Awaited<ReturnType<typeof startDoubles>>;
+type Doubles = Awaited<ReturnType<typeof startDoubles>>;
 
 /** A workspace and those who write to it. */
-export interface Workspace {
+interface Workspace {
   organizationId: string;
   contacts: string[];
   /** The secret that its app checks signatures with. */

@@ -19,7 +19,7 @@ import type { Part } from './parts.ts';
 import { seeded, type Random } from './random.ts';
 import type { Check } from './reconcile.ts';
 
-export interface IntegrationFaultReport extends Kept {
+interface IntegrationFaultReport extends Kept {
   checks: Check[];
   kills: number;
   events: number;

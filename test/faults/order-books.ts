@@ -5,7 +5,7 @@ import type { StripeDouble } from '../harness/stripe.ts';
 import type { Check } from './reconcile.ts';
 
 /** What is compared: what the database says, what the provider made, and what Stripe holds. */
-export interface OrderFacts {
+interface OrderFacts {
   db: RawDb;
   sandbox: ProvisioningSandbox;
   stripe: StripeDouble;
@@ -13,7 +13,7 @@ export interface OrderFacts {
 }
 
 /** An order, and what was paid for it on its page, in cents, given back or not. */
-export interface OrderFact {
+interface OrderFact {
   id: string;
   price: number;
   taken: number;

@@ -36,7 +36,7 @@ interface Played {
 }
 
 /** What the last look at the books has found. */
-export interface OrderFaults {
+interface OrderFaults {
   checks: Check[];
 }
 

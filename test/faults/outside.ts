@@ -6,7 +6,7 @@ import { messageIdOf, type MailWorld, type MailWorldMailbox, type ReceivedMessag
 import { EVENT_NAME, MARKS, type Person } from './people.ts';
 
 /** One call the app got. */
-export interface AppCall {
+interface AppCall {
   eventId: string;
   email: string;
   runId: string;
@@ -15,7 +15,7 @@ export interface AppCall {
 }
 
 /** One event the outside reported, over as many requests as it took. */
-export interface Publication {
+interface Publication {
   key: string;
   email: string;
   contactId: string;

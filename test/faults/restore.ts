@@ -22,7 +22,7 @@ import { seeded } from './random.ts';
 import type { Check } from './reconcile.ts';
 import { launch, prepare, type Scenario } from './scenario.ts';
 
-export interface RestoreDrillOptions {
+interface RestoreDrillOptions {
   seed: number;
   contacts: number;
   /** How long (ms) the installation runs on after the first backup, before all of it is killed. */
@@ -30,7 +30,7 @@ export interface RestoreDrillOptions {
   log: (line: string) => void;
 }
 
-export interface RestoreDrillReport extends Kept {
+interface RestoreDrillReport extends Kept {
   checks: Check[];
 }
 

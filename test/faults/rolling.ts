@@ -32,7 +32,7 @@ import { messageIdOf } from './mail-record.ts';
 import type { Check } from './reconcile.ts';
 import { launch } from './scenario.ts';
 
-export interface RollingOptions {
+interface RollingOptions {
   contacts: number;
   mailboxes: number;
   /** Processes of each role, of which one at a time is replaced. */
@@ -42,7 +42,7 @@ export interface RollingOptions {
   log: (line: string) => void;
 }
 
-export interface RollingReport extends Kept {
+interface RollingReport extends Kept {
   checks: Check[];
 }
 

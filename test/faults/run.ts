@@ -12,7 +12,7 @@ import { reconcile as reconcileRuns } from '../../domain/operations/system/recon
 import { reconcile, type Check, type Reconciliation } from './reconcile.ts';
 import { launch, prepare, type Scenario } from './scenario.ts';
 
-export interface FaultOptions {
+interface FaultOptions {
   seed: number;
   kills: number;
   contacts: number;
@@ -32,7 +32,7 @@ export interface FaultOptions {
   log: (line: string) => void;
 }
 
-export interface Kill {
+interface Kill {
   atMs: number;
   victim: string;
   downMs: number;

@@ -26,7 +26,7 @@ export interface Scenario {
   mailboxIds: string[];
 }
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   contacts: number;
   mailboxes: number;
   /** Whether some contacts let the wait run out (a minute) or are deferred (a minute): full runs only. */

@@ -9,7 +9,7 @@ import type { Parts } from './parts.ts';
 import { seeded, type Random } from './random.ts';
 import type { Check } from './reconcile.ts';
 
-export interface WebhookFaultOptions {
+interface WebhookFaultOptions {
   seed: number;
   /** How often a worker is killed. */
   kills: number;
@@ -23,7 +23,7 @@ export interface WebhookFaultOptions {
   log: (line: string) => void;
 }
 
-export interface WebhookFaultReport extends Kept {
+interface WebhookFaultReport extends Kept {
   checks: Check[];
   kills: number;
   events: number;

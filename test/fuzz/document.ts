@@ -10,7 +10,7 @@ interface Operation {
 }
 
 /** What was received for a request, as far as the document speaks of it. */
-export interface Received {
+interface Received {
   status: number;
   contentType: string;
   text: string;

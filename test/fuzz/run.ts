@@ -14,7 +14,7 @@ const SLOW_MS = 1_000;
 /** Hostile requests for each that should get inside. */
 const PER_ROUND = 8;
 
-export interface Find {
+interface Find {
   operation: string;
   what: string;
   /** The request, shortened. */
@@ -35,7 +35,7 @@ export interface FuzzReport {
   outside: Map<string, string>;
 }
 
-export interface FuzzOptions {
+interface FuzzOptions {
   seed: number;
   /** When to stop (ms); every operation is asked once in any case. */
   forMs: number;

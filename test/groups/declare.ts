@@ -31,7 +31,7 @@ interface Opened {
 }
 
 /** Test file that a process is to run. */
-export interface Chosen {
+interface Chosen {
   name: string;
   /** Imports the file. */
   load(): Promise<unknown>;

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 /** Note of a test process: the tests that it is to run of a file, or the time (wall, processor) that it took for the file's tests and hooks. */
-export type Note = { file: string; titles: string[] } | { file: string; seconds: number; cpuSeconds: number };
+type Note = { file: string; titles: string[] } | { file: string; seconds: number; cpuSeconds: number };
 
 /** Writes a note to the file that HERON_TEST_NOTES names, for the process that started the tests. */
 export function note(one: Note): void {

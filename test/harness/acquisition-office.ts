@@ -78,7 +78,7 @@ export const act = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('react' as const) }) },
 );
-export type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
+type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
 /** What is known of an email that left, apart from what became of it. */
 export interface Sent {

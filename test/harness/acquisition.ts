@@ -50,7 +50,7 @@ export async function createPerson(
   return id;
 }
 
-export interface EventSpec {
+interface EventSpec {
   personId: string;
   contactId?: string | null;
   name?: string;

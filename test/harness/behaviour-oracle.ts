@@ -13,7 +13,7 @@ import type { Office, Sent } from './acquisition-office.ts';
 /** What prospects, funnels and spend should be, in plain steps over the rows and without the code under test. */
 
 /** The rows of a workspace, as the tables have them. */
-export interface RawRows {
+interface RawRows {
   replies: any[];
   /** By people. */
   opens: any[];

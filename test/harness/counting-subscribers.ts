@@ -53,7 +53,7 @@ export async function createReactionTables(db: RawDb): Promise<void> {
   `);
 }
 
-export interface Ledger {
+interface Ledger {
   events: number;
   /** By subscriber: effects, those that were done twice or more, and those done before an earlier one. */
   tasks: { effects: number; repeated: number; misplaced: number };

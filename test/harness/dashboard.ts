@@ -9,7 +9,7 @@ import { call, createWorld, type World, type WorldOptions } from './world.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-export interface Visitor {
+interface Visitor {
   page: Page;
   context: BrowserContext;
   /** What the browser refused by the content security policy, and scripts that failed: none, in every test. */

@@ -5,7 +5,7 @@ import { TYPESCRIPT } from '../../local/typescript.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HERON = fileURLToPath(new URL('../../deploy/heron.ts', import.meta.url));
 
-export interface Outcome {
+interface Outcome {
   code: number;
   stdout: string;
   stderr: string;

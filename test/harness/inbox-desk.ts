@@ -11,7 +11,7 @@ interface Box {
 }
 
 /** One mailbox of a workspace, into which messages come as if read from its server. */
-export interface Inbox {
+interface Inbox {
   tenant: Tenant;
   mailboxId: string;
   email: string;

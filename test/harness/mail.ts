@@ -2,8 +2,7 @@ import { startImapBox, type Folder, type ImapBox, type StoredMessage } from './m
 import { startSmtpSink, type ReceivedMessage, type RecipientScript, type SmtpSink } from './mail-smtp.ts';
 import { noteSeen } from './seen.ts';
 
-export type { Folder, StoredMessage } from './mail-imap.ts';
-export type { ReceivedMessage, RecipientScript } from './mail-smtp.ts';
+export type { ReceivedMessage } from './mail-smtp.ts';
 
 export interface Endpoint {
   host: string;

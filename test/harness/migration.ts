@@ -2,7 +2,7 @@ import { HEAVY_LOCKS, type HeavyLock } from '../../db/migration-impact.ts';
 import type { Migration } from '../../db/migrations/index.ts';
 import type { RawDb } from './database.ts';
 
-export interface MeasuredMigration {
+interface MeasuredMigration {
   /** The strongest lock on each table that was there before. */
   locks: Record<string, HeavyLock>;
   /** From its first statement to its commit. */

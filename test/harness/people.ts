@@ -54,7 +54,7 @@ export async function register(world: World, email: string, extra: Record<string
   return post(world, '/v1/auth/register/confirm', { session: begun.body.session, code: mailedCode(world, email) });
 }
 
-export interface SignedIn {
+interface SignedIn {
   access_token: string;
   refresh_token: string;
   device_token?: string;

@@ -11,7 +11,6 @@ export function probePackage(sha512: string): PinnedProgram {
     version: '1.0.0',
     program: 'probe',
     instead: 'Set PROBE to another one.',
-    platforms: [`${process.platform} ${process.arch}`],
     sha512,
     make: (source, folder) => copyFile(join(source, 'bin', 'probe'), join(folder, 'probe')),
   });

@@ -5,7 +5,7 @@ import { fromPyPI } from '../../local/packages/wheel.ts';
 import { TEST_SERVER_WHEEL } from '../../local/temporal/pins.ts';
 import { CHROMIUM, NATS, REDIS } from './program-pins.ts';
 
-export interface TestProgram {
+interface TestProgram {
   /** The names that it goes by on PATH. */
   names: readonly string[];
   /** An environment variable that names another one. */
@@ -26,7 +26,7 @@ const PROGRAMS = {
 } satisfies Record<string, TestProgram>;
 
 /** Programs that tests drive and Heron itself does not need. */
-export type ProgramName = keyof typeof PROGRAMS;
+type ProgramName = keyof typeof PROGRAMS;
 
 const found = new Map<ProgramName, Promise<string | undefined>>();
 

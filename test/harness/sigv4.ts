@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 /** The one account that a double of AWS knows. */
-export interface AwsAccount {
+interface AwsAccount {
   id: string;
   secret: string;
   region: string;

@@ -9,9 +9,9 @@ import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 
 /** What the double does with refunds: `pending` ones wait for {@link StripeDouble.finishRefund}. */
-export type RefundMode = 'succeed' | 'pending' | 'refuse';
+type RefundMode = 'succeed' | 'pending' | 'refuse';
 /** What becomes of a charge while nobody is there. */
-export type ChargeMode = 'succeed' | 'decline' | 'processing';
+type ChargeMode = 'succeed' | 'decline' | 'processing';
 
 export interface StripeDouble {
   /** Its origin: STRIPE_API_BASE. */

@@ -41,7 +41,7 @@ export type StepSpec =
   | { kind: 'wait'; minutes: number }
   | { kind: 'event'; name: string; timeoutMinutes: number };
 
-export type Window = [from: string, to: string];
+type Window = [from: string, to: string];
 
 /** A campaign of a drawn world. */
 export interface CampaignSpec {

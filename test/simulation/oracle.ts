@@ -22,7 +22,7 @@ interface Job {
 }
 
 /** An email as the oracle placed it. */
-export type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step'>;
+type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step'>;
 
 /**
  * How many emails the world had room for, by an allocator of its own that shares no code and no state with the engine: it goes
@@ -44,7 +44,7 @@ function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order
 }
 
 /** Which campaign is asked first for an email. */
-export interface Order {
+interface Order {
   campaigns: readonly number[];
   /** An email with fewer mailboxes to choose from comes before one with more, whatever their campaigns; else only within a campaign. */
   acrossCampaigns: boolean;

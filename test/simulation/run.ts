@@ -50,7 +50,7 @@ export interface Outcome {
 }
 
 /** Learns of every day that is over, counted from 1, and of the emails until then; false ends the world with that day. */
-export type Progress = (day: number, emails: number) => boolean;
+type Progress = (day: number, emails: number) => boolean;
 
 /** One launcher or run, as Temporal would keep it: when it wakes, and what it then does. */
 interface Actor {

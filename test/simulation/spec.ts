@@ -3,7 +3,7 @@ import type { CampaignSpec, LeadSpec, MailboxSpec, WorldSpec } from './draw.ts';
 const DAY = 86_400_000;
 
 /** What a world written by hand says; the rest is as plain as it gets. */
-export interface Particulars {
+interface Particulars {
   seed: number;
   /** Epoch ms. */
   from: number;

@@ -383,7 +383,7 @@ export async function stage(place: Place): Promise<{ pipeline_id: string; stage_
 }
 
 /** A lead of the campaign that the path names. */
-export async function lead(place: Place): Promise<{ contactId: string; enrollmentId: string }> {
+async function lead(place: Place): Promise<{ contactId: string; enrollmentId: string }> {
   const contactId = await contact(place);
   const [enrollmentId] = await enroll(place.world.deps, place.tenant.organizationId, place.parents.id!, [contactId]);
   return { contactId, enrollmentId: enrollmentId! };

@@ -44,7 +44,7 @@ interface Recorded {
 }
 
 /** A history as it is recorded: Temporal's JSON form. */
-export interface RecordedHistory {
+interface RecordedHistory {
   events: {
     eventId: string;
     workflowExecutionStartedEventAttributes?: { input?: Recorded };

@@ -13,7 +13,7 @@ import type { SkippingStage } from '../harness/skipped-time.ts';
 import type { TimedMailWorld } from './timed-mail.ts';
 
 /** A campaign under way with one lead. */
-export interface StartedCampaign {
+interface StartedCampaign {
   tenant: Tenant;
   campaignId: string;
   stepIds: string[];

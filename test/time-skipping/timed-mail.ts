@@ -3,7 +3,7 @@ import { startMailWorld, type MailWorldMailbox, type ReceivedMessage } from '../
 import { createWorld, type World, type WorldOptions } from '../harness/world.ts';
 
 /** An email as it came, with the time of the world's clock. */
-export interface Letter {
+interface Letter {
   at: Date;
   message: ReceivedMessage;
 }

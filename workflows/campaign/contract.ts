@@ -9,7 +9,7 @@ export type CampaignSignals = {
 };
 
 /** Why a launcher is signalled. */
-export type LauncherCause =
+type LauncherCause =
   | 'started'
   | 'paused'
   | 'edited'

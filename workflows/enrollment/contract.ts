@@ -18,7 +18,7 @@ export type EnrollmentSignals = {
 /** What happened to the mail. */
 export type ReplyCause = 'replied' | 'bounced' | 'complained' | 'unsubscribed' | 'undeliverable' | 'out_of_office';
 /** What a person or the launcher changed. */
-export type ControlCause = 'launched' | 'campaign' | 'held' | 'released' | 'finished' | 'overdue' | 'pool';
+type ControlCause = 'launched' | 'campaign' | 'held' | 'released' | 'finished' | 'overdue' | 'pool';
 
 /** One contact in one campaign. */
 export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({
@@ -73,7 +73,7 @@ export interface Hold {
   state: 'held' | 'blocked';
 }
 /** The contact has finished. */
-export interface Done {
+interface Done {
   kind: 'done';
   outcome: string;
 }

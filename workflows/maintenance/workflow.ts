@@ -9,7 +9,7 @@ import { resourceQueue } from '../queues.ts';
 import { CHORES, type Chore, type MaintenanceActivities } from './contract.ts';
 
 /** What came of the chores of a sweep: those that found something to do, with how much. */
-export type Swept = Partial<Record<Chore, number>>;
+type Swept = Partial<Record<Chore, number>>;
 
 /**
  * One sweep of the installation, chore by chore. A chore that fails keeps none of the others from being done; a sweep in which one failed

@@ -20,7 +20,7 @@ export const runWorkflow = defineWorkflow<RunSignals>()({
 export type RunArgs = ArgsOf<typeof runWorkflow>;
 
 /** The state of a run, as PostgreSQL has it. */
-export type RunProgress =
+type RunProgress =
   | 'queued'
   | 'preflighting'
   | 'awaiting_approval'

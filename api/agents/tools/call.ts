@@ -28,7 +28,7 @@ export function findTool(name: string): AgentTool {
 }
 
 /** What a tool answered: the status and the text of its route's answer, which is JSON or empty. */
-export interface ToolAnswer {
+interface ToolAnswer {
   status: number;
   text: string;
   /** What it was asked for waits for a person. */

@@ -5,7 +5,7 @@ import { MAX_KEY_LENGTH } from '../../http/once.ts';
 import { idempotencyOf, isWrite, type AnyRoute, type RouteRequest } from '../../http/route.ts';
 
 /** A JSON Schema, as much of it as is read here. */
-export interface JsonSchema {
+interface JsonSchema {
   type?: string;
   description?: string;
   properties?: Record<string, JsonSchema>;
@@ -15,7 +15,7 @@ export interface JsonSchema {
 }
 
 /** An argument that needs more than the path of the field it fills. */
-export interface ArgumentSpec {
+interface ArgumentSpec {
   /** Where it goes: `params.id`, `query.limit`, `body.name`, `body.0.email`, or `body` for all of it. */
   at: string;
   /** For the model, where the route's own description of the field is not enough. */

@@ -78,7 +78,7 @@ export const subscription = z.strictObject({
   updated_at: timestamp,
 });
 
-export const mapping = z.strictObject({
+const mapping = z.strictObject({
   id: uuid,
   connection_id: uuid,
   organization_id: uuid,

@@ -5,7 +5,7 @@ import { outboundUrl, pageQuery, runFields, timestamp, uuid } from '../../http/s
 
 const MAX_DESCRIPTION = 1000;
 
-export const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]], {
+const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]], {
   error: ({ input }) => (typeof input === 'string' ? `Unknown event type: ${input.slice(0, 100)}` : undefined),
 });
 

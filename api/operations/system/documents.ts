@@ -4,8 +4,9 @@ import { serveReference } from './reference/page.ts';
 /**
  * Serves /openapi.json, and the API reference that is drawn from it at /docs. The document is made when it is first asked
  * for, so that a process that is never asked starts sooner.
+ * @param folder where the bundle of the reference is, if not beside its page
  */
-export function documents(makeDocument: () => object): Middleware {
+export function documents(makeDocument: () => object, folder?: URL): Middleware {
   let text: string | undefined;
   return (koa, next) => {
     if (koa.method !== 'GET') return next();
@@ -14,6 +15,6 @@ export function documents(makeDocument: () => object): Middleware {
       koa.body = text ??= JSON.stringify(makeDocument());
       return undefined;
     }
-    return serveReference(koa) ? undefined : next();
+    return serveReference(koa, folder) ? undefined : next();
   };
 }

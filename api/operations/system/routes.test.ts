@@ -1,14 +1,24 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import test from 'ava';
+import Koa from 'koa';
 import { connect } from '../../../db/connection.ts';
 import { readiness } from '../../../domain/operations/system/readiness.ts';
 import { browserTests, launchBrowser } from '../../../test/harness/browser.ts';
+import { ensureReference } from '../../../local/reference.ts';
+import { documents } from './documents.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 
 let world: World;
-test.before(async () => {
+test.before(async (t) => {
+  await ensureReference(t.log);
   world = await createWorld();
 });
 test.after.always(() => world?.close());
@@ -90,6 +100,24 @@ test('the bundle of the reference is the one that scalar.json names', (t) => {
   const about = JSON.parse(readFileSync(new URL('scalar.json', folder), 'utf8')) as { script: string };
   const script = brotliDecompressSync(readFileSync(new URL('scalar.js.br', folder)));
   t.is(`sha256-${createHash('sha256').update(script).digest('base64')}`, about.script);
+});
+
+test('where the bundle of the reference could not be fetched, its page says why and names the document', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'heron-reference-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const app = new Koa().use(documents(() => ({}), pathToFileURL(`${folder}/`)));
+  const server = app.listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const page = async () => (await fetch(`${url}/docs`)).text();
+  t.regex(await page(), /has not been fetched yet/);
+  await writeFile(join(folder, 'scalar.missing.txt'), 'npm: <nothing arrived for 20 s>');
+  const text = await page();
+  t.regex(text, /The reference could not be fetched: npm: &lt;nothing arrived for 20 s&gt;; the document is at/);
+  t.true(text.includes('href="/openapi.json"'));
+  t.false(text.includes('<script'));
+  t.is((await fetch(`${url}/docs/scalar.js`)).status, 404);
 });
 
 browserTests(test)('the reference is drawn by this server alone, with examples', async (t) => {

@@ -11,7 +11,7 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { currencyCode } from '../../../lib/money.ts';
 import { besideFaults, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
 
-export const MAX_RANGE_DAYS = 366;
+const MAX_RANGE_DAYS = 366;
 
 const count = z.int().min(0);
 const instant = timestamp.nullable();

@@ -12,7 +12,7 @@ const MAX_MESSAGES = 60;
 const MESSAGE_WINDOW_MS = 10_000;
 
 /** Who is behind a socket. */
-export interface Identity {
+interface Identity {
   actor: Actor;
   organizationId: string;
   credential: HeldCredential;

@@ -22,7 +22,7 @@ const MAX_QUERIES = 8;
 const POLL_MS = 5_000;
 
 /** The WebSocket side of the realtime service (docs/realtime.md). */
-export interface Gateway {
+interface Gateway {
   attach(server: Server): void;
   /** Events of these organizations (null: of any) have got their stream positions. */
   wake(organizationIds: readonly string[] | null): void;

@@ -24,7 +24,7 @@ export const CLOSE = {
 export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
 
 /** Codes of error messages: those of the API, and two that only a stream can have. */
-export type StreamErrorCode = ErrorCode | 'resume_expired' | 'slow_consumer';
+type StreamErrorCode = ErrorCode | 'resume_expired' | 'slow_consumer';
 
 /** What a client may say. */
 const clientMessage = z.discriminatedUnion('type', [

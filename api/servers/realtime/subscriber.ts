@@ -14,7 +14,7 @@ export class StreamGone extends Error {}
 /** Frames are the same for all sockets, so each is made once. */
 const frames = new WeakMap<StreamEvent, Buffer>();
 
-export interface SubscriberParts {
+interface SubscriberParts {
   socket: WebSocket;
   tail: Tail;
   organizationId: string;

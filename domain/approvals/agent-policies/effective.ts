@@ -7,7 +7,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
 /** What the caller may do without another person, at this moment. */
-export interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api_key_id' | 'oauth_grant_id'> {
+interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api_key_id' | 'oauth_grant_id'> {
   /** Whose rules these are: a policy's, those of a credential that has none, or those of a person's role. */
   source: 'policy' | 'none' | 'session';
   id: string | null;

@@ -4,7 +4,7 @@ import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
 /** An API key or an OAuth grant: what a policy is for. */
-export interface PolicyHolder {
+interface PolicyHolder {
   kind: 'api_key' | 'oauth_grant';
   id: string;
   /** The name of the key, or of the application. */

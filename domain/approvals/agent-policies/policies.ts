@@ -11,7 +11,7 @@ import { idProblems } from '../../platform/references.ts';
 export type { AgentPolicyRow };
 
 /** A policy as it is written; a replacement is as whole as a new one. */
-export interface PolicyInput {
+interface PolicyInput {
   /** Exactly one of the two. */
   api_key_id?: string | null | undefined;
   oauth_grant_id?: string | null | undefined;

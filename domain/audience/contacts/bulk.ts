@@ -18,13 +18,13 @@ import { viewContacts, type ContactView } from '../../directory/contact-view.ts'
  * One change of a custom field over a selection: ADD sets it where it is missing, EDIT where it exists, DELETE removes it,
  * RENAME moves it to the key in `value`.
  */
-export interface FieldOperation {
+interface FieldOperation {
   type: 'ADD' | 'EDIT' | 'DELETE' | 'RENAME';
   key: string;
   value?: string | undefined;
 }
 
-export interface BulkEdit extends Selection {
+interface BulkEdit extends Selection {
   add_campaigns?: readonly string[] | undefined;
   remove_campaigns?: readonly string[] | undefined;
   add_categories?: readonly string[] | undefined;

@@ -20,7 +20,7 @@ const MAX_CONTACTS_PER_REQUEST = 1000;
 /** A request with more contacts than this fires no contact.created. */
 const BULK_ARRIVAL = 100;
 
-export interface ContactInput {
+interface ContactInput {
   email: string;
   first_name?: string | undefined;
   last_name?: string | undefined;

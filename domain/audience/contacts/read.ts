@@ -7,7 +7,7 @@ import { parseAddress } from '../../directory/address.ts';
 import { CONTACT_VIEW, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /** A contact's reactions to all emails so far. Machine opens and clicks don't count. */
-export interface Engagement {
+interface Engagement {
   total_sent: number;
   total_opened: number;
   total_clicked: number;

@@ -16,9 +16,9 @@ import { leadProgress, type LeadProgress } from '../../sending/leads/progress.ts
 import { CONTACT_VIEW, type ContactView } from '../../directory/contact-view.ts';
 
 const CONTACT_SORTS = ['created_at', 'updated_at', 'first_name', 'last_name', 'email', 'campaign_count'] as const;
-export type ContactSort = (typeof CONTACT_SORTS)[number];
+type ContactSort = (typeof CONTACT_SORTS)[number];
 
-export interface ContactSearch extends ContactFilters {
+interface ContactSearch extends ContactFilters {
   /** Anything unknown means created_at. */
   sort_by?: string | undefined;
   /** True is ascending. */

@@ -13,7 +13,7 @@ import { fileContacts } from './upsert.ts';
 import { contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /** A sparse edit of one contact. */
-export interface ContactEdit {
+interface ContactEdit {
   first_name?: string | undefined;
   last_name?: string | undefined;
   /** Lower-case. */

@@ -13,7 +13,7 @@ export interface ConflictView extends Row<'identity_conflicts'> {
   other_contact_id: string | null;
 }
 
-export type ConflictFilter = 'open' | 'dismissed' | 'all';
+type ConflictFilter = 'open' | 'dismissed' | 'all';
 
 const TRIES = 5;
 const VIEW = `select c.*, p.contact_id, o.contact_id as other_contact_id from identity_conflicts c

@@ -6,7 +6,7 @@ import { attachContact } from './attach.ts';
 import { mergePeople } from './merge.ts';
 
 /** What an event names its person by: exactly one of `contactId` and `email`, and what else is known. */
-export interface Identity {
+interface Identity {
   contactId?: string | undefined;
   email?: string | undefined;
   /** The id of an account in the customer's product. */
@@ -17,7 +17,7 @@ export interface Identity {
   formerEmail?: string | undefined;
 }
 
-export interface Identified {
+interface Identified {
   personId: string;
   /** Null for a person without a contact. */
   contactId: string | null;

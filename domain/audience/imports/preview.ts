@@ -8,7 +8,7 @@ const SAMPLE_ROWS = 20;
 const THREAD = new URL('./inspect-thread', import.meta.url);
 
 /** The format of a file, and a suggestion for its columns. */
-export interface ImportPreview extends Dialect {
+interface ImportPreview extends Dialect {
   totalRows: number;
   columns: string[];
   hasHeader: boolean;

@@ -14,10 +14,10 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-export type { ColumnMapping, ContactImportRow } from '../../../db/models/contact-import.ts';
+export type { ContactImportRow } from '../../../db/models/contact-import.ts';
 
 /** A row that was not imported. */
-export interface ImportProblem {
+interface ImportProblem {
   line: number;
   email: string;
   row_values: string[];

@@ -23,7 +23,7 @@ export interface RowReader {
   read(values: readonly string[]): ReadRow;
 }
 
-export type ReadRow = { draft: ContactDraft; categories: string[] } | { reason: RowReason; email: string };
+type ReadRow = { draft: ContactDraft; categories: string[] } | { reason: RowReason; email: string };
 
 /** Makes the reader of a mapping. Cells are trimmed; the apostrophe that exports put before a formula is removed. */
 export function rowReader(mapping: readonly ColumnMapping[]): RowReader {

@@ -14,7 +14,7 @@ import { decodeText } from './text.ts';
 
 const BATCH_ROWS = 1000;
 
-export interface RunOptions {
+interface RunOptions {
   /** Called after every committed batch with the rows processed so far; a heartbeat. An error from it stops the run. */
   onProgress?: (rows: number) => void;
   /** Stops the run between batches. */

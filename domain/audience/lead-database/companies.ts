@@ -12,10 +12,10 @@ import { KEPT_COMPANIES, leadCountColumns } from '../../directory/lead-companies
 import { compileLeadQuery, isUnfiltered, LEADS, type LeadQuery } from './query.ts';
 
 export const COMPANY_SORTS = ['people', 'fresh', 'contacted', 'positive', 'last_contacted', 'domain'] as const;
-export type CompanySort = (typeof COMPANY_SORTS)[number];
+type CompanySort = (typeof COMPANY_SORTS)[number];
 
 /** The contacts of one company domain. */
-export interface LeadCompany {
+interface LeadCompany {
   domain: string;
   /** The most common one of its contacts. */
   name: string;

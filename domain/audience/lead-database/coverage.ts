@@ -5,7 +5,7 @@ import { KEPT_COMPANIES, LEAD_COUNTS, leadCountColumns } from '../../directory/l
 import { compileLeadQuery, isUnfiltered, LEADS, type LeadQuery } from './query.ts';
 
 /** How much of an audience outreach has covered. */
-export interface LeadCoverage {
+interface LeadCoverage {
   total: number;
   /** Got at least one email of a campaign. */
   contacted: number;

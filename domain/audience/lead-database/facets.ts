@@ -3,7 +3,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { compileLeadQuery, LEADS, type LeadQuery } from './query.ts';
 
 export const FACETS = ['outreach_status', 'seniority', 'department', 'esp_provider', 'verification_status'] as const;
-export type Facet = (typeof FACETS)[number];
+type Facet = (typeof FACETS)[number];
 
 /** Keys of a facet that are listed; seniority and department are free text. */
 const LISTED = 100;

@@ -15,9 +15,9 @@ import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
 
 /** How a lead comes into a campaign, as reports of acquisition group emails. */
-export type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
+type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
 
-export interface AddedLeads {
+interface AddedLeads {
   added: number;
   /** Contacts that were leads of the campaign before, in any state. */
   already: number;

@@ -11,7 +11,7 @@ import { resumeTestRuns } from '../../sending/control/test-runs.ts';
 const MAX_EVENT_DATA_BYTES = 64 * 1024;
 
 /** A reported product event. Exactly one of `email` and `contactId`. */
-export interface EventReport {
+interface EventReport {
   name: string;
   email?: string | undefined;
   contactId?: string | undefined;
@@ -24,7 +24,7 @@ export interface EventReport {
 }
 
 /** A waiting contact, or a waiting test run, that the event resumes. */
-export interface ResumedRun {
+interface ResumedRun {
   mode: 'live' | 'test';
   /** Of the step run; of a test, its own. */
   run_id: string;
@@ -33,7 +33,7 @@ export interface ResumedRun {
   contact_id: string;
 }
 
-export interface PublishedEvent {
+interface PublishedEvent {
   event: ProductEventRow;
   resumed: ResumedRun[];
 }

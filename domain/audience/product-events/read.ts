@@ -6,7 +6,7 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-export interface EventFilter {
+interface EventFilter {
   name?: string | undefined;
   email?: string | undefined;
   contactId?: string | undefined;

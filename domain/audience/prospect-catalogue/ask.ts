@@ -39,7 +39,7 @@ function unavailable(message: string, fix: string, cause?: unknown): AppError {
 const WALKED_PER_FOUND = 5;
 
 /** A search in the order of one of the tables. */
-export interface OrderedSearch {
+interface OrderedSearch {
   table: 'catalogue_people' | 'catalogue_companies';
   /** Columns of the order, the last one the id; their values are never null. */
   order: readonly string[];

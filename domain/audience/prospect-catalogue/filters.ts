@@ -86,7 +86,7 @@ export function isNarrow(filters: PeopleFilters): boolean {
 }
 
 /** The conditions of a search. */
-export interface CompiledFilters {
+interface CompiledFilters {
   /** All of them. */
   where: Conditions;
   /** What follows from them and only helps to find rows by an index; with the bindings of `where`. */

@@ -14,7 +14,7 @@ import { isCatalogueId } from './records.ts';
 export const MAX_SELECTED = 100;
 
 /** What became of the selected people. */
-export interface CatalogueImport {
+interface CatalogueImport {
   /** Each distinct contact once, in the order of the selection. */
   contacts: ContactView[];
   /** Ids of those that were contacts before. */

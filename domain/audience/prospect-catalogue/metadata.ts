@@ -3,13 +3,13 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { askCatalogue } from './ask.ts';
 
 /** A value of the whole catalogue and how many people have it. */
-export interface CatalogueFacet {
+interface CatalogueFacet {
   key: string;
   count: number;
 }
 
 /** What the catalogue holds, counted when it was last loaded. */
-export interface CatalogueMetadata {
+interface CatalogueMetadata {
   people: number;
   companies: number;
   countries: CatalogueFacet[];

@@ -10,7 +10,7 @@ const MAX_VALUES = 100;
 const MAX_EMPLOYEES = 2_147_483_647;
 
 /** Text with one space for every run of space and control characters, without any around it. */
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
@@ -42,7 +42,7 @@ export const CATALOGUE_ID = /^[0-9a-z]{24}$/;
 export const isCatalogueId = (value: unknown): value is string => typeof value === 'string' && CATALOGUE_ID.test(value);
 
 /** The id of a record: what the source says where that has the catalogue's form, else a digest of it, the same at every load. */
-export function catalogueId(kind: 'person' | 'company', sourceId: string): string {
+function catalogueId(kind: 'person' | 'company', sourceId: string): string {
   return CATALOGUE_ID.test(sourceId) ? sourceId : sha256(`${kind}:${sourceId}`).slice(0, 24);
 }
 
@@ -167,9 +167,7 @@ export const PERSON_COLUMNS = [
 ] as const;
 
 /** What one line of a file says, or every fault of it. */
-export type ReadRecord =
-  | { kind: 'person' | 'company'; id: string; row: CopyRow }
-  | { kind: 'refused'; faults: string[] };
+type ReadRecord = { kind: 'person' | 'company'; id: string; row: CopyRow } | { kind: 'refused'; faults: string[] };
 
 /** Reads one line's fields. Unknown fields are passed over, so that a file may hold more than the catalogue. */
 export function readRecord(fields: unknown): ReadRecord {

@@ -14,7 +14,7 @@ export type { SegmentCondition, SegmentRow } from '../../../db/models/segment.ts
 /** Newest contacts whose custom fields are listed; reading all contacts of a large workspace would be slow. */
 const SAMPLED_CONTACTS = 2000;
 
-export interface SegmentInput {
+interface SegmentInput {
   name: string;
   match: 'all' | 'any';
   conditions: SegmentCondition[];

@@ -36,7 +36,7 @@ export async function listSuppressions(
   return pageOf(await query, page.limit, (last) => encodeCursor('suppressions.list', text, [last.id]));
 }
 
-export interface SuppressionInput {
+interface SuppressionInput {
   value: string;
   reason?: string | undefined;
 }

@@ -6,7 +6,7 @@ import { addDeadLetter, dropDeadLetter, RENEWAL } from '../../platform/dead-lett
 import type { RenewalCode, RenewalRow, RenewalState } from './states.ts';
 
 /** What a transition changes beside the state. What is left out stays. */
-export type RenewalChange = Partial<
+type RenewalChange = Partial<
   Pick<RenewalRow, 'cost_cents' | 'processing_cents' | 'amount_cents' | 'currency' | 'payment_id' | 'renewed_at'>
 >;
 

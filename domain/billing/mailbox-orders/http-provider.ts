@@ -78,7 +78,7 @@ export function mailboxProvider({ config, egress, clock }: Pick<Ctx, 'config' | 
 }
 
 /** What a request to the provider is made with. */
-export interface Asking {
+interface Asking {
   egress: Egress;
   /** Base of the provider's operations. */
   url: string;

@@ -7,7 +7,7 @@ import { lockPaymentsOf } from '../payments/move.ts';
 import type { OrderRow, OrderState } from './states.ts';
 
 /** What a transition changes beside the state. */
-export interface OrderChange {
+interface OrderChange {
   /** Why, as a stable code; shown to webhooks. */
   reason?: string;
   error?: StoredIssue;

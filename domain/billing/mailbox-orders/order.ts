@@ -21,7 +21,7 @@ import { QUOTE_MS } from './quote.ts';
 import type { OrderRow, QuoteRow } from './states.ts';
 
 /** What became of a request to order: an order that waits for its payment, or an approval that it waits for. */
-export type Ordered = { order: OrderRow } | { approval: ApprovalRow };
+type Ordered = { order: OrderRow } | { approval: ApprovalRow };
 
 /**
  * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may spend; a key or

@@ -11,7 +11,7 @@ export function spreadMailboxes(count: number, domains: readonly string[]): numb
 }
 
 /** The line items and totals of an order. */
-export interface Bill {
+interface Bill {
   lines: OrderLine[];
   mailboxMonthlyCents: number;
   warmupMonthlyCents: number;

@@ -30,7 +30,7 @@ export type StepKey = string;
  * Names what is to be undone by the key of the call that made it: whether that call was answered need not be known. From
  * then on the provider refuses that key with the code `undone`, so that a call that is still on its way creates nothing.
  */
-export interface Undo {
+interface Undo {
   madeBy: StepKey;
   /** What the call was answered with, where an answer came. */
   ref: string | null;
@@ -70,7 +70,7 @@ export interface RenewedDomain {
   currency: string;
 }
 
-export interface MailboxRequest {
+interface MailboxRequest {
   provider: string;
   domain: string;
   email: string;
@@ -86,7 +86,7 @@ export interface CreatedMailbox {
 }
 
 /** A mail server with its credentials. */
-export interface ProvidedService {
+interface ProvidedService {
   host: string;
   port: number;
   security: 'tls' | 'starttls' | 'none';

@@ -18,7 +18,7 @@ export const QUOTE_MS = 15 * MINUTE_MS;
 export const MAX_DOMAINS = 20;
 
 /** POST /mailboxes/provision/quote: `domain` for one, `domains` for several. */
-export interface QuoteInput {
+interface QuoteInput {
   provider: string;
   count: number;
   domain?: string | undefined;
@@ -38,7 +38,7 @@ interface QuoteFault extends Problem {
 }
 
 /** What the provider said about a request, before anything is stored. */
-export interface PricedOrder {
+interface PricedOrder {
   offer: Offer;
   domains: OrderedDomain[];
 }

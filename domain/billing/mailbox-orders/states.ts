@@ -22,7 +22,7 @@ export const ORDER_STATES = [
 export const WORKING: readonly OrderState[] = ['paid', 'queued', 'provisioning', 'configuring'];
 
 /** A step of the saga: of the domain, or of the mailbox, with this place in the order. */
-export interface Step {
+interface Step {
   kind: 'domain' | 'mailbox' | 'dns' | 'warmup';
   index: number;
 }

@@ -13,14 +13,14 @@ export type PaymentNews =
   | { kind: 'month_paid' | 'month_failed'; month: Month }
   | { kind: 'subscription_ended' };
 
-export interface Money {
+interface Money {
   cents: number;
   /** ISO 4217, lower-case. */
   currency: string;
 }
 
 /** Ids of the provider by which later events and requests name the payment. */
-export interface ProviderIds {
+interface ProviderIds {
   customerId: string | null;
   intentId: string | null;
   invoiceId: string | null;
@@ -35,7 +35,7 @@ export interface PaymentReference {
 }
 
 /** An event that is about one of our payments, as far as it says. */
-export interface ReadEvent {
+interface ReadEvent {
   about: PaymentReference;
   news: PaymentNews;
 }

@@ -6,10 +6,10 @@ import type { Month } from '../payments/months.ts';
 import type { PaymentRow } from '../payments/states.ts';
 
 /** Why a subject is not paid for any more. */
-export type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended';
+type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended';
 
 /** What a payment is for, as its news reach it. Each is conditional: it applies where the subject still waits for it. */
-export interface PaymentSubject {
+interface PaymentSubject {
   /** `too_late`: it does not wait for the money any more. */
   paid(tx: Tx, paymentId: string): Promise<'paid' | 'too_late'>;
   failed(tx: Tx, code: PaymentFailure): Promise<void>;

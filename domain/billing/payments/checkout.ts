@@ -94,7 +94,7 @@ function checkoutOf(
 }
 
 /** A customer's method of payment that can be charged while nobody is there. */
-export interface SavedMethod {
+interface SavedMethod {
   customerId: string;
   methodId: string;
 }

@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import type { PaymentRow, PaymentState } from './states.ts';
 
 /** What a transition changes beside the state. What is left out stays. */
-export interface PaymentChange {
+interface PaymentChange {
   /** Why, as a stable code; kept in the audit log and told in the event. */
   reason?: string;
   error?: StoredIssue;

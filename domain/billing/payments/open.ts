@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import type { PaymentRow } from './states.ts';
 
 /** What is to be paid. */
-export interface NewPayment {
+interface NewPayment {
   /** The workspace of the transaction. */
   organizationId: string;
   subject: PaymentRow['subject'];

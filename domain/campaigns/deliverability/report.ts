@@ -12,7 +12,7 @@ import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../
 export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'click', 'reply'] as const;
 
 /** A signal that the client got from a mail provider and reports to us. */
-export interface ReportedEvent {
+interface ReportedEvent {
   event_type: (typeof REPORTED_TYPES)[number];
   /** Lower-case. */
   recipient_email: string;

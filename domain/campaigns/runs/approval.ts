@@ -24,7 +24,7 @@ const EXPIRED: RunError = {
 };
 
 /** Why a run waits for a person, with what they will see. */
-export interface Wait {
+interface Wait {
   checked: LaunchCheck;
   recipients: Recipients;
   reasons: readonly PolicyReason[];

@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { hasEnded, type RunRow, type RunState } from './states.ts';
 
 /** What a transition changes beside the state. */
-export interface RunChange {
+interface RunChange {
   /** Why, as a stable code; kept in the event, shown to webhooks. */
   reason?: string;
   /** More about it, kept in the event of the run alone. */

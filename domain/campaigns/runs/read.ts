@@ -9,7 +9,7 @@ import type { RunEventRow, RunRow, RunState } from './states.ts';
 const MAX_EVENTS = 1_000;
 
 /** A run with its events, oldest first. */
-export interface RunDetail {
+interface RunDetail {
   run: RunRow;
   events: RunEventRow[];
 }

@@ -7,7 +7,7 @@ import { COMES_BACK } from '../../sending/campaign/sender-pool.ts';
 import type { RunSenders } from './input.ts';
 
 /** The mailboxes that a run's selection names at this moment. */
-export interface ChosenSenders {
+interface ChosenSenders {
   mailboxIds: string[];
   problems: Problem[];
   /** Set when the selection is well-formed and no mailbox of it may send. */

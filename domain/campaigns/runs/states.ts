@@ -27,7 +27,7 @@ export const UNDER_WAY = ['queued', 'preflighting', 'awaiting_approval', 'launch
 /** States of a run that follows its campaign. */
 export const FOLLOWING = ['active', 'paused'] as const satisfies RunState[];
 /** States that a run does not leave. */
-export const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];
+const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];
 
 /** Whether a run has ended. */
 export function hasEnded(state: RunState): boolean {

@@ -7,7 +7,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { scoreContent, type ContentScore } from '../../mail/messages/score.ts';
 
 /** Copy to be judged; HTML only where there is no plain text. */
-export interface AnalyzedCopy {
+interface AnalyzedCopy {
   subject: string;
   body_plain: string;
   body_html: string;
@@ -17,7 +17,7 @@ export const CATEGORIES = ['trigger_word', 'tone', 'formatting', 'links', 'struc
 const SEVERITIES = ['high', 'warn', 'info'] as const;
 
 /** Something about the copy. `text` stands in it, in the line that is given; without one it is about the whole email. */
-export interface Finding {
+interface Finding {
   severity: (typeof SEVERITIES)[number];
   field?: 'subject' | 'body';
   text?: string;

@@ -12,7 +12,7 @@ import { storePositions } from '../../platform/positions.ts';
 export type { ReplyTemplateRow } from '../../../db/models/reply-template.ts';
 
 /** What a template is made of. */
-export interface TemplateText {
+interface TemplateText {
   name: string;
   subject: string;
   body_html: string;

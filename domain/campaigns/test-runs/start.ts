@@ -16,7 +16,7 @@ import { assertTestsLeft } from './day-limit.ts';
 import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
 
 /** Whom a test is about, and where its emails go. */
-export interface TestRequest {
+interface TestRequest {
   /** Lower-case. Default: the address of the contact. */
   prospectEmail?: string | undefined;
   /** Whose fields the copy shows. Default: the contact with the address, who is created where there is none. */

@@ -8,7 +8,7 @@ import { MAX_USER_AGENT } from '../../platform/kernel/actor.ts';
 import { countryOf, originOf } from './user-agent.ts';
 
 /** A link of a sent email: its target and the rows it belongs to. It is kept when its campaign is deleted. */
-export interface Ticket
+interface Ticket
   extends
     Columns<'tracked_links', 'id' | 'organization_id' | 'url' | 'send_id'>,
     /** From the send; null when it was deleted, `sent_at` also while it is being sent. */

@@ -5,7 +5,7 @@ import { recordSendUnsubscribe } from '../../sending/outcomes/effects.ts';
 import { readTrackingToken } from '../../mail/messages/tracking-token.ts';
 
 /** The send and contact of an unsubscribe link. */
-export interface OptOutLink {
+interface OptOutLink {
   sendId: string;
   organizationId: string;
   organizationName: string;

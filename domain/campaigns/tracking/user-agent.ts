@@ -2,7 +2,7 @@ import { BROWSER_MAP, parse } from 'bowser';
 import { isbot } from 'isbot';
 
 /** What a user agent says about where a mail was read or a link followed (EngagementOrigin in the API). */
-export interface Origin {
+interface Origin {
   /** Mail program or browser; null when unknown. */
   client: string | null;
   deviceType: 'desktop' | 'mobile' | 'tablet' | null;

@@ -5,7 +5,7 @@ import { isUuid } from '../../../lib/ids.ts';
 import { parseTemplate, renderTemplate, WorkBudget } from '../../mail/messages/template.ts';
 import { mergeValues, type MessageContact } from '../../mail/messages/values.ts';
 
-export type AppAction = Extract<StepAction, { type: 'app_action' }>;
+type AppAction = Extract<StepAction, { type: 'app_action' }>;
 
 /** The data of one call of a customer's app. */
 export interface ActionCall {

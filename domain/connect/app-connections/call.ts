@@ -28,7 +28,7 @@ export interface AppBusy {
   retryInMs: number;
 }
 
-export type Failure = Extract<Answer, { ok: false }>;
+type Failure = Extract<Answer, { ok: false }>;
 
 /**
  * Calls the customer's app for the app_action step of a contact, and stores the answer as `.App.<output_key>`.

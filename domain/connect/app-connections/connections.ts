@@ -11,7 +11,7 @@ import { normalizeBaseUrl } from './base-url.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 
 /** A connection with its signing secret in plain: shown once, never readable again. */
-export interface IssuedConnection {
+interface IssuedConnection {
   connection: AppConnectionRow;
   secret: string;
 }

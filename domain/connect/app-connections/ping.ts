@@ -5,7 +5,7 @@ import { getAppConnection, openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
 
 /** What a test of an app connection found, step by step (POST /app-connections/:id/test). */
-export interface ConnectionCheck {
+interface ConnectionCheck {
   dns: boolean;
   /** False for a plain http URL, which only development allows. */
   tls: boolean;

@@ -3,9 +3,9 @@ import { signPayload } from '../../../lib/signature.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 
 /** Longest answer of an app that is read, in bytes. */
-export const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024;
 
-export interface SignedRequest {
+interface SignedRequest {
   event: 'app.ping' | 'app.action' | 'automation.action';
   /** Stable across retries: the app dedupes on it. */
   eventId: string;

@@ -18,7 +18,7 @@ export type NamedTable =
   | 'automations';
 
 /** What is known of a native action before it runs. */
-export interface ActionDeclaration {
+interface ActionDeclaration {
   /** For people who look at a run. */
   label: string;
   config: z.ZodType<Record<string, unknown>>;

@@ -18,10 +18,10 @@ import { automationProblems } from './validate.ts';
 import { findContacts, renderConfig, valuesOf, type AutomationContact } from './values.ts';
 
 /** A node of a dry run: what it came to, and what it would have done. */
-export type TracedNode = AutomationNodeResult & { preview: Record<string, unknown> };
+type TracedNode = AutomationNodeResult & { preview: Record<string, unknown> };
 
 /** What a run with some data would do. */
-export interface DryRun {
+interface DryRun {
   trace: TracedNode[];
   data: Record<string, unknown>;
 }

@@ -19,10 +19,10 @@ export const TRIGGER_ID = 'trigger';
 export const MAX_NODES = 100;
 export const MAX_EDGES = 200;
 
-export type NodeStatus = AutomationNodeResult['status'];
+type NodeStatus = AutomationNodeResult['status'];
 
 /** What a node needs to be looked at: its node, and the edges that lead to it. */
-export interface Place {
+interface Place {
   node: AutomationNode;
   incoming: readonly AutomationEdge[];
 }

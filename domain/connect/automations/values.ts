@@ -9,7 +9,7 @@ export type AutomationContact = Columns<
 >;
 
 /** What conditions and templates read: the data of the trigger, and its contact as it is now. */
-export type Values = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
 
 /** The contacts with these ids, by id; held against deletion until the transaction ends where `lock` says so. */
 export async function findContacts(

@@ -25,9 +25,7 @@ export interface Claimed {
 }
 
 /** Which deliveries to claim: of a batch the waiting ones, or (`takeOver`) those that a dead worker left in flight. */
-export type ClaimWhat =
-  | { batchId: string; limit: number; takeOver: boolean }
-  | { deliveryId: string; organizationId: string };
+type ClaimWhat = { batchId: string; limit: number; takeOver: boolean } | { deliveryId: string; organizationId: string };
 
 const WHICH = {
   batch: `d.batch_id = :batch::uuid and d.status in ('pending', 'in_flight') and d.status = :status::text`,

@@ -24,7 +24,7 @@ export interface DeliveryEngine {
 }
 
 /** Notices deliveries that are added to an open batch, from the moment it was made. */
-export interface BatchWatch {
+interface BatchWatch {
   /** Resolves when deliveries were added since the last call, or after `ms`. */
   more(ms: number): Promise<void>;
   close(): void;

@@ -29,7 +29,7 @@ const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
 const OWN_BATCH_AFTER = 5;
 
 /** A batch to which a process adds while it has room. */
-export interface OpenBatch {
+interface OpenBatch {
   id: string;
   openedAt: number;
   size: number;
@@ -41,7 +41,7 @@ export interface FanOutMemory {
   open: readonly OpenBatch[] | undefined;
 }
 
-export interface FanOutTurn {
+interface FanOutTurn {
   /** Another process has the lock and does the work. */
   busy: boolean;
   positioned: number;

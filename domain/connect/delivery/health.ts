@@ -2,7 +2,7 @@ import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
 /** An endpoint that has failed without a success in between: since when (RFC 3339), and how often. */
-export interface Failing {
+interface Failing {
   id: string;
   organization_id: string;
   since: string;

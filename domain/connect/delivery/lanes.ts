@@ -6,7 +6,7 @@ interface Lane {
 }
 
 /** Permission for one request to an endpoint; call `release` when the request has ended. */
-export interface Permit {
+interface Permit {
   release(): void;
 }
 

@@ -2,7 +2,7 @@ import { holds } from '../../../lib/permissions.ts';
 import { EVENT_TYPES, isEventType, scopeOf } from '../../platform/kernel/events.ts';
 
 /** What decides which events an endpoint gets. */
-export interface Subscription {
+interface Subscription {
   /** Of the endpoint, or of its application; empty means all that are not firehose. */
   eventTypes: readonly string[];
   /** For an application's endpoint: the mask the workspace granted. Null for an endpoint of the workspace itself. */

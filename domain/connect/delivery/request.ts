@@ -5,7 +5,7 @@ import { signPayload } from '../../../lib/signature.ts';
 export const EXCERPT_BYTES = 1024;
 
 /** One event for one receiver. */
-export interface SignedDelivery {
+interface SignedDelivery {
   url: string;
   /** The secret in plain. */
   secret: string;

@@ -18,7 +18,7 @@ const REST_MS = 1_000;
 /** How often (ms) the batch of an endpoint is read while its requests hang. */
 const LANE_LOOK_MS = 500;
 
-export interface BatchTurn {
+interface BatchTurn {
   /** The batch of one endpoint, named by its id. */
   lane: boolean;
   /** Fires when the worker stops: open attempts are finished, no new ones begun. */

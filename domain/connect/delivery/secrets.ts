@@ -9,7 +9,7 @@ import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 const KEEP_REPLACED_MS = 7 * 24 * 3600_000;
 
 /** Whose secret signs: an endpoint of a workspace has its own, all endpoints of an application share the application's. */
-export type SecretOwner = { endpointId: string } | { applicationId: string };
+type SecretOwner = { endpointId: string } | { applicationId: string };
 
 /** A stored signing secret, sealed. */
 export interface SealedSecret {

@@ -1,9 +1,9 @@
 import type { Config } from '../../../lib/config/index.ts';
 
-export type DropReason = 'endpoint_rate' | 'event_type_rate';
+type DropReason = 'endpoint_rate' | 'event_type_rate';
 
 /** Drops of one endpoint, event type and reason. */
-export interface Drop {
+interface Drop {
   organizationId: string;
   endpointId: string;
   eventType: string;

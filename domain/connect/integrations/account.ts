@@ -219,7 +219,7 @@ export async function noteReauth(
 }
 
 /** One line of a connection's log. */
-export interface RunLine {
+interface RunLine {
   kind: Row<'integration_runs'>['kind'];
   status: 'success' | 'error';
   detail: string;

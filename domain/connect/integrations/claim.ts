@@ -16,7 +16,7 @@ export interface Claimed {
 }
 
 /** Nothing is due: when something will be (epoch ms), or that nothing waits at all. */
-export type NothingDue = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'empty' };
+type NothingDue = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'empty' };
 
 /** Requests of one delivery, at most: what is found or made before it, a refused token, and itself. */
 const MAX_REQUESTS = 6;

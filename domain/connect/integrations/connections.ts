@@ -35,14 +35,14 @@ import { isConfigured } from './tokens.ts';
 export type IntegrationRun = Row<'integration_runs'>;
 
 /** What a person pasted. */
-export interface ConnectionInput {
+interface ConnectionInput {
   provider: string;
   label?: string | undefined;
   config?: Record<string, unknown> | undefined;
 }
 
 /** Credentials that the provider has accepted, not stored yet. */
-export interface CheckedCredentials {
+interface CheckedCredentials {
   id: string;
   /** They are for the connection with this id, whose own are not accepted any more. */
   isRenewal: boolean;
@@ -183,7 +183,7 @@ export async function createConnection(
 }
 
 /** What is stored of a new connection. */
-export interface NewConnection {
+interface NewConnection {
   id: string;
   provider: Provider;
   label: string;

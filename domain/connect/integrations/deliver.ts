@@ -14,7 +14,7 @@ import { findAction, findProvider } from './registry.ts';
 import { settleDelivery, type Outcome } from './settle.ts';
 
 /** What a turn of deliveries works with. */
-export interface DeliveryTurn {
+interface DeliveryTurn {
   /** Bounds the calls that this process has open with one provider. */
   limits: TargetLimits;
   signal: AbortSignal;

@@ -10,7 +10,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { findAction, providerOf, schemaFaults } from './registry.ts';
 
 /** What a caller asks a provider to do. */
-export interface ActionRequest {
+interface ActionRequest {
   connectionId: string;
   /** Its whole name, such as `slack.notify`. */
   action: string;

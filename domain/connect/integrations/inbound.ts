@@ -9,7 +9,7 @@ import { Refused, type Provider } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
 
 /** A webhook as it came. */
-export interface InboundWebhook {
+interface InboundWebhook {
   /** The secret in the address. */
   token: string;
   headers: Readonly<Record<string, string | undefined>>;

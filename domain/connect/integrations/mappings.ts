@@ -11,7 +11,7 @@ import { CUSTOM_PREFIX, SOURCE_FIELDS } from './mapped.ts';
 import type { ExternalField } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
 
-export type FieldMapping = Row<'integration_field_mappings'>;
+type FieldMapping = Row<'integration_field_mappings'>;
 
 /** The mappings of a connection, which are replaced together. */
 export interface Mappings {
@@ -21,7 +21,7 @@ export interface Mappings {
 }
 
 /** How one field of the provider gets its value. */
-export interface MappingInput {
+interface MappingInput {
   external_field: string;
   sendsets_field?: string | undefined;
   transform?: '' | FieldMapping['transform'] | undefined;

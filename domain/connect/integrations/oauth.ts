@@ -23,7 +23,7 @@ export const CALLBACK_PATH = '/integrations/oauth/callback';
 type StateRow = Row<'integration_oauth_states'>;
 
 /** What a person asks for who begins to connect an account. */
-export interface ConsentInput {
+interface ConsentInput {
   provider?: string | undefined;
   label?: string | undefined;
   /** Connects the account of this connection anew. */
@@ -110,7 +110,7 @@ function callbackOf({ config }: Pick<Ctx, 'config'>): string {
 }
 
 /** What the provider's redirect carries: a code, or why there is none. */
-export interface ConsentReturn {
+interface ConsentReturn {
   state: string;
   code: string;
   error: string;

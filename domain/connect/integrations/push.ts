@@ -27,7 +27,7 @@ export interface PushSelection {
 }
 
 /** What became of each contact; its address is shown to those who may read contacts. */
-export interface PushResult {
+interface PushResult {
   provider: string;
   pushed: number;
   failed: number;

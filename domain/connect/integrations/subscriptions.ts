@@ -15,7 +15,7 @@ import { findProvider, NATIVE, partsOfAction } from './registry.ts';
 export type Subscription = Row<'integration_subscriptions'>;
 
 /** What is to be done when something happens. */
-export interface SubscriptionInput {
+interface SubscriptionInput {
   event_type: string;
   action: string;
   config?: Record<string, unknown> | undefined;

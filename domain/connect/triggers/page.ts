@@ -12,7 +12,7 @@ interface JsonField {
 }
 
 /** A field of the data of a trigger. */
-export interface TriggerField {
+interface TriggerField {
   key: string;
   /** Such as `string`, `uuid`, `number or null`. */
   type: string;

@@ -45,7 +45,7 @@ const mailbox = { email_account_id: SAMPLE_IDS.mailbox, email: 'sales@example.or
  * Every trigger of automations and of the event subscriptions of integrations. The names are stored with both, so one that is published is never
  * renamed. The data of a trigger is the payload of its event.
  */
-export const TRIGGERS = {
+const TRIGGERS = {
   'email.sent': from('campaign.email_sent', 'A campaign email was accepted by the mailbox server.', {
     ...SAMPLE_RECIPIENT,
     sent_at: SAMPLE_TIME,

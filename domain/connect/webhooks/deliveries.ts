@@ -9,7 +9,7 @@ import { getEndpoint } from './endpoints.ts';
 import type { Envelope } from '../delivery/request.ts';
 
 export const DELIVERY_STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** A delivery with its body; null once retention has deleted the body. */
 export interface DeliveryWithPayload extends DeliveryView {
@@ -80,7 +80,7 @@ export async function listEndpointDeliveries(
 }
 
 /** One request of a delivery: when, how long it took (ms), and what came of it. */
-export type DeliveryAttempt = Pick<
+type DeliveryAttempt = Pick<
   Row<'webhook_attempts'>,
   'attempt' | 'started_at' | 'duration_ms' | 'response_status' | 'error_reason'
 >;

@@ -22,7 +22,7 @@ export interface EndpointInput {
 }
 
 /** An endpoint with its signing secret in plain: shown once. */
-export interface IssuedEndpoint {
+interface IssuedEndpoint {
   endpoint: WebhookEndpointRow;
   secret: string;
 }

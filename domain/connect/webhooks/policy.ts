@@ -38,7 +38,7 @@ export async function checkWebhookUrl(
 }
 
 /** The webhook settings of an application. */
-export interface AppWebhook {
+interface AppWebhook {
   /** Empty: no app-level delivery. */
   url: string;
   domains: readonly string[];

@@ -9,7 +9,7 @@ import { recordMeeting, type Meeting, type MeetingNews, type MeetingSource } fro
 const MANUAL: MeetingSource = { source: 'manual', connectionId: null };
 
 /** What a person says of a meeting. */
-export interface MeetingDetails {
+interface MeetingDetails {
   event_name?: string | undefined;
   scheduled_for?: Date | undefined;
   end_time?: Date | null | undefined;
@@ -20,7 +20,7 @@ export interface MeetingDetails {
 }
 
 /** A meeting as it is logged: with a contact, or with whoever has the address. */
-export interface NewMeeting extends MeetingDetails {
+interface NewMeeting extends MeetingDetails {
   contact_id?: string | undefined;
   invitee_email?: string | undefined;
   invitee_name?: string | undefined;

@@ -9,9 +9,9 @@ import type { Meeting } from './record.ts';
 export type MeetingView = Meeting & { contact_name: string };
 
 /** Which meetings: those that are not over, or those that are; all when empty. */
-export type Timeframe = '' | 'upcoming' | 'past';
+type Timeframe = '' | 'upcoming' | 'past';
 
-export interface MeetingQuery {
+interface MeetingQuery {
   timeframe: Timeframe;
   /** Meetings of this contact alone. */
   contactId?: string | undefined;

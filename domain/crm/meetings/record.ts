@@ -37,7 +37,7 @@ export interface MeetingSource {
 }
 
 /** What news did: `stale` where the same or later ones were stored before. */
-export type MeetingChange = 'booked' | 'rescheduled' | 'canceled' | 'updated' | 'stale';
+type MeetingChange = 'booked' | 'rescheduled' | 'canceled' | 'updated' | 'stale';
 
 /** Of news of one moment those with the higher rank count. */
 const RANK: Record<Meeting['status'], number> = { booked: 0, rescheduled: 1, completed: 2, no_show: 2, canceled: 3 };

@@ -3,7 +3,7 @@ import { foldCase } from './evaluate.ts';
 import type { Predicate, Scalar } from './predicate.ts';
 
 /** A condition in SQL with its bindings. */
-export interface CompiledPredicates {
+interface CompiledPredicates {
   /** A boolean expression, in parentheses. */
   sql: string;
   bindings: Conditions['bindings'];

@@ -14,8 +14,8 @@ const LABEL = ['equal', 'not_equal', 'in', 'not_in', 'exists', 'not_exists'] as 
 const FLAG = ['equal', 'not_equal'] as const;
 const TIME = ['before', 'after'] as const;
 
-export type SegmentOperator = (typeof TEXT)[number] | (typeof TIME)[number];
-export type SegmentFieldType = 'text' | 'choice' | 'label' | 'campaign' | 'flag' | 'time';
+type SegmentOperator = (typeof TEXT)[number] | (typeof TIME)[number];
+type SegmentFieldType = 'text' | 'choice' | 'label' | 'campaign' | 'flag' | 'time';
 
 /** How far outreach to a contact has come: of those that hold, the last of this list. */
 export const OUTREACH_STATUSES = [

@@ -13,7 +13,7 @@ const INTERVALS = {
 } as const;
 export type UsageInterval = keyof typeof INTERVALS;
 
-export interface AnalyticsRequest {
+interface AnalyticsRequest {
   /** Default: 24 hours before `to`. */
   from?: Date | undefined;
   /** Default: now. */
@@ -30,12 +30,12 @@ interface Counts {
   avg_latency_ms: number;
 }
 
-export interface UsageBucket extends Counts {
+interface UsageBucket extends Counts {
   /** When it begins. */
   bucket: Date;
 }
 
-export interface EndpointUse {
+interface EndpointUse {
   endpoint: string;
   method: string;
   count: number;

@@ -9,7 +9,7 @@ import { assertNotWiderThanActor, restrictionProblems, type Restrictions } from 
 const SHOWN_PREFIX = 6;
 const SHOWN_SUFFIX = 4;
 
-export interface NewKey {
+interface NewKey {
   name: string;
   description?: string | undefined;
   /** Mask of lib/permissions.ts. */

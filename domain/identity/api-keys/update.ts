@@ -7,7 +7,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { assertNotWiderThanActor, restrictionProblems } from './restrictions.ts';
 
 /** A sparse edit of a key. Lists replace what was there. */
-export interface KeyEdit {
+interface KeyEdit {
   name?: string | undefined;
   description?: string | undefined;
   /** Mask of lib/permissions.ts. */

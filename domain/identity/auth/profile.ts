@@ -16,7 +16,7 @@ export interface Profile {
 }
 
 const COLUMNS = ['id', 'email', 'first_name', 'last_name', 'is_platform_admin', 'created_at', 'updated_at'] as const;
-export type UserRow = Columns<'users', (typeof COLUMNS)[number]>;
+type UserRow = Columns<'users', (typeof COLUMNS)[number]>;
 
 /** The caller's own profile. */
 export async function readProfile(ctx: Ctx): Promise<Profile> {

@@ -60,7 +60,7 @@ export async function awaitsClaim(db: Deps['db']): Promise<boolean> {
   return link !== undefined && !(await hasUsers(db));
 }
 
-export interface Setup {
+interface Setup {
   token: string;
   email: string;
   password: string;
@@ -143,7 +143,7 @@ function complete(): AppError {
   return new AppError('setup_already_complete', 'This installation already has an account', { fix: 'Sign in.' });
 }
 
-export interface Bootstrap {
+interface Bootstrap {
   organization: OrganizationRow;
   user: { id: string; email: string };
   session: TokenPair;

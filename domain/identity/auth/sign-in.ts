@@ -19,7 +19,7 @@ import {
 } from '../throttle.ts';
 
 /** Either the sign-in is done, or `session` waits for the code that was mailed. */
-export type SignIn = { session: string } | TokenPair;
+type SignIn = { session: string } | TokenPair;
 
 /**
  * Checks a password; then, as AUTH_LOGIN_CODE says, mails a code or signs in at once (POST /auth/login).

@@ -12,7 +12,7 @@ import { actingAs } from '../sessions.ts';
 import { throttle } from '../throttle.ts';
 import { awaitsClaim } from './setup.ts';
 
-export interface SignUp {
+interface SignUp {
   email: string;
   password: string;
   firstName: string;

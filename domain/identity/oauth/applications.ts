@@ -19,7 +19,7 @@ export type { OAuthApplicationRow } from '../../../db/models/oauth-application.t
 const LIST = 'oauth-applications';
 
 /** The fields of an application that its owner sets; a field that is not sent stays, or has its default. */
-export interface ApplicationInput {
+interface ApplicationInput {
   name?: string | undefined;
   description?: string | undefined;
   /** Empty for none. */
@@ -36,7 +36,7 @@ export interface ApplicationInput {
 }
 
 /** A confidential application with its secret in plain: shown once, never readable again. */
-export interface IssuedApplication {
+interface IssuedApplication {
   application: OAuthApplicationRow;
   secret: string;
 }

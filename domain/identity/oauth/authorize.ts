@@ -48,7 +48,7 @@ export interface AuthorizationRequest {
  */
 export type AuthorizationRefusal = { kind: 'page'; message: string } | { kind: 'redirect'; location: string };
 
-export type AuthorizationQuery = URLSearchParams | Record<string, string | readonly string[] | undefined>;
+type AuthorizationQuery = URLSearchParams | Record<string, string | readonly string[] | undefined>;
 
 /**
  * Checks an authorization request (GET {app_url}/oauth/authorize): the client and its redirect URI first, as

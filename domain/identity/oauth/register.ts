@@ -15,7 +15,7 @@ import { readScopeText, scopeName, SELF_REGISTERED_MAX } from '../scopes.ts';
 const UNNAMED = 'Unnamed application';
 
 /** The client metadata of RFC 7591 that is understood; other fields are ignored, as the RFC requires. */
-export interface ClientMetadata {
+interface ClientMetadata {
   client_name?: string | undefined;
   redirect_uris: string[];
   token_endpoint_auth_method?: string | undefined;

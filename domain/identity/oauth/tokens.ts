@@ -16,7 +16,7 @@ const REFRESH_MS = 90 * 86_400_000;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /** The form of POST /oauth/token; a field without a value counts as omitted. */
-export interface TokenForm {
+interface TokenForm {
   grant_type?: string | undefined;
   code?: string | undefined;
   redirect_uri?: string | undefined;
@@ -29,7 +29,7 @@ export interface TokenForm {
 }
 
 /** A new pair, in the form of RFC 6749. */
-export interface IssuedTokens {
+interface IssuedTokens {
   access_token: string;
   token_type: 'Bearer';
   expires_in: number;

@@ -95,7 +95,7 @@ export async function createOrganization(ctx: Ctx, input: { name: string }): Pro
 }
 
 /** What may be changed of an organization. */
-export interface OrganizationChange {
+interface OrganizationChange {
   name?: string | undefined;
   /** Whether members who may see analytics are mailed the figures of each week. */
   weekly_report?: boolean | undefined;

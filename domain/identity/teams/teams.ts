@@ -6,7 +6,7 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertNotFull, assertRoomFor } from '../../platform/full-list.ts';
 
 /** A member of a team; `added_at` is when they came into it. */
-export interface TeamMember extends Columns<'team_members', 'user_id' | 'added_at'>, Columns<'users', 'email'> {
+interface TeamMember extends Columns<'team_members', 'user_id' | 'added_at'>, Columns<'users', 'email'> {
   name: string;
 }
 
@@ -16,7 +16,7 @@ export interface Team extends Row<'teams'> {
 }
 
 /** A team as people write it; the colour is `#rrggbb`. */
-export interface TeamEdit {
+interface TeamEdit {
   name?: string | undefined;
   color?: string | undefined;
 }

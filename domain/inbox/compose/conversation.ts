@@ -19,7 +19,7 @@ export interface AnsweredMessage {
 }
 
 /** What a reply answers, and the mailboxes that take part in its conversation. */
-export interface Conversation {
+interface Conversation {
   answered: AnsweredMessage;
   mailboxIds: ReadonlySet<string>;
 }

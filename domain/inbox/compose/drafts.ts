@@ -42,7 +42,7 @@ export type Draft = Columns<
 >;
 
 /** What can be written of a draft. */
-export interface DraftInput extends Pick<
+interface DraftInput extends Pick<
   DirectSendInput,
   'email_account_id' | 'thread_id' | 'to' | 'cc' | 'bcc' | 'subject' | 'body_plain' | 'body_html'
 > {

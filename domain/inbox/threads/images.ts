@@ -7,7 +7,7 @@ import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { readMessage } from './message.ts';
 
 /** An image of a message, as it is where the message says it is. */
-export interface MessageImage {
+interface MessageImage {
   src: string;
   contentType: string;
   bytes: Buffer;

@@ -8,7 +8,7 @@ import { readBlob } from '../../platform/blobs.ts';
 import { inMailboxes } from '../conversation.ts';
 
 /** A received message, with its text. */
-export interface ReceivedMessage extends Columns<
+interface ReceivedMessage extends Columns<
   'inbound_messages',
   | 'id'
   | 'mailbox_id'

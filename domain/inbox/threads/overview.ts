@@ -7,13 +7,13 @@ import { FOLDERS, type Folder } from './folder.ts';
 import { snoozeOwner } from './snooze.ts';
 
 /** Conversations: all of them, and those with a message that is not marked as seen. */
-export interface Counted {
+interface Counted {
   total: number;
   unread: number;
 }
 
 /** Counts of the conversations that the caller may read. */
-export interface Overview extends Counted {
+interface Overview extends Counted {
   /** Whose newest message came today, or in the last seven days, UTC. */
   today: number;
   week: number;

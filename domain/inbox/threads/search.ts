@@ -25,7 +25,7 @@ export interface Hit {
 }
 
 /** What is looked for in a message; at least one of them. */
-export interface SearchText {
+interface SearchText {
   /** Words; "in quotes" a phrase, `or`, and `-` before a word that must not occur. */
   q?: string | undefined;
   /** Part of the sender's address or name; in sent emails part of the recipients' addresses. */
@@ -35,7 +35,7 @@ export interface SearchText {
 }
 
 /** What a search is limited to. */
-export interface SearchLimits {
+interface SearchLimits {
   /** SQL conditions on a row of inbound_messages under an alias. */
   conditions: (alias: string) => readonly string[];
   bindings: Bindings;
@@ -106,7 +106,7 @@ export async function searchSent(
 }
 
 /** An email in which something was found. */
-export interface SentHit {
+interface SentHit {
   number: number;
   id: string;
 }

@@ -4,7 +4,7 @@ import { addressesIn, fieldValue, messageIdsIn, parseFields } from './fields.ts'
 import type { InboundMessage } from './parse.ts';
 
 /** A feedback report of a mailbox provider (RFC 5965). */
-export interface FeedbackReport {
+interface FeedbackReport {
   /** Lower-cased Feedback-Type, `abuse` where the report names none. */
   readonly feedbackType: string;
   readonly userAgent: string | null;

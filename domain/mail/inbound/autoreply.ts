@@ -13,7 +13,7 @@ export type AutomaticReason = 'auto_reply' | 'auto_generated' | 'bulk' | 'read_r
  * A message no person wrote. `outOfOffice` is true for away messages, false for receipts, notices and
  * the like.
  */
-export interface AutomaticMail {
+interface AutomaticMail {
   readonly outOfOffice: boolean;
   readonly reason: AutomaticReason;
 }

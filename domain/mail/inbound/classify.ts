@@ -19,7 +19,7 @@ interface Threaded {
   readonly threadIds: readonly string[];
 }
 
-export interface BounceClassification extends Threaded {
+interface BounceClassification extends Threaded {
   readonly kind: 'bounce';
   /** Hard when any recipient is. */
   readonly bounceType: BounceType;
@@ -28,7 +28,7 @@ export interface BounceClassification extends Threaded {
   readonly source: 'rfc3464' | 'text';
 }
 
-export interface ComplaintClassification extends Threaded {
+interface ComplaintClassification extends Threaded {
   readonly kind: 'complaint';
   readonly feedbackType: string;
   readonly recipient: string | null;
@@ -37,14 +37,14 @@ export interface ComplaintClassification extends Threaded {
   readonly arrivalDate: Date | null;
 }
 
-export interface OutOfOfficeClassification extends Threaded {
+interface OutOfOfficeClassification extends Threaded {
   readonly kind: 'out_of_office';
   readonly intent: ReplyIntent | null;
   /** Start of the day of return; null when the message doesn't say. */
   readonly returnDate: Date | null;
 }
 
-export interface AutomatedClassification extends Threaded {
+interface AutomatedClassification extends Threaded {
   readonly kind: 'automated';
   readonly reason: AutomaticReason | 'delivery_delayed' | 'delivery_report' | 'feedback_report';
   readonly intent: ReplyIntent | null;
@@ -54,7 +54,7 @@ export interface AutomatedClassification extends Threaded {
   readonly delivered: readonly DsnRecipient[];
 }
 
-export interface ReplyClassification extends Threaded {
+interface ReplyClassification extends Threaded {
   readonly kind: 'reply';
   /** Null when the workspace has switched reply intent off. */
   readonly intent: ReplyIntent | null;

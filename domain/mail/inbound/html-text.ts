@@ -12,7 +12,7 @@ const MAX_TEXT = 64 * 1024;
 /** Open elements that are kept track of; what is nested deeper counts as part of the innermost of them. */
 const MAX_DEPTH = 500;
 
-export interface HtmlTextOptions {
+interface HtmlTextOptions {
   /** `keep` what the message quotes, or `mark` it: one line `>` instead. */
   readonly quotes: 'keep' | 'mark';
   /** Called for every token and every element that is closed: the work, for those who measure it. */

@@ -21,7 +21,7 @@ export interface ReplyIntentSettings {
   readonly question_keywords?: readonly string[] | undefined;
 }
 
-export interface IntentVerdict {
+interface IntentVerdict {
   readonly intent: ReplyIntent;
   /** 0 to 1: how much the words speak for the intent. */
   readonly confidence: number;

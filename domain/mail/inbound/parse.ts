@@ -50,7 +50,7 @@ const REPORT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /** One machine-readable part of a report, or a returned message: decoded, at most 64 KiB. */
-export interface ReportPart {
+interface ReportPart {
   readonly contentType: string;
   readonly body: string;
 }

@@ -14,7 +14,7 @@ interface SesNotice {
 }
 
 /** What such a notification reports. */
-export type ProviderNotice =
+type ProviderNotice =
   | { kind: 'report'; report: DeliveryReport }
   | { kind: 'complaint'; recipient: string | null; feedbackType: string };
 

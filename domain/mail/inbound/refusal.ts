@@ -23,7 +23,7 @@ export type BounceType = 'hard' | 'soft';
 export type Stage = 'connect' | 'mail' | 'rcpt' | 'data';
 
 /** What is known of a refusal. */
-export interface Evidence {
+interface Evidence {
   /** RFC 3463 status such as `5.1.1`, or null. */
   readonly status: string | null;
   /** SMTP reply code such as 550, or null. */

@@ -66,7 +66,7 @@ function certain(words: string): string {
 const FILTERING_CARRIERS = /[@.](?:docomo|ezweb|softbank|vodafone|biz\.ezweb)\.ne\.jp$|@(?:au\.com|i\.softbank\.jp)$/;
 
 /** What a report says of one recipient. */
-export interface ReportedRefusal {
+interface ReportedRefusal {
   readonly recipient: string;
   /** The status the report gives, or null. */
   readonly reported: string | null;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** A least-recently-used cache keyed by source text and bounded by the total length of its keys. */
-export interface BoundedCache<T> {
+interface BoundedCache<T> {
   /** The cached value, or `create()`'s result, which is then kept. */
   getOrCreate(key: string, create: () => T): T;
 }

@@ -4,7 +4,7 @@ import type { MessageError } from './render-source.ts';
 import { headerText } from './text.ts';
 
 /** An email as a person or an agent wrote it: nothing is rendered, tracked or added. */
-export interface DirectMessage {
+interface DirectMessage {
   readonly sender: Pick<MessageSender, 'email' | 'name' | 'replyTo' | 'sendAs'>;
   readonly to: readonly string[];
   readonly cc: readonly string[];

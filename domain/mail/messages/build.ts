@@ -34,7 +34,7 @@ export interface MessageSender {
 }
 
 /** The authored copy of a step. */
-export interface MessageStep {
+interface MessageStep {
   readonly subject?: string | null;
   readonly body_plain?: string | null;
   readonly body_html?: string | null;
@@ -55,7 +55,7 @@ export interface MessageCampaign {
 }
 
 /** Public URLs of one message. */
-export interface MessageUrls {
+interface MessageUrls {
   /** Origin of the tracking service or the verified tracking domain, without trailing slash. */
   readonly trackingBase: string;
   /** The open-tracking pixel. */
@@ -88,7 +88,7 @@ interface MailAddress {
 }
 
 /** Options for nodemailer's `sendMail`. */
-export interface MessageOptions extends SendMailOptions {
+interface MessageOptions extends SendMailOptions {
   readonly from: MailAddress;
   readonly to: MailAddress;
   readonly subject: string;

@@ -12,7 +12,7 @@ export interface UnsubscribeSettings {
 }
 
 /** The opt-out footer in both forms; both empty when there is none. */
-export interface Footer {
+interface Footer {
   readonly text: string;
   readonly html: string;
 }

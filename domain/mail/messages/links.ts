@@ -23,7 +23,7 @@ export interface LinkTreatment {
 }
 
 /** New URLs for the links of both parts, `undefined` where a link stays as it is. */
-export interface LinkPlan {
+interface LinkPlan {
   readonly htmlUrls: readonly (string | undefined)[];
   readonly textUrls: readonly (string | undefined)[];
   readonly links: readonly TrackedLink[];

@@ -7,7 +7,7 @@ const MAX_REFERENCES = 20;
 const MADE_UP = '@no-message-id.invalid>';
 
 /** The headers by which an answer belongs to the message it answers (RFC 5322, 3.6.4). */
-export interface ReplyHeaders {
+interface ReplyHeaders {
   /** Null where the answered message has no Message-ID. */
   inReplyTo: string | null;
   /** Oldest first. */

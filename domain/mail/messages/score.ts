@@ -13,7 +13,7 @@ export interface ScoredCopy {
 }
 
 /** Where an issue shows. */
-export interface ScoreSpan {
+interface ScoreSpan {
   readonly field: 'subject' | 'body';
   readonly text: string;
   /** Counts from 1, in its field. */
@@ -22,7 +22,7 @@ export interface ScoreSpan {
   readonly excerpt: string;
 }
 
-export interface ScoreIssue {
+interface ScoreIssue {
   readonly severity: 'warn' | 'high';
   /** Stable, such as `too_many_links`. */
   readonly code: string;

@@ -27,7 +27,7 @@ export function known(value: unknown): Traced {
 }
 
 /** Missing in the sense of `default`: absent, null, or text of white space only. Zero and false are values. */
-export function isBlank(value: unknown): boolean {
+function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 

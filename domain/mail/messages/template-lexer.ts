@@ -1,7 +1,7 @@
 import { findActionEnd } from './actions.ts';
 
 /** A stretch of the source: literal text, or one `{{…}}` action. */
-export type Segment =
+type Segment =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'action'; readonly body: string; readonly raw: string; readonly offset: number }
   | { readonly kind: 'broken'; readonly raw: string; readonly offset: number };

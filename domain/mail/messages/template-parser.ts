@@ -4,14 +4,14 @@ import { decodeActionEntities, splitSegments, TemplateSyntaxError, tokenize } fr
 import type { Token } from './template-lexer.ts';
 
 /** A fault in a template. Line and column count from 1 and point at the opening braces of the action. */
-export interface TemplateError {
+interface TemplateError {
   readonly message: string;
   readonly line: number;
   readonly column: number;
 }
 
 /** One read of a field. */
-export interface TemplateReference {
+interface TemplateReference {
   /** Path from the root: `['App', 'order', 'total']`. */
   readonly path: readonly string[];
   /** True when a missing value leaves no hole: a default stands in, or the field is only tested. */
@@ -32,7 +32,7 @@ export type TemplateNode =
   | { readonly kind: 'if'; readonly clauses: readonly TemplateClause[] };
 
 /** One arm of an `{{if}}`; the `{{else}}` arm has no test. */
-export interface TemplateClause {
+interface TemplateClause {
   readonly test: Expression | undefined;
   readonly body: readonly TemplateNode[];
 }

@@ -7,7 +7,7 @@ import type { Expression, Template, TemplateNode } from './template-parser.ts';
 import { escapeHtml } from './text.ts';
 
 /** What a template came to. */
-export interface RenderedTemplate {
+interface RenderedTemplate {
   readonly text: string;
   /**
    * Placeholders that left a hole (missing values with no default, written `{{.Company}}`) or could not be understood

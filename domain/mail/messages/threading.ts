@@ -10,7 +10,7 @@ export interface Conversation {
 }
 
 /** The headers by which a message belongs to a conversation. */
-export interface Threading {
+interface Threading {
   readonly subject: string;
   readonly inReplyTo?: string;
   readonly references?: string[];

@@ -1,7 +1,7 @@
 import { hmac, safeEqual } from '../../../lib/crypto.ts';
 
 /** What a tracking URL may do: a token made for one purpose is nothing for another. */
-export type TokenPurpose = 'open' | 'click' | 'unsubscribe' | 'weekly-report';
+type TokenPurpose = 'open' | 'click' | 'unsubscribe' | 'weekly-report';
 
 const MAC_BYTES = 16;
 

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { comingTargets, type HealthState, type Ramp } from './ramp.ts';
 
 /** Warmup emails of the days of a mailbox that are not planned yet. */
-export interface ComingWarmup {
+interface ComingWarmup {
   /** The first of these days: UTC days since 1970. */
   firstDay: number;
   /** Emails of the first day and those after it; the last number is for all days from then on. */

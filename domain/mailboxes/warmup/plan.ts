@@ -112,7 +112,7 @@ async function planChunk(tx: Tx, pool: Pool, mailboxId: string | undefined): Pro
 }
 
 /** An email of a plan. */
-export interface PlannedMail {
+interface PlannedMail {
   id: string;
   mailbox_id: string;
   partner_id: string;

@@ -3,7 +3,7 @@ import type { HealthState } from './ramp.ts';
 import { matchedOf, matchesSide, type Matched, type WarmupRule } from './routing.ts';
 
 /** A mailbox of the pool, as pairing and planning look at it. */
-export interface Member {
+interface Member {
   id: string;
   matched: Matched;
   health: HealthState;

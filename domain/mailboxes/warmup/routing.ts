@@ -7,16 +7,16 @@ import { assertRoomFor } from '../../platform/full-list.ts';
 
 /** What a rule looks at in a mailbox. */
 export const MATCH_TYPES = ['any', 'domain', 'tld', 'provider'] as const;
-export type MatchType = (typeof MATCH_TYPES)[number];
+type MatchType = (typeof MATCH_TYPES)[number];
 
 /** Families of mail providers that a rule may name. */
 export const PROVIDER_BUCKETS = ['google', 'microsoft', 'yahoo', 'apple', 'proton', 'zoho', 'custom'] as const;
-export type ProviderBucket = (typeof PROVIDER_BUCKETS)[number];
+type ProviderBucket = (typeof PROVIDER_BUCKETS)[number];
 
 export type WarmupRule = Row<'warmup_rules'>;
 
 /** A rule as it is written; values are lower-case and trimmed. */
-export type WarmupRuleInput = Pick<
+type WarmupRuleInput = Pick<
   WarmupRule,
   | 'name'
   | 'priority'

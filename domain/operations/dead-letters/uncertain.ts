@@ -9,7 +9,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
 
 /** An email that may or may not have left. Ids alone; the address is left out. */
-export interface UncertainEmail {
+interface UncertainEmail {
   id: string;
   organization_id: string;
   campaign_id: string | null;

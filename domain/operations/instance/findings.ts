@@ -1,5 +1,5 @@
 /** How much a finding matters: an error keeps a part from working or guards nothing, a warning soon will, an info is a choice to know of. */
-export type Severity = 'error' | 'warning' | 'info';
+type Severity = 'error' | 'warning' | 'info';
 
 /** Something about the installation that its operator should look at. */
 export interface Finding {

@@ -4,14 +4,14 @@ import { VERSION } from '../../../lib/version.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
 /** A release that the feed names. */
-export interface Release {
+interface Release {
   version: string;
   /** Its notes. */
   url: string | null;
   publishedAt: string | null;
 }
 
-export interface Update {
+interface Update {
   running: { version: string; node: string };
   newest: Release | null;
   /** `off` where no feed is set. */

@@ -43,7 +43,7 @@ import {
 export type RetryCause = 'operator' | 'sweep';
 
 /** How a kind of run is shown as blocked in PostgreSQL, and how it is retried. */
-export interface BlockedFamily {
+interface BlockedFamily {
   taskType: string;
   owns(workflowId: string): boolean;
   /** Marks the row of the run as blocked; its id, or undefined when it was deleted or has ended. */

@@ -4,7 +4,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reactionStatus, unplacedSeconds, type SubscriberStatus } from '../../platform/events/status.ts';
 import { lastLooks } from './reconcile.ts';
 
-export interface ReadinessCheck {
+interface ReadinessCheck {
   name: string;
   ok: boolean;
   detail: string;

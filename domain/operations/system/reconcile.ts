@@ -19,7 +19,7 @@ export interface FamilyReport {
   finished: boolean;
 }
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   /** Count only; start nothing and record nothing. */
   dryRun?: boolean;
   /** Continue where the last search was cut short. Otherwise it starts again. */

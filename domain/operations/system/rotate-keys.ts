@@ -71,7 +71,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
 ];
 
 /** What became of the values of one column that were not sealed under the current key. */
-export interface RotatedColumn {
+interface RotatedColumn {
   column: string;
   resealed: number;
   /** None of the keys opens them: their key is missing from CREDENTIALS_PREVIOUS_KEYS, or they are damaged. */

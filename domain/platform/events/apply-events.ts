@@ -23,7 +23,7 @@ const RETRY_CAP_MS = 300_000;
 export const MAX_HOPS = 16;
 
 /** The result of one turn on a stream. */
-export interface StreamTurn {
+interface StreamTurn {
   /** `busy`: nothing to do, or another process does it. */
   outcome: 'applied' | 'failed' | 'parked' | 'busy';
   applied: number;

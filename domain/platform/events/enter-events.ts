@@ -13,7 +13,7 @@ export interface DueStream {
   organization_id: string;
 }
 
-export interface EnteredEvents {
+interface EnteredEvents {
   /** Streams with new events. */
   streams: DueStream[];
   /** A subscriber moved by as much as one turn allows: there may be more. */

@@ -323,7 +323,7 @@ export const EVENT_SCOPES = {
   custom: 'REALTIME_SUBSCRIBE',
 } as const satisfies Record<string, Permission>;
 
-export type EventFamily = keyof typeof EVENT_SCOPES;
+type EventFamily = keyof typeof EVENT_SCOPES;
 
 /** What a signed-in person needs for the same: any one of the permissions of the family's routes. */
 const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {

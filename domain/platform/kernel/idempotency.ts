@@ -12,14 +12,14 @@ const KEEP_MS = 24 * 3600_000;
 /** How long (ms) a concurrent duplicate waits for the first request before it gets 409. */
 const WAIT_MS = 10_000;
 
-export interface StoredAnswer {
+interface StoredAnswer {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
 }
 
 /** One write with a key: who, which operation, which key, and a hash of the request. */
-export interface IdempotentRequest {
+interface IdempotentRequest {
   actorId: string;
   operation: string;
   key: string;

@@ -134,7 +134,7 @@ function eventBindings(events: readonly EmittedEvent[], hops: number) {
 }
 
 /** What {@link writeAtOnce} runs. */
-export interface StatementWithEvent<T extends StoredEventType> {
+interface StatementWithEvent<T extends StoredEventType> {
   /** CTEs, without `with`; `:org` and `:now` are bound. */
   ctes: `${string}:org${string}`;
   bindings: Bindings;

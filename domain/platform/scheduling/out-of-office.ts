@@ -1,7 +1,7 @@
 import { utcDay } from '../../../lib/clock.ts';
 import { DAY, localDay, nextLocalDay, zoneClock } from './zone.ts';
 
-export interface AwayMessage {
+interface AwayMessage {
   readonly receivedAt: Date;
   /** The return date read from the auto-reply, YYYY-MM-DD, or null when none could be read. */
   readonly returnDate: string | null;

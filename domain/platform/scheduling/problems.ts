@@ -4,13 +4,13 @@ import { dayKey, minuteOfDay } from './windows.ts';
 import { isIanaZone } from './zone.ts';
 
 /** One fault of a request, at the dotted path of its field. */
-export interface ScheduleProblem {
+interface ScheduleProblem {
   readonly path: string;
   readonly message: string;
 }
 
 /** The schedule fields of a campaign request under the API's names; absent and null are both "not given". */
-export interface ScheduleInput {
+interface ScheduleInput {
   readonly timezone?: unknown;
   readonly days?: unknown;
   readonly start_time?: unknown;

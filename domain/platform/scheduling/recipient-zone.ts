@@ -2,7 +2,7 @@ import { parse } from 'tldts';
 import { COUNTRY_ZONES, WORLDWIDE_SUFFIXES } from './country-zones.ts';
 import { isIanaZone } from './zone.ts';
 
-export interface RecipientZone {
+interface RecipientZone {
   /** An IANA name that is known to be valid. */
   readonly timezone: string;
   readonly source: 'custom_field' | 'email_domain' | 'default';

@@ -6,7 +6,7 @@ import type { CompiledSchedule, Schedule } from './windows.ts';
 import { DAY, HOUR, MINUTE, zoneClock } from './zone.ts';
 
 /** Send-time optimization for one recipient (`send_time_optimization`). */
-export interface SendTimePreference {
+interface SendTimePreference {
   /** Hours of the recipient's day, 0 to 23; none means any hour. */
   readonly hours: readonly number[];
   /** The recipient's IANA zone. */

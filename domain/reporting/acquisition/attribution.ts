@@ -37,7 +37,7 @@ export interface AcquisitionGoal {
 }
 
 /** A group of customers by what the credited email was. */
-export interface AttributionGroup {
+interface AttributionGroup {
   key: string | null;
   name: string | null;
   customers: number;

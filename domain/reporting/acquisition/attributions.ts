@@ -70,7 +70,7 @@ export interface CreditedSend {
 }
 
 /** Something that happened before an acquisition. */
-export interface Touch {
+interface Touch {
   kind: 'send' | 'open' | 'click' | 'reply' | 'visit';
   at: Date;
   send_id: string | null;

@@ -9,7 +9,7 @@ import { primaryGoals, revenueGoal, type PrimaryGoals } from './primary-goals.ts
 import { spendOf, type Spend } from './spend.ts';
 
 export const STAGES = ['replied', 'positive_reply', 'signup', 'activation', 'paid'] as const;
-export type Stage = (typeof STAGES)[number];
+type Stage = (typeof STAGES)[number];
 
 /** The stages that are reached by the primary goal of the same name. */
 const GOAL_STAGES = ['signup', 'activation', 'paid'] as const;
@@ -24,7 +24,7 @@ export interface StageCount {
   maturePeople: number;
 }
 
-export interface Money {
+interface Money {
   currency: string;
   amountMinor: number;
   conversions: number;

@@ -9,7 +9,7 @@ import { readAcquisitionGoal } from './attribution.ts';
 export type CorrectionRow = Row<'attribution_corrections'>;
 
 /** What a person says a customer is credited to. */
-export interface Correction {
+interface Correction {
   /** A confirmed send to the customer's contact; null: not acquired by an email. */
   sendId: string | null;
   reason: string;

@@ -6,10 +6,10 @@ import { readPeople, type CountedPerson } from './counted-people.ts';
 import { eventCondition, type EventFilter } from './occurrences.ts';
 
 export const INTERVALS = ['day', 'week'] as const;
-export type Interval = (typeof INTERVALS)[number];
+type Interval = (typeof INTERVALS)[number];
 
 /** How often a product event occurred. */
-export interface EventTrend {
+interface EventTrend {
   occurrences: number;
   people: number;
   buckets: { start: Date; occurrences: number; people: number }[];

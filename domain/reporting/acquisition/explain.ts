@@ -19,7 +19,7 @@ export const FIGURES = [
   'paid',
   'window_revenue',
 ] as const;
-export type Figure = (typeof FIGURES)[number];
+type Figure = (typeof FIGURES)[number];
 
 /** A figure of a report, or of one of its groups. */
 export interface FigureOf {

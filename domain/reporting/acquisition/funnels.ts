@@ -16,7 +16,7 @@ export type FunnelStep =
   | { kind: 'goal'; goalId: string }
   | { kind: 'confirmed_send' | 'positive_reply'; campaignId?: string | undefined };
 
-export interface Funnel {
+interface Funnel {
   steps: readonly FunnelStep[];
   /** The first step is taken at or after `from` and before `to`. */
   from: Date;

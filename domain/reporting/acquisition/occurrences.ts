@@ -13,7 +13,7 @@ export interface EventFilter {
 }
 
 /** Product events `e` as a condition, with its bindings. */
-export interface EventCondition {
+interface EventCondition {
   sql: string;
   bindings: Bindings;
 }

@@ -24,7 +24,7 @@ export const DROP_OFFS = [
   'signup_no_paid',
 ] as const;
 
-export interface ProspectSearch {
+interface ProspectSearch {
   campaignId?: string | undefined;
   filter?: (typeof PROSPECT_FILTERS)[number] | undefined;
   dropoff?: (typeof DROP_OFFS)[number] | undefined;

@@ -3,7 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { pageOf, type Page } from '../../../lib/cursor.ts';
 
 /** Where a page begins: behind the row with this id, and of this moment (as PostgreSQL writes it) in lists by time. */
-export interface CountedPlace {
+interface CountedPlace {
   id: string;
   at?: string;
 }

@@ -24,7 +24,7 @@ export const METRICS = [
   'machine_clicks',
 ] as const;
 
-export type Metric = (typeof METRICS)[number];
+type Metric = (typeof METRICS)[number];
 
 /** Counts of a row or a sum of rows. */
 export type Counts = Record<Metric, number>;

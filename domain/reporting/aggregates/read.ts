@@ -17,9 +17,9 @@ export function wholeHours({ from, to }: HourRange): HourRange {
 }
 
 /** Counts of a campaign or a mailbox. */
-export type CountsOf = Counts & { id: string };
+type CountsOf = Counts & { id: string };
 /** Counts of a UTC day, YYYY-MM-DD. */
-export type CountsOfDay = Counts & { day: string };
+type CountsOfDay = Counts & { day: string };
 
 /** The counts of a time, by campaign or by mailbox; those without any are left out. @param ids only of these */
 export async function sumBy(

@@ -3,7 +3,7 @@ import { recordAcquisitions } from './acquisitions.ts';
 import { recordProspects } from './prospects.ts';
 
 /** What events name whose facts may have changed. */
-export interface NamedPeople {
+interface NamedPeople {
   /** Emails that left or were answered. */
   sendIds?: readonly string[];
   /** Contacts with a milestone that changed, as {@link recordFacts} says. */

@@ -4,7 +4,7 @@ import { MILESTONES } from './prospects.ts';
 import { DIMENSIONS, FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 
 /** An email, with what its event says about it; that counts where its row has lost it since. */
-export interface NamedEmail {
+interface NamedEmail {
   sendId: string;
   campaignId: string | null;
   stepId?: string | null;
@@ -12,7 +12,7 @@ export interface NamedEmail {
 }
 
 /** What became different. */
-export interface ChangedFacts {
+interface ChangedFacts {
   /** How many emails. */
   emails: number;
   /** The contacts whose milestones may have: one more open of an email that was opened before is none. */

@@ -12,7 +12,7 @@ import { PROSPECT_MEASURES, PROSPECTS } from './prospects.ts';
 import { COUNTED_VISITS, IS_VISITED, VISIT_MEASURES, VISITS } from './visits.ts';
 
 /** A fact that is not what the rows say. */
-export interface FactDifference {
+interface FactDifference {
   organization_id: string;
   /** `send_facts` or a table of counts. */
   table: string;

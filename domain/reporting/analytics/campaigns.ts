@@ -24,7 +24,7 @@ export interface CampaignReport {
 }
 
 /** What became of the emails of a step. */
-export interface StepReport {
+interface StepReport {
   stepId: string;
   name: string;
   position: number;
@@ -32,7 +32,7 @@ export interface StepReport {
 }
 
 /** Where people opened and clicked: contacts by country, mail program and kind of device; an empty key is unknown. */
-export type Engagement = Record<VisitPart, Bucket[]>;
+type Engagement = Record<VisitPart, Bucket[]>;
 
 interface Bucket {
   key: string;
@@ -105,7 +105,7 @@ export async function readCampaignHours(
 }
 
 /** A campaign beside others. */
-export interface ComparedCampaign extends Rates {
+interface ComparedCampaign extends Rates {
   campaign_id: string;
   name: string;
   status: string;

@@ -23,7 +23,7 @@ export interface Dashboard {
 }
 
 /** Something that a recipient did. */
-export interface Activity {
+interface Activity {
   type: 'opened' | 'clicked' | 'unsubscribed' | 'replied' | 'bounced' | 'complained';
   campaign_id: string;
   campaign_name: string;

@@ -6,7 +6,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { percent } from './period.ts';
 
 export const BANDS = ['healthy', 'watch', 'throttled', 'quarantined', 'blocked'] as const;
-export type Band = (typeof BANDS)[number];
+type Band = (typeof BANDS)[number];
 
 /** How well a workspace's emails arrive, in whole hours. */
 export interface DeliverabilityReport {
@@ -32,7 +32,7 @@ export const INTENTS = ['positive', 'negative', 'out_of_office', 'question', 'ne
 export type Intent = (typeof INTENTS)[number];
 
 /** Where warmup emails landed, as far as that is known. */
-export interface Placement {
+interface Placement {
   inbox: number;
   spam: number;
 }
@@ -122,7 +122,7 @@ export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<De
 }
 
 /** 100 less the points that bounces, complaints and warmup emails in spam cost; 0 at least. Rates are percent. */
-export function scoreOf(rates: { bounceRate: number; complaintRate: number; spamRate: number }): number {
+function scoreOf(rates: { bounceRate: number; complaintRate: number; spamRate: number }): number {
   const lost = (rate: number, { points, at }: { points: number; at: number }) => Math.min(rate / at, 1) * points;
   const left =
     100 -

@@ -45,7 +45,7 @@ export const COUNTED_KINDS = [
   'suppression',
   'dead_letter',
 ] as const;
-export type CountedKind = (typeof COUNTED_KINDS)[number];
+type CountedKind = (typeof COUNTED_KINDS)[number];
 
 /** Something that a figure counts. */
 export interface CountedThing {

@@ -4,7 +4,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
 export const USAGE_PERIODS = ['day', 'week', 'month'] as const;
-export type UsagePeriod = (typeof USAGE_PERIODS)[number];
+type UsagePeriod = (typeof USAGE_PERIODS)[number];
 
 /** How much of everything a workspace has. */
 export interface Usage {

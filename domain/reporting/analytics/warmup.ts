@@ -24,7 +24,7 @@ export interface WarmupReport {
 }
 
 /** A UTC day. `emails_replied` counts the replies that came on it. */
-export interface WarmupDay {
+interface WarmupDay {
   date: string;
   emails_sent: number;
   emails_replied: number;

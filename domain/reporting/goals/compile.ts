@@ -4,7 +4,7 @@ import { compilePath, compilePredicates } from '../../directory/predicates/compi
 import type { GoalDefinition } from './definition.ts';
 
 /** A definition as SQL expressions on a product event, with their bindings. */
-export interface CompiledDefinition {
+interface CompiledDefinition {
   /** Boolean: whether its data meets the predicates; null where TypeScript has to say (`meetsDefinition`). Its name is not looked at. */
   matches: string;
   /** Text: the currency of its value, or null. */

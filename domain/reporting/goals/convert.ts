@@ -13,7 +13,7 @@ export interface NewConversion extends Match {
 }
 
 /** What became of conversions that were to be stored. */
-export interface Recorded {
+interface Recorded {
   personId: string;
   /** False for one that stood, and is now as the newer revision says. */
   isNew: boolean;

@@ -10,7 +10,7 @@ export const GOAL_KINDS = ['signup', 'activation', 'paid', 'revenue', 'retention
 export type GoalKind = (typeof GOAL_KINDS)[number];
 
 /** Names of product events, as POST /events takes them. */
-export const eventName = z
+const eventName = z
   .string()
   .max(120)
   .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, 'must be dot-separated segments of a-z, 0-9, _ and -');

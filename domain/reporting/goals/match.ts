@@ -3,7 +3,7 @@ import { meetsAll, propertyAt } from '../../directory/predicates/evaluate.ts';
 import type { GoalDefinition } from './definition.ts';
 
 /** What a conversion is worth; both null where the event has no valid amount. */
-export interface ConversionValue {
+interface ConversionValue {
   valueMinor: number | null;
   currency: string | null;
 }

@@ -26,7 +26,7 @@ export interface GoalReplay extends Omit<Row<'goal_replays'>, 'organization_id'>
 }
 
 /** Times at which events occurred; the end is excluded. */
-export interface ReplayRange {
+interface ReplayRange {
   from: Date;
   to: Date;
 }

@@ -4,7 +4,7 @@ import { escapeHtml, headerText } from '../../mail/messages/text.ts';
 import { FIGURES, type Figures, type WeeklyFigures } from './figures.ts';
 
 /** Who gets a report, and of which week. */
-export interface Reader {
+interface Reader {
   email: string;
   workspace: string;
   /** The Monday on which the week began, YYYY-MM-DD. */

@@ -13,7 +13,7 @@ const LEAVES_AT_HOUR = 8;
 const LATE_HOURS = 48;
 
 /** A week that has ended: from Monday 00:00 to the next by the clock of a time zone. */
-export interface Week {
+interface Week {
   /** Its Monday, YYYY-MM-DD. */
   week: string;
   from: Date;

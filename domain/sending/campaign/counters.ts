@@ -1,7 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 
-export type CounterScope = 'campaign' | 'campaign_new' | 'mailbox' | 'org_campaigns';
+type CounterScope = 'campaign' | 'campaign_new' | 'mailbox' | 'org_campaigns';
 
 /** One change of a daily count. `day` is YYYY-MM-DD in the scope's own timezone. */
 export interface CounterChange {

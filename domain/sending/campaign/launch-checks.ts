@@ -7,7 +7,7 @@ import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
 import { readWritten, type Written } from './written.ts';
 
-export interface LaunchOptions {
+interface LaunchOptions {
   now: Date;
   /** The caller accepts the projected bounce rate. */
   acknowledgeListRisk?: boolean;

@@ -6,7 +6,7 @@ import { isIanaZone } from '../../platform/scheduling/zone.ts';
 
 /** What replies are read as (`crm_task_intents`, filters of automations). */
 export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
-export type ReplyIntentName = (typeof REPLY_INTENTS)[number];
+type ReplyIntentName = (typeof REPLY_INTENTS)[number];
 
 /** Rules by which an A/B winner is chosen (`ab_testing`). */
 const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;

@@ -5,7 +5,7 @@ import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /** A mailbox a campaign may send from, and its share of the volume. */
-export interface PoolMember {
+interface PoolMember {
   mailboxId: string;
   weight: number;
   /** When the latest of its holds ends, past ones included. */

@@ -4,10 +4,10 @@ import { directSendWorkflow, type DirectSendSignals } from '../../../workflows/d
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /** An email that a person or an agent wrote. */
-export type DirectSendState = Columns<'direct_sends', 'state'>['state'];
+type DirectSendState = Columns<'direct_sends', 'state'>['state'];
 
 /** What has become of one. */
-export interface DirectSettlement {
+interface DirectSettlement {
   state: Exclude<DirectSendState, 'draft' | 'awaiting_approval' | 'queued'>;
   /** A machine's word for why it did not leave. */
   code?: string;

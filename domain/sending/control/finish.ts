@@ -8,7 +8,7 @@ import { signalFinished, signalLauncher } from './signals.ts';
 /** States an enrollment ends in. */
 export type FinalState = 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
 
-export interface FinishOptions {
+interface FinishOptions {
   /** Kept as the failure reason, for people. */
   reason?: string;
   /** The enrollment whose own run says so, and needs no signal. */

@@ -7,7 +7,7 @@ import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
 import { releaseReservedSends } from './release.ts';
 
 /** Why a mailbox rests. `until` null is until a person does something. */
-export interface MailboxHold {
+interface MailboxHold {
   code: HoldCode;
   reason: string;
   until: Date | null;
@@ -72,7 +72,7 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
 }
 
 /** What receivers say of a mailbox's mail without stopping it: it is shown with the mailbox and holds nothing. */
-export type WarningCode = 'content_refused' | 'refused_by_receiver';
+type WarningCode = 'content_refused' | 'refused_by_receiver';
 
 const WARNINGS: Record<WarningCode, string> = {
   content_refused: 'A receiver refused an email for its content',

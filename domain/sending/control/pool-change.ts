@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalControl, signalLauncher } from './signals.ts';
 
 /** What happened to a mailbox, for the logs of the campaigns that send from it. */
-export interface PoolChange {
+interface PoolChange {
   type: Extract<CampaignLogType, 'sender_held' | 'sender_back' | 'sender_removed'>;
   message: string;
 }

@@ -5,7 +5,7 @@ import { countDaily, type CounterChange } from '../campaign/counters.ts';
 import { dayKey } from '../../platform/scheduling/windows.ts';
 
 /** Which reserved slots to give back: those of a campaign, of enrollments, of a mailbox, or one. */
-export interface ReleaseTarget {
+interface ReleaseTarget {
   campaignId?: string;
   enrollmentIds?: readonly string[];
   mailboxId?: string;

@@ -8,7 +8,7 @@ import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
 
 /** The statuses of a campaign that is stopped and can be started. */
-export type PausedStatus = Extract<CampaignStatus, `paused${string}`>;
+type PausedStatus = Extract<CampaignStatus, `paused${string}`>;
 export const PAUSED_STATUSES: readonly PausedStatus[] = [
   'paused',
   'paused_no_accounts',
@@ -30,7 +30,7 @@ export async function lockCampaign(tx: Tx, campaignId: string): Promise<Campaign
   return campaign;
 }
 
-export interface Activation {
+interface Activation {
   type: Extract<CampaignLogType, 'campaign_started' | 'campaign_restarted'>;
   message: string;
   /** Turn `continuous` on: every lead has finished and the campaign waits for more. */

@@ -140,7 +140,7 @@ function emailIssue(detail: string): StoredIssue {
 }
 
 /** A test run that an event has resumed. */
-export interface ResumedTestRun {
+interface ResumedTestRun {
   run_id: string;
   campaign_id: string;
   step_id: string;

@@ -19,7 +19,7 @@ export interface EngineStep extends GraphStep {
 }
 
 /** A variant a step can be sent as. */
-export interface EngineVariant {
+interface EngineVariant {
   id: string;
   step_id: string | null;
   weight: number;
@@ -41,7 +41,7 @@ export interface StepRun {
   completed_at: Date | null;
 }
 
-export interface EnrollmentState {
+interface EnrollmentState {
   id: string;
   campaign_id: string;
   contact_id: string;

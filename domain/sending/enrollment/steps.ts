@@ -108,7 +108,7 @@ function dueAt({ run, enrollment, campaign, hasSent }: Snapshot, step: EngineSte
 }
 
 type Suppressions = Awaited<ReturnType<typeof suppressedAmong>>;
-export type Doorkeeping = Pick<EngineContact, 'email' | 'subscribed' | 'verification_status'>;
+type Doorkeeping = Pick<EngineContact, 'email' | 'subscribed' | 'verification_status'>;
 
 /**
  * Why a contact may not be mailed at all; asked again by the claim right before the mail leaves. A suppression comes first: it
@@ -139,7 +139,7 @@ export function closedDoor(
 }
 
 /** The parts of a snapshot the allocator is asked with; the launcher has no more than these. */
-export interface Asking {
+interface Asking {
   enrollment: Pick<Snapshot['enrollment'], 'id' | 'mailbox_id'>;
   contact: Pick<EngineContact, 'id' | 'email' | 'esp_provider' | 'custom_fields'>;
   run: { id: string; attempts: number } | null;

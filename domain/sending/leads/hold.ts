@@ -13,7 +13,7 @@ import { findCampaign } from '../campaign/find.ts';
 import { assertLeadAllowed } from '../campaign/sender-pool.ts';
 
 /** A hold of a lead. `until` null is open-ended. */
-export interface LeadHold {
+interface LeadHold {
   since: Date;
   until: Date | null;
   reason: string;

@@ -7,7 +7,7 @@ import { signalLauncher } from '../control/signals.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /** Ids in a request, with their path. */
-export interface NamedIds {
+interface NamedIds {
   path: string;
   ids: readonly string[];
 }

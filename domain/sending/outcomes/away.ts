@@ -8,7 +8,7 @@ import { awayHoldEnds } from '../../platform/scheduling/out-of-office.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 
 /** An away message that answered an email of ours. */
-export interface AwayMessage {
+interface AwayMessage {
   /** Id of the stored message. */
   messageId: string;
   receivedAt: Date;

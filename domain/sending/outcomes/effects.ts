@@ -15,7 +15,7 @@ import { lockSubject, recordEngagement, subjectPayload, type Subject } from './s
  * A refusal of an email, by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client
  * (`reported`).
  */
-export interface Bounce {
+interface Bounce {
   /** The address does not work; a soft bounce says it did not work this time. */
   hard: boolean;
   reason: string;
@@ -25,16 +25,16 @@ export interface Bounce {
 }
 
 /** A spam complaint of a recipient, from a feedback report (`arf`) or a client (`reported`). */
-export interface Complaint {
+interface Complaint {
   reason: string;
   source: 'arf' | 'reported';
 }
 
 /** How a contact opted out (`campaign.unsubscribed`): the header, the page, a reply, a campaign step. */
-export type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
+type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
 
 /** Who opts out, as far as the caller knows. With `sendId` the rest is read from the email. */
-export interface OptOut {
+interface OptOut {
   sendId?: string | null;
   campaignId?: string | null;
   enrollmentId?: string | null;

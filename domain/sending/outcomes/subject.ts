@@ -19,7 +19,7 @@ export interface Subject {
 }
 
 /** The email something happened to, locked. */
-export type LockedSend = Columns<
+type LockedSend = Columns<
   'sends',
   | 'id'
   | 'campaign_id'
@@ -57,7 +57,7 @@ export async function lockSubject(tx: Tx, sendId: string): Promise<Subject | und
   };
 }
 
-export type EngagementType = 'open' | 'click' | 'unsubscribe' | 'reply' | 'bounce' | 'complaint';
+type EngagementType = 'open' | 'click' | 'unsubscribe' | 'reply' | 'bounce' | 'complaint';
 
 /** Writes what happened into the engagement record, which the timeline and analytics read. */
 export async function recordEngagement(

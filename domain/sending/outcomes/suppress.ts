@@ -3,7 +3,7 @@ import type { SuppressionSource } from '../../../db/models/suppression.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-export interface SuppressEntry {
+interface SuppressEntry {
   email: string;
   reason: string;
   source: SuppressionSource;

@@ -6,7 +6,7 @@ import { AppError } from '../../../lib/errors.ts';
 export type ConsentProvider = 'gmail' | 'outlook';
 
 /** A mail server as its provider publishes it. */
-export interface PublishedServer {
+interface PublishedServer {
   host: string;
   port: number;
   security: 'tls' | 'starttls' | 'none';

@@ -18,12 +18,12 @@ export interface CalComDouble extends Double {
   deliver(webhooks?: readonly CalComWebhook[], options?: { secret?: string }): Promise<number[]>;
 }
 
-export interface CalComBooking {
+interface CalComBooking {
   uid: string;
   payload: Record<string, any>;
 }
 
-export interface CalComWebhook {
+interface CalComWebhook {
   triggerEvent: string;
   createdAt: string;
   payload: Record<string, any>;

@@ -6,7 +6,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { bearerOf } from '../oauth.ts';
 import { Answer, jsonOf, startDouble, type Double } from '../server.ts';
 
-export interface CalendlyDouble extends Double {
+interface CalendlyDouble extends Double {
   token: string;
   /** False for an account of the free plan, which has no webhooks. */
   paid: boolean;
@@ -29,13 +29,13 @@ interface CalendlySubscription {
   signingKey: string | undefined;
 }
 
-export interface CalendlyBooking {
+interface CalendlyBooking {
   event: string;
   invitee: string;
   payload: Record<string, any>;
 }
 
-export interface CalendlyWebhook {
+interface CalendlyWebhook {
   event: 'invitee.created' | 'invitee.canceled';
   created_at: string;
   created_by: string;

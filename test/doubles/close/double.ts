@@ -15,7 +15,7 @@ export interface CloseDouble extends Double {
   opportunities: CloseThing[];
 }
 
-export interface CloseThing {
+interface CloseThing {
   id: string;
   [field: string]: any;
 }

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { Answer, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
 
-export interface DiscordDouble extends Double {
+interface DiscordDouble extends Double {
   webhook: { id: string; token: string };
   messages: { content: string; embeds: any[]; pings: string[] }[];
   /** Somebody deletes the webhook in the settings of the channel. */

@@ -5,7 +5,7 @@
 import { bearerOf, createOAuth, type Grant, type OAuthServer } from '../oauth.ts';
 import { Answer, formOf, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
 
-export interface GoogleSheetsDouble extends Double {
+interface GoogleSheetsDouble extends Double {
   oauth: OAuthServer;
   /** Rows by the name of the sheet, of the spreadsheet with {@link GoogleSheetsDouble.spreadsheetId}. */
   sheets: Record<string, string[][]>;

@@ -14,7 +14,7 @@ export interface HubSpotDouble extends Double {
   notes: HubSpotObject[];
 }
 
-export interface HubSpotObject {
+interface HubSpotObject {
   id: string;
   properties: Record<string, string>;
   associations: { to: string; type: number }[];

@@ -2,7 +2,7 @@
 import { Answer, startDouble, type Double } from '../server.ts';
 import { takeWebhook, type TakenWebhook } from '../webhooks.ts';
 
-export interface MakeDouble extends Double {
+interface MakeDouble extends Double {
   hookUrl: string;
   taken: TakenWebhook[];
   /** The scenario is turned off: nobody listens. */

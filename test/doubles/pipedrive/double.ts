@@ -5,19 +5,19 @@
 import { bearerOf, createOAuth, type OAuthServer } from '../oauth.ts';
 import { Answer, formOf, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
 
-export interface PipedriveDouble extends Double {
+interface PipedriveDouble extends Double {
   oauth: OAuthServer;
   persons: PipedrivePerson[];
   deals: PipedriveThing[];
   notes: PipedriveThing[];
 }
 
-export interface PipedriveThing {
+interface PipedriveThing {
   id: number;
   [field: string]: unknown;
 }
 
-export interface PipedrivePerson extends PipedriveThing {
+interface PipedrivePerson extends PipedriveThing {
   name: string;
   emails: { value: string; primary: boolean; label: string }[];
   phones: { value: string; primary: boolean; label: string }[];

@@ -6,12 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { bearerOf, createOAuth, type OAuthServer } from '../oauth.ts';
 import { Answer, formOf, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
 
-export interface SalesforceDouble extends Double {
+interface SalesforceDouble extends Double {
   oauth: OAuthServer;
   records: Record<'Contact' | 'Lead' | 'Task' | 'Opportunity' | 'OpportunityContactRole', SalesforceRecord[]>;
 }
 
-export type SalesforceRecord = Record<string, string> & { Id: string };
+type SalesforceRecord = Record<string, string> & { Id: string };
 
 /** What JSON may have for a field; objects and lists are refused. */
 type Value = string | number | boolean | null;

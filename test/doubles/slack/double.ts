@@ -5,7 +5,7 @@
 import { bearerOf, createOAuth, type OAuthServer } from '../oauth.ts';
 import { Answer, formOf, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
 
-export interface SlackDouble extends Double {
+interface SlackDouble extends Double {
   oauth: OAuthServer;
   channels: { id: string; name: string; is_archived: boolean }[];
   messages: { channel: string; text: string; blocks?: unknown[] }[];

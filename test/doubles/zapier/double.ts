@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Answer, startDouble, type Double } from '../server.ts';
 import { takeWebhook, type TakenWebhook } from '../webhooks.ts';
 
-export interface ZapierDouble extends Double {
+interface ZapierDouble extends Double {
   /** What a person copies from the Zap, with the path that the double knows. */
   hookUrl: string;
   taken: TakenWebhook[];

@@ -9,7 +9,7 @@ import { addressesOf, type AppCall, type Workspace } from './stage.ts';
 import { readRecord, type Step } from './watch.ts';
 
 /** What is compared when everything has settled. */
-export interface Facts {
+interface Facts {
   db: RawDb;
   flows: readonly Flow[];
   acts: readonly Act[];

@@ -13,7 +13,7 @@ export interface FlowKill {
 }
 
 /** Carries out the kill orders of a round. */
-export interface Killer {
+interface Killer {
   done: FlowKill[];
   /** A flow has come into a state. */
   onStep(flow: Flow, state: string): void;

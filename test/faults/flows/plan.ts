@@ -20,10 +20,10 @@ export interface KillOrder {
  * What a person does about an approval: decides; lets two people decide differently at the same moment; decides at the moment
  * in which it expires; nothing.
  */
-export type Decision = 'approve' | 'deny' | 'both' | 'edge' | 'none';
+type Decision = 'approve' | 'deny' | 'both' | 'edge' | 'none';
 
 /** How the mail server treats the emails of one flow. */
-export type Transport = 'plain' | 'delay' | 'drop' | 'lose' | 'reject';
+type Transport = 'plain' | 'delay' | 'drop' | 'lose' | 'reject';
 
 /** What one flow is and what happens to it. Everything is drawn before the first process is started. */
 export interface Flow {
@@ -146,7 +146,7 @@ export function drawDeck(random: Random, kinds: readonly Kind[]): Card[] {
 }
 
 /** What is played in one round. */
-export interface RoundPlan {
+interface RoundPlan {
   flows: Flow[];
   /** When (ms after the beginning) Temporal loses its store; undefined where it does not. */
   loseStoreAtMs: number | undefined;

@@ -20,7 +20,7 @@ import { prepareWorkspace, startApp, type App, type Workspace } from './stage.ts
 import { startShop, type Shop } from './shop.ts';
 import { installRecord, readRecord, startWatch } from './watch.ts';
 
-export interface FlowFaultOptions {
+interface FlowFaultOptions {
   seed: number;
   rounds: number;
   /** States at which processes are killed: all of some kinds of flows, in the order of the seed; or just these. */
@@ -41,7 +41,7 @@ export interface FlowFaultOptions {
   log: (line: string) => void;
 }
 
-export interface FlowFaultReport extends Kept {
+interface FlowFaultReport extends Kept {
   checks: Check[];
   kills: FlowKill[];
   tookMs: number;

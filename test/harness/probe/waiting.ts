@@ -1,6 +1,6 @@
 import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow';
 
-export const goSignal = defineSignal('go');
+const goSignal = defineSignal('go');
 
 /** Waits for a timer (ms) and for a signal. */
 export async function waiting(timerMs: number): Promise<string> {

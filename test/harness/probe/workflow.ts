@@ -1,7 +1,7 @@
 import { proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 
 /** One activity to run: its type, its arguments, and how it is scheduled. */
-export interface Probe {
+interface Probe {
   activity: string;
   args: unknown[];
   options: ActivityOptions;

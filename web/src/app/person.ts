@@ -2,8 +2,8 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from './api.ts';
 import { forgetAccess } from './session.ts';
 
-export type Person = AnswerOf<'/v1/auth/me'>;
-export type Workspace = RowOf<'/v1/organizations'>;
+type Person = AnswerOf<'/v1/auth/me'>;
+type Workspace = RowOf<'/v1/organizations'>;
 
 /** What the shell needs before anything is shown: who is signed in, and their workspaces with what they may do there. */
 export const personQuery = {

@@ -9,7 +9,7 @@ const Plot = lazy(() => import('./plot.tsx'));
 const COLORS = ['#2f72cc', '#d9730d', '#0f9d78', '#b5179e', '#8a6d00'];
 const HEIGHT = 240;
 
-export interface Series {
+interface Series {
   label: string;
   /** One for each date. */
   values: readonly number[];

@@ -3,7 +3,7 @@ import { html, type Html, type Part } from '../../../http/html.ts';
 import { initial, logoSource } from './logo.ts';
 
 /** What an application says of itself, and whether a workspace owns it. */
-export interface ShownApp {
+interface ShownApp {
   client_id: string;
   name: string;
   website_url: string;

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import type { Context } from 'koa';
+import { html } from '../../../http/html.ts';
 
 /** Where the reference is; its two scripts lie below it. */
 const PATH = '/docs';
@@ -48,32 +49,50 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta n
 <body><div id="reference"></div><noscript><p>This page draws the API reference with a script. Without one, the OpenAPI document has all of it:
 <a href="/openapi.json">/openapi.json</a></p></noscript><script src="${SCRIPT}"></script><script src="${START}"></script></body></html>`;
 
+/** The bundle of Scalar, and the reason why it is missing. They are not in git; builds and starts from source put one of them here. */
+const BUNDLE = 'scalar.js.br';
+const REASON = 'scalar.missing.txt';
+
 let compressed: Buffer | undefined;
 let plain: Buffer | undefined;
 
-/** Answers a GET for the API reference or one of its parts; false for any other path. */
-export function serveReference(koa: Context): boolean {
+/**
+ * Answers a GET for the API reference or one of its parts; false for any other path.
+ * @param folder where the bundle is
+ */
+export function serveReference(koa: Context, folder = new URL('.', import.meta.url)): boolean {
   switch (koa.path) {
     case PATH:
       koa.type = 'text/html';
       koa.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer', 'X-Frame-Options': 'DENY' });
-      koa.body = PAGE;
+      koa.body = existsSync(new URL(BUNDLE, folder)) ? PAGE : missingPage(folder);
       return true;
     case START:
       koa.type = 'text/javascript';
       koa.body = START_TEXT;
       return true;
     case SCRIPT:
-      serveScript(koa);
+      if (!existsSync(new URL(BUNDLE, folder))) return false;
+      serveScript(koa, folder);
       return true;
     default:
       return false;
   }
 }
 
+/** Says why the reference is not there. From source it is fetched while Heron starts, so it may also be on its way. */
+function missingPage(folder: URL): string {
+  const file = new URL(REASON, folder);
+  const state = existsSync(file)
+    ? `The reference could not be fetched: ${readFileSync(file, 'utf8').trim()};`
+    : 'The reference has not been fetched yet; `npm start` and `npm run build` fetch it;';
+  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Heron API</title></head>
+<body><p>${state} the document is at <a href="/openapi.json">/openapi.json</a>.</p></body></html>`.text;
+}
+
 /** The bundle of Scalar, as it is kept: compressed. Clients that do not take that get it unpacked. */
-function serveScript(koa: Context): void {
-  compressed ??= readFileSync(new URL('scalar.js.br', import.meta.url));
+function serveScript(koa: Context, folder: URL): void {
+  compressed ??= readFileSync(new URL(BUNDLE, folder));
   koa.type = 'text/javascript';
   koa.set('Cache-Control', 'public, max-age=3600');
   koa.vary('Accept-Encoding');

@@ -20,7 +20,7 @@ export interface Crm {
 export type Fields = Readonly<Record<string, string>>;
 
 /** A deal that is to be made; `config` is the whole config of the action, with the CRM's own settings. */
-export interface Deal {
+interface Deal {
   name: string;
   /** Decimal, such as 1200.50. */
   amount: string | undefined;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { MeetingNews } from '../../../crm/meetings/record.ts';
 
 /** Every provider that Heron connects to. */
-export const PROVIDER_IDS = [
+const PROVIDER_IDS = [
   'hubspot',
   'salesforce',
   'pipedrive',
@@ -16,7 +16,7 @@ export const PROVIDER_IDS = [
   'cal_com',
   'google_sheets',
 ] as const;
-export type ProviderId = (typeof PROVIDER_IDS)[number];
+type ProviderId = (typeof PROVIDER_IDS)[number];
 
 /**
  * What Heron knows of a provider: how its accounts are connected, and what can be done there. A provider is one folder of `providers/` with this declaration
@@ -61,8 +61,7 @@ export interface Provider {
 }
 
 /** Names of the settings with the installation's OAuth clients, in lib/config/settings.ts. */
-export type ClientSetting =
-  `${'HUBSPOT' | 'SALESFORCE' | 'PIPEDRIVE' | 'SLACK' | 'GOOGLE_SHEETS'}_CLIENT_${'ID' | 'SECRET'}`;
+type ClientSetting = `${'HUBSPOT' | 'SALESFORCE' | 'PIPEDRIVE' | 'SLACK' | 'GOOGLE_SHEETS'}_CLIENT_${'ID' | 'SECRET'}`;
 
 /** How an account is connected by the consent of its person (RFC 6749, authorization code). */
 export interface ProviderOAuth {
@@ -167,7 +166,7 @@ export interface ActionContact {
 }
 
 /** How contacts are written to a provider. */
-export interface ProviderPush {
+interface ProviderPush {
   /** The provider's word for what a contact becomes, such as `contact` or `Lead`. */
   object: string;
   /** The mappings of a connection that has none of its own: from fields of contacts to the provider's names. `email` is sent by itself. */
@@ -197,7 +196,7 @@ export interface ExternalField {
 }
 
 /** How a provider tells of bookings. */
-export interface ProviderInbound {
+interface ProviderInbound {
   /**
    * Whether a webhook is from the provider, and new enough: over the bytes of the body, in constant time. What is older than the
    * provider's own limit, by a time that it signs, is refused.

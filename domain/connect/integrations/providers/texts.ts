@@ -29,7 +29,7 @@ export function fillText(
 }
 
 /** What the texts of an action are filled in with. */
-export type TextInput = Pick<ActionInput, 'data' | 'contact' | 'trigger' | 'deliveryId' | 'occurredAt'>;
+type TextInput = Pick<ActionInput, 'data' | 'contact' | 'trigger' | 'deliveryId' | 'occurredAt'>;
 
 /**
  * What templates of actions can name: data of the trigger, and fields of the contact, which come first. The contact is there by itself too, as in the other texts of

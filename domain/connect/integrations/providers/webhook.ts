@@ -3,7 +3,7 @@ import { sha256 } from '../../../../lib/crypto.ts';
 import type { ActionInput, Provider, ProviderAction, ProviderCredentials } from './provider.ts';
 
 /** How a tool takes webhooks: where its addresses are, and where a webhook that was pasted goes. */
-export interface WebhookTarget {
+interface WebhookTarget {
   /** Whether an address can be one of the tool's. */
   accepts: (url: URL) => boolean;
   /** What is wrong with one that cannot: ends a sentence. */

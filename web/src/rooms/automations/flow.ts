@@ -3,13 +3,13 @@ import { useCan } from '../../app/person.ts';
 import { toNewest } from '../../parts/draft.ts';
 
 export type Automation = AnswerOf<'/v1/automations'>['automations'][number];
-export type Graph = Automation['graph'];
+type Graph = Automation['graph'];
 export type FlowNode = Graph['nodes'][number];
-export type Run = AnswerOf<'/v1/automations/{id}/runs'>['runs'][number];
+type Run = AnswerOf<'/v1/automations/{id}/runs'>['runs'][number];
 /** What became of a node, in a run or in a dry run. */
 export type Result = Run['node_results'][number] & { preview?: Record<string, unknown> };
 /** Out of a node: `true` and `false` out of a condition, empty out of all others. */
-export type When = '' | 'true' | 'false';
+type When = '' | 'true' | 'false';
 
 /** Size of a node on the picture (px), and the room between two of them. */
 export const NODE = { width: 230, height: 66 };
@@ -19,7 +19,7 @@ const GAP = { x: 40, y: 60 };
 export type Draft = Pick<Automation, 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph'>;
 
 /** What starts an automation and what it then does belong together: of two who change it, one gives way. */
-export type Flow = Pick<Automation, 'trigger_event' | 'filter' | 'graph'>;
+type Flow = Pick<Automation, 'trigger_event' | 'filter' | 'graph'>;
 /** An automation as it is edited. */
 export type Edited = Pick<Automation, 'name' | 'enabled' | 'updated_at'> & { flow: Flow };
 
@@ -103,7 +103,7 @@ function freeId(prefix: string, taken: readonly string[], wish = ''): string {
 }
 
 /** An automation as the API replaces it: with everything that it has, for what is left out has its default. */
-export function toBody({ name, enabled, trigger_event, filter, graph }: Draft) {
+function toBody({ name, enabled, trigger_event, filter, graph }: Draft) {
   return { name, enabled, trigger_event, filter, graph };
 }
 

@@ -55,7 +55,7 @@ export function textIn(action: Action, field: string, otherwise = ''): string {
 }
 
 /** Minutes in words: the largest unit that is a whole number of them. */
-export function toSpan(minutes: number): string {
+function toSpan(minutes: number): string {
   if (minutes % 1440 === 0) return text('step.span.days', { count: minutes / 1440 });
   if (minutes % 60 === 0) return text('step.span.hours', { count: minutes / 60 });
   return text('step.span.minutes', { count: minutes });
@@ -106,7 +106,7 @@ function conditionInWords({ field, operator, value }: Condition): string {
 }
 
 /** Where things stand in the picture of a sequence, in px. */
-export interface Place {
+interface Place {
   x: number;
   y: number;
 }

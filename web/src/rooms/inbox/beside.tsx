@@ -9,7 +9,7 @@ import { To } from '../../parts/to.tsx';
 import { nameOf } from '../../parts/name.ts';
 import { toNumber, useText } from '../../text/index.ts';
 
-export type Contact = AnswerOf<'/v1/contacts/{id}'>;
+type Contact = AnswerOf<'/v1/contacts/{id}'>;
 
 /** The contact of a conversation; nothing when there is none, or the role may not see contacts. */
 export function useContact(id: string | undefined) {

@@ -4,7 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { useText } from '../../text/index.ts';
 
 /** What each key does, in the order in which the help lists them; texts are `inbox.key.<name>`. */
-export const KEYS = [
+const KEYS = [
   ['j', 'next'],
   ['k', 'previous'],
   ['r', 'reply'],
@@ -19,7 +19,7 @@ export const KEYS = [
   ['Escape', 'back'],
   ['?', 'help'],
 ] as const;
-export type KeyAct = (typeof KEYS)[number][1];
+type KeyAct = (typeof KEYS)[number][1];
 
 const STORED = 'heron-inbox-keys';
 const listeners = new Set<() => void>();

@@ -6,7 +6,7 @@ import { useAct } from '../../parts/act.ts';
 import { Ago } from '../../parts/time.tsx';
 import { saidPlainly, useText } from '../../text/index.ts';
 
-export type Waiting = AnswerOf<'/v1/unibox/scheduled'>['data'][number];
+type Waiting = AnswerOf<'/v1/unibox/scheduled'>['data'][number];
 
 /** Emails that were written here and have not left: of one conversation, or all. */
 export function useWaiting(threadId?: string) {

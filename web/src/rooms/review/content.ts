@@ -3,7 +3,7 @@ import { toDateTime } from '../../parts/time.tsx';
 import { hoursOfWeek } from '../../text/hours.ts';
 
 /** What a person decides about, read from the frozen content of an approval. */
-export interface Content {
+interface Content {
   title: string;
   recipientCount: number;
   recipients: string[];
@@ -16,7 +16,7 @@ export interface Content {
 }
 
 /** Something that the checks before a launch found. */
-export interface CheckFinding {
+interface CheckFinding {
   severity: 'error' | 'warning' | 'info';
   code: string;
   message: string;

@@ -1,0 +1,9 @@
+/** Puts the browser bundle of the API reference beside its page, as a program: a build needs it there. */
+import { ensureReference } from './reference.ts';
+
+try {
+  await ensureReference(console.log);
+} catch (error) {
+  console.error(`The API reference could not be fetched: ${(error as Error).message}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,81 @@
+/**
+ * The browser bundle of Scalar, which draws the API reference. The package is no dependency: it would bring 270 others, and all that is used of
+ * them is in this one file.
+ */
+import { createHash } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { cachedProgram } from './packages/cached.ts';
+import { fromNpm } from './packages/npm.ts';
+
+/** Pin of the bundle: the package's file by its integrity, the script in it by its hash. */
+interface Pin {
+  package: string;
+  version: string;
+  integrity: string;
+  script: string;
+}
+
+const FOLDER = fileURLToPath(new URL('../api/operations/system/reference/', import.meta.url));
+/** Place from which the API serves the bundle, and from which a build copies it. */
+const SCRIPT = join(FOLDER, 'scalar.js.br');
+/** Reason why there is none, which the API shows in its place. */
+const REASON = join(FOLDER, 'scalar.missing.txt');
+
+/**
+ * Puts the pinned bundle, compressed, beside the page that loads it, unless it is there. It is fetched once per machine. A failure is kept in a file
+ * that the page shows.
+ *
+ * @throws PackageMismatchError when the download is not the pinned package
+ * @throws Error with the reason when the registry does not answer
+ */
+export async function ensureReference(log: (line: string) => void): Promise<void> {
+  const pin = JSON.parse(await readFile(join(FOLDER, 'scalar.json'), 'utf8')) as Pin;
+  if (await isPinned(pin)) return;
+  try {
+    const cached = await cachedProgram(bundleOf(pin), { log });
+    // The API may read it just now, so it appears in one step.
+    const writing = `${SCRIPT}.${process.pid}`;
+    await writeFile(writing, await readFile(cached));
+    await rename(writing, SCRIPT);
+    await rm(REASON, { force: true });
+  } catch (error) {
+    await writeFile(REASON, (error as Error).message);
+    throw error;
+  }
+}
+
+/** Tells whether the bundle beside the page is the pinned one. */
+async function isPinned({ script }: Pin): Promise<boolean> {
+  try {
+    return hashOf(await promisify(brotliDecompress)(await readFile(SCRIPT))) === script;
+  } catch {
+    // It is not there, or only a part of it.
+    return false;
+  }
+}
+
+function bundleOf({ package: name, version, integrity, script }: Pin) {
+  return fromNpm({
+    label: 'API reference',
+    name,
+    version,
+    program: 'scalar.js.br',
+    isData: true,
+    instead: 'Heron runs without it; /openapi.json is what it draws.',
+    sha512: integrity.replace('sha512-', ''),
+    async make(source, folder) {
+      const text = await readFile(join(source, 'dist', 'browser', 'standalone.js'));
+      if (hashOf(text) !== script) throw new Error(`scalar.json names the script ${script}; it is ${hashOf(text)}`);
+      const params = { [constants.BROTLI_PARAM_SIZE_HINT]: text.length };
+      await writeFile(join(folder, 'scalar.js.br'), await promisify(brotliCompress)(text, { params }));
+    },
+  });
+}
+
+function hashOf(bytes: Buffer): string {
+  return `sha256-${createHash('sha256').update(bytes).digest('base64')}`;
+}
