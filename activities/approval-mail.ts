@@ -1,11 +1,15 @@
 import { mailApprovers } from '../domain/approvals/mail-approvers.ts';
-import type { Deps } from '../domain/platform/kernel/context.ts';
-import type { ApprovalMailActivities } from '../workflows/approval-mail/contract.ts';
+import { approvalMailWorkflow, type ApprovalMailActivities } from '../workflows/approval-mail/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { family } from './family.ts';
 
-/** Activities of the mail about approvals. */
-export function createApprovalMailActivities(deps: Deps): ApprovalMailActivities {
-  return {
+/** The mail about approvals. */
+export const approvalMail = family<ApprovalMailActivities>({
+  contract: approvalMailWorkflow,
+  queue: 'mail',
+  activities: ({ deps }) => ({
     mailApprovers: (args) => callVerb(deps, args, (ctx) => mailApprovers(ctx, args.approvalId)),
-  };
-}
+  }),
+  mustBeOpen: { table: 'approval_notices', key: 'approval_id', open: `state = 'due'` },
+  blocked: { taskType: 'approval_mail' },
+});

@@ -1,21 +1,16 @@
 import { advanceAutomation } from '../domain/connect/automations/advance.ts';
 import { callAutomationApp } from '../domain/connect/automations/call.ts';
-import type { Deps } from '../domain/platform/kernel/context.ts';
-import type { Metrics } from '../lib/metrics.ts';
-import type { TargetLimits } from '../lib/target-limits.ts';
-import type { AutomationActivities } from '../workflows/automation/contract.ts';
+import { AUTOMATION_LOOP, AUTOMATION_RUN } from '../domain/platform/dead-letters.ts';
+import { automationWorkflow, type AutomationActivities } from '../workflows/automation/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { family } from './family.ts';
 import { assertNotBusy } from './not-yet.ts';
 
-/**
- * The activities of runs of automations.
- * @param parts.appCalls bounds the calls this process has open with customers' apps, by app connection
- */
-export function createAutomationActivities(
-  deps: Deps,
-  { metrics, appCalls }: { metrics: Metrics; appCalls: TargetLimits },
-): AutomationActivities {
-  return {
+/** Runs of automations that wait or call another system. */
+export const automation = family<AutomationActivities>({
+  contract: automationWorkflow,
+  queue: { advanceAutomation: 'workflows', callAutomationApp: 'apps' },
+  activities: ({ deps, metrics, appCalls }) => ({
     advanceAutomation: (args) => callVerb(deps, args, (ctx) => advanceAutomation(ctx, args.runId)),
 
     async callAutomationApp({ organizationId, ...node }) {
@@ -23,5 +18,9 @@ export function createAutomationActivities(
       assertNotBusy(metrics, result);
       return { outcome: result.outcome };
     },
-  };
-}
+  }),
+  mustBeOpen: { table: 'automation_runs', open: `status = 'running'` },
+  blocked: { taskType: AUTOMATION_RUN, restricted: 'readOnly' },
+  // A run that was not begun: a person who has looked at the automations settles it.
+  deadLetters: [{ taskType: AUTOMATION_LOOP, restricted: 'readOnly', retry: async () => {} }],
+});

@@ -1,10 +1,17 @@
 import { Context } from '@temporalio/activity';
+import { logCampaign } from '../domain/sending/campaign/log.ts';
 import { launchTurn, type Turn } from '../domain/sending/enrollment/launch.ts';
-import type { Ctx, Deps } from '../domain/platform/kernel/context.ts';
+import type { Ctx } from '../domain/platform/kernel/context.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { CampaignActivities, FirstLook, LaunchReport } from '../workflows/campaign/contract.ts';
+import {
+  campaignWorkflow,
+  type CampaignActivities,
+  type FirstLook,
+  type LaunchReport,
+} from '../workflows/campaign/contract.ts';
 import { orBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
+import { family, type ActivityParts } from './family.ts';
 
 /** How long (ms) one launcher activity works while there is work, before it returns. */
 const LAUNCHER_TURN_MS = 20_000;
@@ -12,8 +19,27 @@ const LAUNCHER_TURN_MS = 20_000;
 const FIRST_LOOK_TURNS = 3;
 const FIRST_LOOK_MS = 500;
 
-/** Activities of the launcher of a campaign. */
-export function createCampaignActivities(deps: Deps): CampaignActivities {
+/** Launchers of campaigns. */
+export const campaign = family<CampaignActivities>({
+  contract: campaignWorkflow,
+  queue: { beginLauncher: 'workflows', runLauncher: 'batch' },
+  activities,
+  // A campaign that is idle waits for a lead, which signals its launcher; one that is not active may still have runs to signal.
+  mustBeOpen: {
+    table: 'campaigns',
+    open: `campaigns.status = 'active' and campaigns.idle_since is null
+       or exists (
+         select 1 from enrollments e
+         where e.campaign_id = campaigns.id and e.state = 'active' and e.signalled_epoch < campaigns.control_epoch)`,
+  },
+  blocked: {
+    taskType: 'campaign_launch',
+    open: 'true',
+    andThen: (tx, campaignId, reason) => logCampaign(tx, campaignId, 'run_blocked', `The launcher is ${reason}`),
+  },
+});
+
+function activities({ deps }: ActivityParts): CampaignActivities {
   return {
     beginLauncher: ({ organizationId, campaignId }) => firstLook(contextOf(deps, organizationId), campaignId),
 

@@ -1,14 +1,23 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { failImport, runImport } from '../domain/audience/imports/run.ts';
-import type { Deps } from '../domain/platform/kernel/context.ts';
 import { AppError } from '../lib/errors.ts';
-import type { ContactImportActivities } from '../workflows/contact-import/contract.ts';
+import { contactImportWorkflow, type ContactImportActivities } from '../workflows/contact-import/contract.ts';
 import { orBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
+import { family, type ActivityParts } from './family.ts';
 
-/** Activities of a contact import. A refusal (the campaign is gone) ends it; any other error is retried from the checkpoint on. */
-export function createContactImportActivities(deps: Deps): ContactImportActivities {
+/** Contact imports. */
+export const contactImport = family<ContactImportActivities>({
+  contract: contactImportWorkflow,
+  queue: 'batch',
+  activities,
+  mustBeOpen: { table: 'contact_imports', open: `status in ('queued', 'running')` },
+  blocked: { taskType: 'contact_import', isStamped: true },
+});
+
+/** A refusal (the campaign is gone) ends the import; any other error is retried from the checkpoint on. */
+function activities({ deps }: ActivityParts): ContactImportActivities {
   const ctxOf = (organizationId: string) => contextOf(deps, organizationId);
   return {
     async importContacts({ organizationId, importId }) {

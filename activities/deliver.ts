@@ -1,40 +1,25 @@
 import { deliverSend } from '../domain/sending/deliver.ts';
-import type { Deps } from '../domain/platform/kernel/context.ts';
-import type { Metrics } from '../lib/metrics.ts';
-import type { SmtpSender } from '../lib/smtp/index.ts';
-import type { TargetLimits } from '../lib/target-limits.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
 import { callVerb } from './call-verb.ts';
+import type { ActivityParts } from './family.ts';
 import { notYet } from './not-yet.ts';
 
 /** The soonest (ms) that an email is looked at again which another attempt may still have in hand. */
 const LOOK_AGAIN_MS = 1_000;
 
-/**
- * The activity that sends one email: of a campaign, of a direct send, or of a test run.
- * @param parts.copies bounds the IMAP connections for copies of sent emails, by host
- */
-export function createDeliverActivities(
-  deps: Deps,
-  { smtp, metrics, copies }: { smtp: SmtpSender; metrics: Metrics; copies: TargetLimits },
-): Pick<EnrollmentActivities, 'deliverSend'> {
-  return {
-    async deliverSend(args) {
-      const delivery = await callVerb(deps, args, (ctx) => deliverSend(ctx, { smtp, copies }, args.sendId));
-      if ('retryInMs' in delivery) {
-        metrics.targetBusy.inc({ resource: 'mail' });
-        throw notYet(
-          'mail_host_busy',
-          'the mail host has as many conversations under way as it may',
-          delivery.retryInMs,
-        );
-      }
-      if ('retryAt' in delivery) {
-        const delayMs = Math.max(LOOK_AGAIN_MS, delivery.retryAt - deps.clock.now().getTime());
-        throw notYet('send_in_hand', 'another attempt may still be under way', delayMs);
-      }
-      metrics.sends.inc({ result: delivery.outcome });
-      return { outcome: delivery.outcome };
-    },
+/** The activity that sends one email: of a campaign, of a direct send, or of a test run. */
+export function createDeliverSend({ deps, smtp, metrics, copies }: ActivityParts): EnrollmentActivities['deliverSend'] {
+  return async (args) => {
+    const delivery = await callVerb(deps, args, (ctx) => deliverSend(ctx, { smtp, copies }, args.sendId));
+    if ('retryInMs' in delivery) {
+      metrics.targetBusy.inc({ resource: 'mail' });
+      throw notYet('mail_host_busy', 'the mail host has as many conversations under way as it may', delivery.retryInMs);
+    }
+    if ('retryAt' in delivery) {
+      const delayMs = Math.max(LOOK_AGAIN_MS, delivery.retryAt - deps.clock.now().getTime());
+      throw notYet('send_in_hand', 'another attempt may still be under way', delayMs);
+    }
+    metrics.sends.inc({ result: delivery.outcome });
+    return { outcome: delivery.outcome };
   };
 }

@@ -1,11 +1,19 @@
 import { advanceDirectSend } from '../domain/inbox/compose/advance.ts';
-import type { Deps } from '../domain/platform/kernel/context.ts';
-import type { DirectSendActivities } from '../workflows/direct-send/contract.ts';
+import { FAILED_DIRECT_EMAIL } from '../domain/platform/dead-letters.ts';
+import { retryFailedEmail } from '../domain/sending/replay.ts';
+import { directSendWorkflow, type DirectSendActivities } from '../workflows/direct-send/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { family } from './family.ts';
 
-/** Activities of an email that a person or an agent wrote; it is sent by activities/deliver.ts. */
-export function createDirectSendActivities(deps: Deps): Omit<DirectSendActivities, 'deliverSend'> {
-  return {
+/** Emails that a person or an agent wrote. The family `enrollment` serves the activity that sends them. */
+export const directSend = family<Omit<DirectSendActivities, 'deliverSend'>>({
+  contract: directSendWorkflow,
+  queue: 'workflows',
+  activities: ({ deps }) => ({
     advanceDirectSend: (args) => callVerb(deps, args, (ctx) => advanceDirectSend(ctx, args.directSendId)),
-  };
-}
+  }),
+  mustBeOpen: { table: 'direct_sends', open: `state in ('awaiting_approval', 'queued')` },
+  blocked: { taskType: 'direct_send', isStamped: true },
+  deadLetters: [{ taskType: FAILED_DIRECT_EMAIL, retry: retryFailedEmail }],
+  approval: 'direct_send',
+});

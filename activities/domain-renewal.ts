@@ -1,11 +1,31 @@
+import { retryRenewal } from '../domain/billing/domain-renewals/paid.ts';
 import { renewalTurn } from '../domain/billing/domain-renewals/turn.ts';
-import type { Deps } from '../domain/platform/kernel/context.ts';
-import type { DomainRenewalActivities } from '../workflows/domain-renewal/contract.ts';
+import { RENEWAL } from '../domain/platform/dead-letters.ts';
+import { domainRenewalWorkflow, type DomainRenewalActivities } from '../workflows/domain-renewal/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { family } from './family.ts';
 
-/** Activities of the renewals of a domain. An answer of a provider, or none, is a result and not an error. */
-export function createDomainRenewalActivities(deps: Deps): DomainRenewalActivities {
-  return {
+/** The renewals of managed domains. An answer of a provider, or none, is a result and not an error. */
+export const domainRenewal = family<DomainRenewalActivities>({
+  contract: domainRenewalWorkflow,
+  queue: 'batch',
+  activities: ({ deps }) => ({
     renewalTurn: (args) => callVerb(deps, args, (ctx) => renewalTurn(ctx, args.domainId)),
-  };
-}
+  }),
+  mustBeOpen: {
+    table: 'managed_domains',
+    open: `managed_domains.state = 'active'
+       or managed_domains.state = 'lapsed' and exists (
+         select from domain_renewals r
+         where r.domain_id = managed_domains.id and r.expires_at = managed_domains.expires_at and r.state <> 'ended')`,
+  },
+  blocked: {
+    taskType: RENEWAL,
+    restricted: 'hidden',
+    table: 'domain_renewals',
+    key: 'domain_id',
+    open: `state in ('scheduled', 'charging', 'renewing', 'requires_action')`,
+    isStamped: true,
+    retry: retryRenewal,
+  },
+});

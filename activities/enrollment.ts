@@ -1,25 +1,36 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { callApp } from '../domain/connect/app-connections/call.ts';
+import { FAILED_EMAIL, UNCERTAIN_EMAIL } from '../domain/platform/dead-letters.ts';
+import { blockEnrollment, retryEnrollment } from '../domain/sending/control/blocked-enrollment.ts';
 import { advanceEnrollment } from '../domain/sending/enrollment/advance.ts';
-import type { Deps } from '../domain/platform/kernel/context.ts';
-import type { Metrics } from '../lib/metrics.ts';
-import type { TargetLimits } from '../lib/target-limits.ts';
-import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
+import { retryFailedEmail, sendUncertainAgain } from '../domain/sending/replay.ts';
+import { enrollmentWorkflow, type EnrollmentActivities } from '../workflows/enrollment/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { createDeliverSend } from './deliver.ts';
+import { family, type ActivityParts } from './family.ts';
 import { assertNotBusy } from './not-yet.ts';
 
-/**
- * Activities of a contact's way through a campaign; its emails are sent by activities/deliver.ts.
- * @param parts.appCalls bounds the calls this process has open with customers' apps, by app connection
- */
-export function createEnrollmentActivities(
-  deps: Deps,
-  { metrics, appCalls }: { metrics: Metrics; appCalls: TargetLimits },
-): Omit<EnrollmentActivities, 'deliverSend'> {
+/** Contacts on their way through a campaign. */
+export const enrollment = family<EnrollmentActivities>({
+  contract: enrollmentWorkflow,
+  queue: { advanceEnrollment: 'workflows', deliverSend: 'mail', callApp: 'apps' },
+  activities,
+  mustBeOpen: { table: 'enrollments', open: `state = 'active'` },
+  blocked: { taskType: 'enrollment_run', block: blockEnrollment, retry: retryEnrollment },
+  deadLetters: [
+    { taskType: FAILED_EMAIL, retry: retryFailedEmail },
+    { taskType: UNCERTAIN_EMAIL, retry: sendUncertainAgain },
+  ],
+});
+
+function activities(parts: ActivityParts): EnrollmentActivities {
+  const { deps, metrics, appCalls } = parts;
   return {
     advanceEnrollment({ organizationId, ...contact }) {
       return callVerb(deps, { organizationId }, (ctx) => advanceEnrollment(ctx, contact));
     },
+
+    deliverSend: createDeliverSend(parts),
 
     async callApp(args) {
       const result = await callVerb(deps, args, (ctx) => callApp(ctx, args.stepRunId, appCalls));

@@ -1,22 +1,38 @@
 import { Context } from '@temporalio/activity';
 import { deliverTurn } from '../domain/connect/integrations/deliver.ts';
-import type { Deps } from '../domain/platform/kernel/context.ts';
-import type { TargetLimits } from '../lib/target-limits.ts';
-import type { IntegrationDeliveryActivities } from '../workflows/integration-delivery/contract.ts';
+import { retryDelivery } from '../domain/connect/integrations/retry.ts';
+import { INTEGRATION_BACKLOG, INTEGRATION_DELIVERY, INTEGRATION_RUN } from '../domain/platform/dead-letters.ts';
+import {
+  integrationDeliveryWorkflow,
+  type IntegrationDeliveryActivities,
+} from '../workflows/integration-delivery/contract.ts';
 import { orBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
+import { family } from './family.ts';
 import { withPulse } from './pulse.ts';
 
-/** Activities of deliveries to providers. Each delivery is settled by itself, so an attempt whose worker died is repeated for what it had under way. */
-export function createIntegrationDeliveryActivities(
-  deps: Deps,
-  { limits }: { limits: TargetLimits },
-): IntegrationDeliveryActivities {
-  return {
+/** Deliveries to providers. Each is settled by itself, so an attempt whose worker died is repeated for what it had under way. */
+export const integrationDelivery = family<IntegrationDeliveryActivities>({
+  contract: integrationDeliveryWorkflow,
+  queue: 'integrations',
+  activities: ({ deps, providers: limits }) => ({
     deliverToProvider: ({ organizationId, connectionId }) =>
       orBlock(deps, organizationId, (reached) => {
         const signal = Context.current().cancellationSignal;
         return withPulse(() => deliverTurn(contextOf(deps, organizationId), connectionId, { limits, signal, reached }));
       }),
-  };
-}
+  }),
+  // What waits for an account that has to be connected again is woken when it is.
+  mustBeOpen: {
+    table: 'integration_connections',
+    open: `integration_connections.status in ('connected', 'degraded')
+       and exists (select from integration_lanes l where l.connection_id = integration_connections.id)`,
+  },
+  blocked: { taskType: INTEGRATION_RUN, restricted: 'readOnly', open: 'true', isStamped: true },
+  deadLetters: [
+    // What a provider refused: only a person has it tried again.
+    { taskType: INTEGRATION_DELIVERY, restricted: 'readOnly', retry: retryDelivery },
+    // What was dropped: there is nothing to repeat, and a person who has read it settles it.
+    { taskType: INTEGRATION_BACKLOG, restricted: 'readOnly', retry: async () => {} },
+  ],
+});

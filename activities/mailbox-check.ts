@@ -1,14 +1,15 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { Deps } from '../domain/platform/kernel/context.ts';
 import { performCheck } from '../domain/mailboxes/perform-check.ts';
 import { AppError } from '../lib/errors.ts';
-import type { SmtpSender } from '../lib/smtp/index.ts';
-import type { MailboxCheckActivities } from '../workflows/mailbox-check/contract.ts';
+import { mailboxCheckWorkflow, type MailboxCheckActivities } from '../workflows/mailbox-check/contract.ts';
 import { contextOf } from './context.ts';
+import { family } from './family.ts';
 
-/** Activities of mailbox checks. When the request is gone, the check is not retried. */
-export function createMailboxCheckActivities(deps: Deps, { smtp }: { smtp: SmtpSender }): MailboxCheckActivities {
-  return {
+/** Checks of mailbox credentials. When the request is gone, the check is not retried. */
+export const mailboxCheck = family<MailboxCheckActivities>({
+  contract: mailboxCheckWorkflow,
+  queue: 'interactive',
+  activities: ({ deps, smtp }) => ({
     async checkMailbox({ organizationId, checkId }) {
       try {
         return await performCheck(contextOf(deps, organizationId), smtp, checkId);
@@ -18,5 +19,6 @@ export function createMailboxCheckActivities(deps: Deps, { smtp }: { smtp: SmtpS
         throw error;
       }
     },
-  };
-}
+  }),
+  mustBeOpen: { unneeded: 'a person waits for the answer, and asks again when none comes' },
+});

@@ -1,17 +1,41 @@
-import type { Ctx, Deps } from '../domain/platform/kernel/context.ts';
+import type { Ctx } from '../domain/platform/kernel/context.ts';
 import { advanceMailboxOrder } from '../domain/billing/mailbox-orders/advance.ts';
 import { closeOrderCheckout, openOrderCheckout } from '../domain/billing/mailbox-orders/checkout.ts';
 import { performOrderStep, type StepOutcome } from '../domain/billing/mailbox-orders/perform.ts';
-import { undoOrderStep } from '../domain/billing/mailbox-orders/undo.ts';
-import type { MailboxOrderActivities, OrderStepArgs } from '../workflows/mailbox-order/contract.ts';
+import { retryUndo, undoOrderStep } from '../domain/billing/mailbox-orders/undo.ts';
+import { UNDO_OF_ORDER } from '../domain/platform/dead-letters.ts';
+import {
+  mailboxOrderWorkflow,
+  type MailboxOrderActivities,
+  type OrderStepArgs,
+} from '../workflows/mailbox-order/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { family, type ActivityParts } from './family.ts';
 import { notYet } from './not-yet.ts';
 
 /** How soon (ms) a payment provider is asked again that has taken a payment and not told yet. */
 const PAID_SOON_MS = 5_000;
 
-/** Activities of orders of managed mailboxes: each calls one verb and says when Temporal tries again. */
-export function createMailboxOrderActivities(deps: Deps): MailboxOrderActivities {
+/** Orders of managed mailboxes. */
+export const mailboxOrder = family<MailboxOrderActivities>({
+  contract: mailboxOrderWorkflow,
+  queue: {
+    advanceMailboxOrder: 'workflows',
+    openCheckout: 'apps',
+    closeCheckout: 'apps',
+    performOrderStep: 'apps',
+    undoOrderStep: 'apps',
+  },
+  activities,
+  // One that has failed or was cancelled is under way until what it has made is undone.
+  mustBeOpen: { table: 'mailbox_orders', open: 'under_way' },
+  blocked: { taskType: 'mailbox_order', restricted: 'hidden', isStamped: true },
+  // What an order could not undo: only a person has it tried again.
+  deadLetters: [{ taskType: UNDO_OF_ORDER, restricted: 'hidden', retry: retryUndo }],
+});
+
+/** Each activity calls one verb and says when Temporal tries again. */
+function activities({ deps }: ActivityParts): MailboxOrderActivities {
   const step =
     (verb: (ctx: Ctx, orderId: string, step: string) => Promise<StepOutcome>) => async (args: OrderStepArgs) => {
       const done = await callVerb(deps, args, (ctx) => verb(ctx, args.orderId, args.step));

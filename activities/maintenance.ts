@@ -12,7 +12,8 @@ import { addUpCounts } from '../domain/inbox/threads/counts.ts';
 import { expireFiles } from '../domain/inbox/threads/retention.ts';
 import { verifyDueAddresses } from '../domain/audience/verification/verify-due.ts';
 import { planWeeklyReports } from '../domain/reporting/weekly-reports/plan.ts';
-import type { Chore, MaintenanceActivities } from '../workflows/maintenance/contract.ts';
+import { maintenanceWorkflow, type Chore, type MaintenanceActivities } from '../workflows/maintenance/contract.ts';
+import { family } from './family.ts';
 import { withPulse } from './pulse.ts';
 
 /** How long (ms) one search for missing runs may take; the next sweep continues where it ended. */
@@ -48,9 +49,11 @@ const WORK: Record<Chore, Work> = {
   reconcileRuns: { verb: startMissingRuns },
 };
 
-/** Activities of the maintenance schedule. */
-export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
-  return {
+/** The maintenance schedule. */
+export const maintenance = family<MaintenanceActivities>({
+  contract: maintenanceWorkflow,
+  queue: 'batch',
+  activities: ({ deps }) => ({
     doChore: ({ chore }) =>
       withPulse(async () => {
         const { verb, says, isWarning } = WORK[chore];
@@ -58,8 +61,9 @@ export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
         if (says && done > 0) deps.log[isWarning ? 'warn' : 'info']({ chore, done }, says);
         return { done };
       }),
-  };
-}
+  }),
+  mustBeOpen: { unneeded: 'a Temporal Schedule starts it, which every worker creates where it is missing' },
+});
 
 async function startMissingRuns(deps: Deps, cancelled: AbortSignal): Promise<number> {
   const signal = AbortSignal.any([cancelled, AbortSignal.timeout(LOOK_MS)]);

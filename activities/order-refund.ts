@@ -1,11 +1,17 @@
-import type { Deps } from '../domain/platform/kernel/context.ts';
 import { refundTurn } from '../domain/billing/payments/refund.ts';
-import type { OrderRefundActivities } from '../workflows/order-refund/contract.ts';
+import { retryRefund } from '../domain/billing/payments/request-refund.ts';
+import { REFUND } from '../domain/platform/dead-letters.ts';
+import { orderRefundWorkflow, type OrderRefundActivities } from '../workflows/order-refund/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { family } from './family.ts';
 
-/** Activities of refunds. An answer of the payment provider, or none, is a result and not an error. */
-export function createOrderRefundActivities(deps: Deps): OrderRefundActivities {
-  return {
+/** Refunds of payments. An answer of the payment provider, or none, is a result and not an error. */
+export const orderRefund = family<OrderRefundActivities>({
+  contract: orderRefundWorkflow,
+  queue: 'batch',
+  activities: ({ deps }) => ({
     refundTurn: (args) => callVerb(deps, args, (ctx) => refundTurn(ctx, args)),
-  };
-}
+  }),
+  mustBeOpen: { table: 'payments', open: `state = 'refund_due'` },
+  blocked: { taskType: REFUND, restricted: 'hidden', isStamped: true, retry: retryRefund },
+});

@@ -1,19 +1,29 @@
-import type { Ctx, Deps } from '../domain/platform/kernel/context.ts';
-import { settleRunApproval } from '../domain/campaigns/runs/approval.ts';
 import { launchRun } from '../domain/campaigns/runs/launch.ts';
-import { beginRun, preflightRun } from '../domain/campaigns/runs/preflight.ts';
+import { advanceRun, preflightRun } from '../domain/campaigns/runs/preflight.ts';
 import { toReport, type RunRow } from '../domain/campaigns/runs/states.ts';
-import type { RunActivities, RunArgs } from '../workflows/run/contract.ts';
+import type { Ctx } from '../domain/platform/kernel/context.ts';
+import { runWorkflow, type RunActivities, type RunArgs } from '../workflows/run/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { family, type ActivityParts } from './family.ts';
 
-/** Activities of an agent's run: each does what the state of the run asks for, and says what that led to. */
-export function createRunActivities(deps: Deps): RunActivities {
+/** Runs of agents until their campaign is launched. */
+export const run = family<RunActivities>({
+  contract: runWorkflow,
+  queue: { advanceRun: 'workflows', preflightRun: 'batch', launchRun: 'batch' },
+  activities,
+  // A run that is active or paused follows its campaign without a workflow.
+  mustBeOpen: { table: 'runs', open: `state in ('queued', 'preflighting', 'awaiting_approval', 'launching')` },
+  blocked: { taskType: 'run', isStamped: true },
+  approval: 'run',
+});
+
+/** Each activity does what the state of the run asks for, and returns the state that follows. */
+function activities({ deps }: ActivityParts): RunActivities {
   const step = (verb: (ctx: Ctx, runId: string) => Promise<RunRow>) => (args: RunArgs) =>
     callVerb(deps, args, async (ctx) => toReport(await verb(ctx, args.runId)));
   return {
-    beginRun: step(beginRun),
+    advanceRun: step(advanceRun),
     preflightRun: step(preflightRun),
-    settleApproval: step(settleRunApproval),
     launchRun: step(launchRun),
   };
 }

@@ -1,21 +1,15 @@
-import { callAppForTest } from '../domain/connect/app-connections/test-call.ts';
-import type { Deps } from '../domain/platform/kernel/context.ts';
 import { advanceTestRun } from '../domain/campaigns/test-runs/advance.ts';
-import type { Metrics } from '../lib/metrics.ts';
-import type { TargetLimits } from '../lib/target-limits.ts';
-import type { TestRunActivities } from '../workflows/test-run/contract.ts';
+import { callAppForTest } from '../domain/connect/app-connections/test-call.ts';
+import { testRunWorkflow, type TestRunActivities } from '../workflows/test-run/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { family } from './family.ts';
 import { assertNotBusy } from './not-yet.ts';
 
-/**
- * Activities of test runs; their emails are sent by activities/deliver.ts.
- * @param parts.appCalls bounds the calls this process has open with customers' apps, by app connection
- */
-export function createTestRunActivities(
-  deps: Deps,
-  { metrics, appCalls }: { metrics: Metrics; appCalls: TargetLimits },
-): Omit<TestRunActivities, 'deliverSend'> {
-  return {
+/** Test runs. The family `enrollment` serves the activity that sends their emails. */
+export const testRun = family<Omit<TestRunActivities, 'deliverSend'>>({
+  contract: testRunWorkflow,
+  queue: { advanceTestRun: 'workflows', callAppForTest: 'apps' },
+  activities: ({ deps, metrics, appCalls }) => ({
     advanceTestRun: (args) => callVerb(deps, args, (ctx) => advanceTestRun(ctx, args.testRunId)),
 
     async callAppForTest(args) {
@@ -23,5 +17,7 @@ export function createTestRunActivities(
       assertNotBusy(metrics, result);
       return { outcome: result.outcome };
     },
-  };
-}
+  }),
+  mustBeOpen: { table: 'test_runs', open: `state in ('running', 'waiting_for_event')` },
+  blocked: { taskType: 'test_run', isStamped: true },
+});

@@ -1,13 +1,15 @@
-import type { DeliveryEngine } from '../domain/connect/delivery/engine.ts';
 import { attemptDelivery } from '../domain/connect/delivery/retry.ts';
-import type { WebhookDeliveryActivities } from '../workflows/webhook-delivery/contract.ts';
+import { webhookDeliveryWorkflow, type WebhookDeliveryActivities } from '../workflows/webhook-delivery/contract.ts';
 import { orBlock } from './blocking.ts';
+import { family } from './family.ts';
 import { notYet } from './not-yet.ts';
 import { withPulse } from './pulse.ts';
 
-/** Activities of one delivery with its retry schedule, which PostgreSQL keeps: each failure carries the delay of the next attempt. */
-export function createWebhookDeliveryActivities(engine: DeliveryEngine): WebhookDeliveryActivities {
-  return {
+/** One webhook delivery with its retry schedule, which PostgreSQL keeps: each failure carries the delay of the next attempt. */
+export const webhookDelivery = family<WebhookDeliveryActivities>({
+  contract: webhookDeliveryWorkflow,
+  queue: 'webhooks',
+  activities: ({ engine }) => ({
     async deliverWebhook(args) {
       const report = await orBlock(engine.deps, args.organizationId, () =>
         withPulse(() => attemptDelivery(engine, args)),
@@ -15,5 +17,17 @@ export function createWebhookDeliveryActivities(engine: DeliveryEngine): Webhook
       if (report.state === 'settled') return { why: report.why };
       throw notYet('delivery_waits', report.why, report.at - engine.deps.clock.now().getTime());
     },
-  };
-}
+  }),
+  mustBeOpen: {
+    table: 'webhook_deliveries',
+    open: `batch_id is null and status in ('pending', 'in_flight', 'failed')`,
+    attributes: { EndpointId: 'endpoint_id' },
+  },
+  blocked: {
+    taskType: 'webhook_delivery',
+    restricted: 'hidden',
+    open: `status in ('pending', 'in_flight', 'failed')`,
+    signal: 'hurry',
+    isStamped: true,
+  },
+});

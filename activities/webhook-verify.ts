@@ -1,12 +1,22 @@
-import type { Deps } from '../domain/platform/kernel/context.ts';
+import { blockVerification, retryVerification } from '../domain/connect/webhooks/blocked-verification.ts';
 import { challengeManagedEndpoint } from '../domain/connect/webhooks/verify.ts';
-import type { WebhookVerifyActivities } from '../workflows/webhook-verify/contract.ts';
+import { webhookVerifyWorkflow, type WebhookVerifyActivities } from '../workflows/webhook-verify/contract.ts';
 import { callVerb } from './call-verb.ts';
+import { family } from './family.ts';
 
-/** Activities that verify endpoints of applications. A wrong answer of a receiver is a result, not an error; what keeps failing blocks the run. */
-export function createWebhookVerifyActivities(deps: Deps): WebhookVerifyActivities {
-  return {
+/** Verification of endpoints of applications. A wrong answer of a receiver is a result, not an error. */
+export const webhookVerify = family<WebhookVerifyActivities>({
+  contract: webhookVerifyWorkflow,
+  queue: 'apps',
+  activities: ({ deps }) => ({
     challengeEndpoint: (args, attempt) =>
       callVerb(deps, args, (ctx) => challengeManagedEndpoint(ctx, args.endpointId, attempt)),
-  };
-}
+  }),
+  mustBeOpen: { table: 'webhook_endpoints', open: 'challenging and verified_at is null' },
+  blocked: {
+    taskType: 'webhook_verification',
+    restricted: 'hidden',
+    block: blockVerification,
+    retry: retryVerification,
+  },
+});

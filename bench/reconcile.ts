@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { across } from '../db/across.ts';
-import { reconcile, type FamilyReport } from '../domain/operations/system/reconcile.ts';
-import { FIRST_POSITION, RUN_FAMILIES } from '../domain/operations/system/run-families.ts';
+import { FAMILIES } from '../activities/index.ts';
+import { reconcile, reconciledFamilies, type FamilyReport } from '../domain/operations/system/reconcile.ts';
+import { ZERO_UUID } from '../lib/ids.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createWorkflowGateway } from '../temporal/client.ts';
 import type { WorkflowGateway } from '../temporal/dispatch.ts';
@@ -29,6 +30,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const ask = (open: ReadonlyMap<string, readonly string[]>) => ({
     db,
     log: silentLogger,
+    families: FAMILIES,
     workflows: openRunsOnly(open),
   });
 
@@ -54,7 +56,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   await fillImports(db, rows / 10);
   let asked: FamilyReport[] = [];
   const askedMs = await timed(
-    async () => (asked = await reconcile({ db, workflows, log: silentLogger }, { dryRun: true })),
+    async () => (asked = await reconcile({ db, workflows, families: FAMILIES, log: silentLogger }, { dryRun: true })),
   );
   log(`asked about ${sum(asked, 'missing')} runs in ${askedMs.toFixed(0)} ms`);
   const few = RATE * 6;
@@ -67,7 +69,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     log: silentLogger,
   });
   const startedAt = performance.now();
-  await reconcile({ db, workflows, log: silentLogger }, { ratePerSecond: RATE });
+  await reconcile({ db, workflows, families: FAMILIES, log: silentLogger }, { ratePerSecond: RATE });
   while ((await db('outbox').first('id')) !== undefined) await sleep(20);
   const ratedMs = performance.now() - startedAt;
   await relay.stop();
@@ -173,16 +175,16 @@ async function fillImports(db: RawDb, rows: number): Promise<void> {
 
 async function explainPages(db: RawDb): Promise<{ family: string; ms: string; lines: string[] }[]> {
   const plans = [];
-  for (const { name, pageSql } of RUN_FAMILIES) {
+  for (const { contract, mustBeOpen } of reconciledFamilies({ families: FAMILIES })) {
     const { rows } = await across(db, 'operator').run<{ 'QUERY PLAN': string }>(
-      `explain (analyze, buffers) ${pageSql}`,
+      `explain (analyze, buffers) ${mustBeOpen.pageSql}`,
       {
         after: '80000000-0000-0000-0000-000000000000',
         limit: 1_000,
       },
     );
     const lines = rows.map((row) => row['QUERY PLAN']);
-    plans.push({ family: name, ms: /Execution Time: ([\d.]+) ms/.exec(lines.join('\n'))?.[1] ?? '?', lines });
+    plans.push({ family: contract.kind, ms: /Execution Time: ([\d.]+) ms/.exec(lines.join('\n'))?.[1] ?? '?', lines });
   }
   return plans;
 }
@@ -190,15 +192,15 @@ async function explainPages(db: RawDb): Promise<{ family: string; ms: string; li
 /** The ids of the runs that must be open, by workflow type. */
 async function expectedRuns(db: RawDb): Promise<Map<string, string[]>> {
   const all = new Map<string, string[]>();
-  for (const family of RUN_FAMILIES) {
+  for (const { contract, mustBeOpen } of reconciledFamilies({ families: FAMILIES })) {
     const ids: string[] = [];
-    for (let after = FIRST_POSITION; ;) {
-      const page = await family.page(db, after, 10_000);
+    for (let after = ZERO_UUID; ;) {
+      const page = await mustBeOpen.page(db, after, 10_000);
       ids.push(...page.map(({ intent }) => intent.workflowId));
       if (page.length < 10_000) break;
       after = page.at(-1)!.position;
     }
-    all.set(family.contract.type, ids);
+    all.set(contract.type, ids);
   }
   return all;
 }

@@ -2,8 +2,7 @@ import pg from 'pg';
 import test from 'ava';
 import { systemCtx } from '../domain/platform/kernel/context.ts';
 import { transact } from '../domain/platform/kernel/transact.ts';
-import { settleRunApproval } from '../domain/campaigns/runs/approval.ts';
-import { preflightRun } from '../domain/campaigns/runs/preflight.ts';
+import { advanceRun, preflightRun } from '../domain/campaigns/runs/preflight.ts';
 import { HOUR_MS, MeasuredClock } from '../lib/clock.ts';
 import { eventually } from '../test/harness/eventually.ts';
 import { openRunDesk } from '../test/harness/run-desk.ts';
@@ -32,7 +31,7 @@ test('a process whose clock is an hour ahead decides by the clock of PostgreSQL'
   const { expires_at: expiresAt } = await preflightRun(ctx, id);
   const { APPROVAL_EXPIRES_MS: openMs } = world.deps.config;
   t.true(Math.abs(expiresAt!.getTime() - Date.now() - openMs) < NEAR_MS);
-  t.is((await settleRunApproval(ctx, id)).state, 'awaiting_approval', 'by its own clock the half hour was over');
+  t.is((await advanceRun(ctx, id)).state, 'awaiting_approval', 'by its own clock the half hour was over');
   const expire = (table: string, where: object) =>
     world.deps
       .db(table)
@@ -40,7 +39,7 @@ test('a process whose clock is an hour ahead decides by the clock of PostgreSQL'
       .update({ expires_at: new Date(Date.now() - NEAR_MS) });
   await expire('runs', { id });
   await expire('approvals', { id: (await desk.row(id)).approval_id });
-  t.like(await settleRunApproval(ctx, id), { state: 'denied' });
+  t.like(await advanceRun(ctx, id), { state: 'denied' });
 });
 
 test.serial('the clock costs a statement per connection, and none per transaction', async (t) => {

@@ -1,3 +1,4 @@
+import { FAMILIES } from '../activities/index.ts';
 import type { Client } from '@temporalio/client';
 import { openCatalogue } from '../db/catalogue/reader.ts';
 import { connect, type SessionTimeouts } from '../db/connection.ts';
@@ -72,6 +73,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
       clock,
       keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
       workflows: createWorkflowGateway(temporal, config, log, db),
+      families: FAMILIES,
     },
     temporal,
     async close() {

@@ -15,7 +15,7 @@ import type { Config } from '../lib/config/index.ts';
 import { isPublicAddress } from '../lib/egress/address.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createSystemMail, signInToTransport } from '../lib/mail/index.ts';
-import { missingSearchAttributes, waitForSearchAttributes } from '../temporal/attributes.ts';
+import { ATTRIBUTES, missingSearchAttributes, waitForSearchAttributes } from '../temporal/attributes.ts';
 import { createTemporalClient } from '../temporal/client.ts';
 import { reachDatabase, waitForTemporal } from './waiting.ts';
 
@@ -266,7 +266,7 @@ async function temporal(config: Config): Promise<Finding[]> {
       // Temporal Cloud does not list them; a query over all of them tells.
       waitForSearchAttributes(client, 0).then(
         () => [],
-        () => ['OrganizationId, CampaignId, Kind or State'],
+        () => [`one of ${ATTRIBUTES.join(', ')}`],
       ),
     );
     return [
@@ -277,7 +277,7 @@ async function temporal(config: Config): Promise<Finding[]> {
             part: 'temporal',
             state: 'warning',
             detail: `search attributes are missing: ${lacking.join(', ')}`,
-            fix: 'A worker creates them where it may; elsewhere create them once, of type Keyword (docs/operations.md).',
+            fix: 'A worker creates them where it may; elsewhere create them once (docs/operations.md).',
           },
     ];
   } finally {

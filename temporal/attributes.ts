@@ -4,23 +4,29 @@ import type { Client, Connection } from '@temporalio/client';
 const KEYS = {
   OrganizationId: defineSearchAttributeKey('OrganizationId', 'KEYWORD'),
   CampaignId: defineSearchAttributeKey('CampaignId', 'KEYWORD'),
+  Deadline: defineSearchAttributeKey('Deadline', 'DATETIME'),
+  EndpointId: defineSearchAttributeKey('EndpointId', 'KEYWORD'),
   Kind: defineSearchAttributeKey('Kind', 'KEYWORD'),
   State: defineSearchAttributeKey('State', 'KEYWORD'),
 };
 
+/** Names of all search attributes. */
+export const ATTRIBUTES: readonly string[] = Object.keys(KEYS);
+
 /** Search attributes an operator filters runs by: ids, kinds and states, never addresses. */
 export function searchAttributes(
-  values: Partial<Record<keyof typeof KEYS, string | undefined>>,
+  values: Partial<Record<Exclude<keyof typeof KEYS, 'Deadline'>, string | undefined>>,
 ): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [];
-  for (const [name, key] of Object.entries(KEYS) as [keyof typeof KEYS, (typeof KEYS)[keyof typeof KEYS]][]) {
-    const value = values[name];
+  for (const [name, key] of Object.entries(KEYS)) {
+    const value = values[name as keyof typeof values];
     if (value !== undefined) pairs.push({ key, value } as SearchAttributePair);
   }
   return new TypedSearchAttributes(pairs);
 }
 
-const KEYWORD = 2;
+/** Types as the operator service numbers them. */
+const TYPES = { KEYWORD: 2, DATETIME: 6 } as const;
 /** How long (ms) a server may take until it accepts attributes that were just added: its caches are refreshed once a minute. */
 const VISIBLE_MS = 90_000;
 const RETRY_MS = 500;
@@ -34,7 +40,7 @@ const INVALID_ARGUMENT = 3;
 export async function missingSearchAttributes(client: Client, namespace: string): Promise<string[]> {
   const connection = client.connection as Connection;
   const known = await connection.operatorService.listSearchAttributes({ namespace });
-  return Object.keys(KEYS).filter((name) => !known.customAttributes?.[name]);
+  return ATTRIBUTES.filter((name) => !known.customAttributes?.[name]);
 }
 
 /**
@@ -61,11 +67,11 @@ export async function ensureSearchAttributes(client: Client, namespace: string):
 export async function addSearchAttributes(
   connection: Connection,
   namespace: string,
-  names: readonly string[] = Object.keys(KEYS),
+  names: readonly string[] = ATTRIBUTES,
 ): Promise<void> {
   await connection.operatorService.addSearchAttributes({
     namespace,
-    searchAttributes: Object.fromEntries(names.map((name) => [name, KEYWORD])),
+    searchAttributes: Object.fromEntries(names.map((name) => [name, TYPES[KEYS[name as keyof typeof KEYS].type]])),
   });
 }
 
@@ -75,9 +81,7 @@ export async function addSearchAttributes(
  * @throws Error naming them when it does not within `patienceMs`
  */
 export async function waitForSearchAttributes(client: Client, patienceMs = VISIBLE_MS): Promise<void> {
-  const query = Object.keys(KEYS)
-    .map((name) => `${name} = 'none'`)
-    .join(' AND ');
+  const query = ATTRIBUTES.map((name) => `${name} IS NULL`).join(' AND ');
   const deadline = Date.now() + patienceMs;
   for (;;) {
     try {
@@ -87,7 +91,7 @@ export async function waitForSearchAttributes(client: Client, patienceMs = VISIB
       const { cause, code } = error as { cause?: { code?: number }; code?: number };
       if ((cause?.code ?? code) !== INVALID_ARGUMENT) throw error;
       if (Date.now() > deadline)
-        throw new Error(`Temporal does not know the search attributes ${Object.keys(KEYS).join(', ')} (type Keyword)`, {
+        throw new Error(`Temporal does not know the search attributes ${ATTRIBUTES.join(', ')}`, {
           cause: error,
         });
     }

@@ -15,7 +15,7 @@ export interface StartSpec {
   args: unknown;
   kind: string;
   summary: string;
-  searchAttributes: { OrganizationId: string; CampaignId?: string };
+  searchAttributes: { OrganizationId: string } & Attributes;
   priority?: { priorityKey: number; fairnessKey: string };
   memo?: Memo;
   reuse?: IdReuse;
@@ -23,8 +23,20 @@ export interface StartSpec {
   queue?: Resource;
 }
 
+/** Ids by which operators filter runs, where the arguments do not have them. */
+export interface Attributes {
+  CampaignId?: string;
+  EndpointId?: string;
+}
+
 /** Names that an operator reads beside the ids. Never an address. */
 export type Memo = Readonly<Record<string, string>>;
+
+/** What a start shows an operator beside what follows from the arguments. */
+interface Shown {
+  memo?: Memo | undefined;
+  attributes?: Attributes | undefined;
+}
 
 /** A signal with its payload. */
 interface SignalSpec {
@@ -44,8 +56,8 @@ export type Intent =
   | { kind: 'cancel'; workflowId: string; payload: { reason: string } & Traced };
 
 /** Intent to start a workflow. A run that is already open is not started again. */
-export function start<Args>(contract: WorkflowContract<Args>, args: Args, memo?: Memo): Intent {
-  return { kind: 'start', workflowId: contract.id(args), payload: startSpec(contract, args, memo) };
+export function start<Args>(contract: WorkflowContract<Args>, args: Args, shown?: Shown): Intent {
+  return { kind: 'start', workflowId: contract.id(args), payload: startSpec(contract, args, shown) };
 }
 
 /** Intent to signal a workflow. Where no run is open, one is started; that also repairs a lost run. */
@@ -54,12 +66,12 @@ export function signal<Args, Taken extends Signals, Name extends keyof Taken & s
   args: Args,
   name: Name,
   payload: Taken[Name],
-  memo?: Memo,
+  shown?: Shown,
 ): Intent {
   return {
     kind: 'signal',
     workflowId: contract.id(args),
-    payload: { ...startSpec(contract, args, memo), signal: name, payload },
+    payload: { ...startSpec(contract, args, shown), signal: name, payload },
   };
 }
 
@@ -79,8 +91,12 @@ export function cancel<Args>(contract: WorkflowContract<Args>, args: Args, reaso
 }
 
 /** How a run of a contract is started: the same for the outbox, the gateway and schedules. */
-export function startSpec<Args>(contract: WorkflowContract<Args>, args: Args, memo?: Memo): StartSpec {
-  const searchAttributes = contract.searchAttributes(args);
+export function startSpec<Args>(
+  contract: WorkflowContract<Args>,
+  args: Args,
+  { memo, attributes }: Shown = {},
+): StartSpec {
+  const searchAttributes = { ...contract.searchAttributes(args), ...attributes };
   return {
     workflowType: contract.type,
     args: contract.args(args),

@@ -35,6 +35,7 @@ const family = defineInstallationWorkflow<Record<'x' | 'y' | 'z' | 'look again',
   kind: 'relay-test',
   parts: ['name'],
   summary: () => 'a run of the relay test',
+  cancel: 'Nothing follows.',
 });
 const fresh = () => ({ name: randomBytes(6).toString('hex') });
 const write = (...intents: Intent[]) => database.db.transaction((trx) => writeIntents(trx, intents));
@@ -88,7 +89,7 @@ test.serial('starts, signals and cancels arrive, those of one workflow in their 
 test.serial('a signal without a start reaches an open run, and opens none', async (t) => {
   const [open, closed] = [fresh(), fresh()];
   await write(
-    start(family, open, { plan: 'Small' }),
+    start(family, open, { memo: { plan: 'Small' } }),
     signalOpen(family, open, 'x', { id: '7' }),
     signalOpen(family, closed, 'x', { id: '8' }),
   );
@@ -109,6 +110,7 @@ test.serial('a run that may not be opened again stays closed, whatever comes lat
     parts: ['name'],
     reuse: 'never',
     summary: () => 'a run of the relay test',
+    cancel: 'Nothing follows.',
   });
   const order = fresh();
   await write(start(once, order));

@@ -7,8 +7,7 @@ import { createTemporalClient } from '../temporal/client.ts';
 import { startProbes, type Probes } from '../test/harness/probe/index.ts';
 import { eventually } from '../test/harness/eventually.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
-import { RESOURCES } from '../workflows/queues.ts';
-import type { Queue } from './activities.ts';
+import { RESOURCES, type Queue } from '../workflows/queues.ts';
 import { queuesOfRoles, taskQueueOf } from './queues.ts';
 import { startWorker, type RunningWorker } from './worker.ts';
 
@@ -76,11 +75,10 @@ const PLACES: [Queue, string, object][] = [
   ['batch', 'abandonImport', { importId: newId(), reason: 'test' }],
   ['interactive', 'checkMailbox', { checkId: newId() }],
   ['workflows', 'advanceEnrollment', { enrollmentId: newId() }],
-  ['mail', 'keepWarm', { mailboxId: newId() }],
+  ['mail', 'warmupTurn', { mailboxId: newId() }],
   ['batch', 'doChore', { chore: 'sweepExpired' }],
   ['workflows', 'beginLauncher', { campaignId: newId() }],
-  ['workflows', 'beginRun', { runId: newId() }],
-  ['workflows', 'settleApproval', { runId: newId() }],
+  ['workflows', 'advanceRun', { runId: newId() }],
   ['batch', 'preflightRun', { runId: newId() }],
   ['batch', 'launchRun', { runId: newId() }],
 ];

@@ -9,8 +9,8 @@ import { inSpan } from '../lib/trace.ts';
 import { connectionOptions } from '../temporal/client.ts';
 import { dataConverter } from '../temporal/codec.ts';
 import { causeOf } from '../temporal/trace-headers.ts';
-import { RESOURCES, resourceQueue } from '../workflows/queues.ts';
-import { createActivities, type Queue } from './activities.ts';
+import { RESOURCES, resourceQueue, type Queue } from '../workflows/queues.ts';
+import { createActivities } from './activities.ts';
 import { workflowBundle } from './bundle.ts';
 
 const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];

@@ -21,7 +21,7 @@ export type IdReuse = 'always' | 'afterFailure' | 'never';
 export type IdConflict = 'join' | 'refuse';
 
 /** The payload of a signal: what happened, as kinds and ids. Small, and never an address, a body or a secret. */
-type SignalPayload = Readonly<Record<string, string | number | null>>;
+export type SignalPayload = Readonly<Record<string, string | number | null>>;
 
 /** The signals a workflow takes: name to payload. */
 export type Signals = Readonly<Record<string, SignalPayload>>;
@@ -33,12 +33,22 @@ export type ApprovalSignals = {
 
 declare const defined: unique symbol;
 
+/** What an operator who ends a run by hand in the Temporal UI causes; shown there while the run is open. */
+export interface Stops {
+  readonly cancel: string;
+  /** Default: {@link REOPENED}. */
+  readonly terminate: string;
+}
+
+/** What follows where a run ends and its row says that it must be open. */
+const REOPENED = 'Maintenance opens the run again within 15 minutes, because PostgreSQL says that it must be open.';
+
 /**
  * What code outside workflows/ may know of a workflow. Only {@link defineWorkflow} and
  * {@link defineInstallationWorkflow} make one, and they enforce that arguments are a function of the id: a start that
  * meets an open run has the same arguments as that run, so nothing is lost.
  */
-export interface WorkflowContract<Args, Taken extends Signals = Signals> {
+export interface WorkflowContract<Args, Taken extends Signals = Signals> extends Stops {
   /** Exported function name in the workflow bundle. */
   readonly type: string;
   /** Shown as search attribute Kind. */
@@ -80,6 +90,10 @@ interface Declaration<Part extends string, Args> {
   /** Ids of rows, in the order in which they stand in the id. */
   parts: readonly Part[];
   summary(args: Args): string;
+  /** What Cancel in the Temporal UI does, for operators; what stops the work for good. */
+  cancel: string;
+  /** What Terminate does. Default: {@link REOPENED}. */
+  terminate?: string;
   /** Default: standard. */
   work?: Work;
   /** Default: always. */
@@ -126,6 +140,8 @@ function define<Part extends string, Args extends { readonly [Name in Part]: str
     reuse,
     conflict,
     queue: declaration.queue,
+    cancel: declaration.cancel,
+    terminate: declaration.terminate ?? REOPENED,
     id(args) {
       const values = parts.map((part) => args[part]);
       const bad = values.findIndex((value) => !value || value.includes('/'));

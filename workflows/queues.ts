@@ -12,6 +12,9 @@ export const RESOURCES = ['mail', 'apps', 'webhooks', 'integrations', 'batch', '
  */
 export type Resource = (typeof RESOURCES)[number];
 
+/** A queue that a worker process can serve: that of the workflows, or that of one resource. */
+export type Queue = 'workflows' | Resource;
+
 /** The task queue of a resource, from the name of the installation's own queue. */
 export function resourceQueue(taskQueue: string, resource: Resource): string {
   return `${taskQueue}-${resource}`;

@@ -1,7 +1,10 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { Blocked } from './blocked.ts';
+import type { Stops } from './contract.ts';
 
+const campaignAttribute = defineSearchAttributeKey('CampaignId', 'KEYWORD');
+const deadlineAttribute = defineSearchAttributeKey('Deadline', 'DATETIME');
 const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 
 /** What a run does next, as much of it as is shown; times are epoch milliseconds. */
@@ -12,22 +15,48 @@ type ShownDecision =
   | Blocked
   | { kind: 'done'; outcome: string };
 
-/** Writes State, by which operators filter, whenever it becomes another one; a run is `active` until then. */
-export function showState(): (state: string) => void {
-  let shown = workflowInfo().typedSearchAttributes.get(stateAttribute) || 'active';
-  return (state) => {
-    if (state !== shown) upsertSearchAttributes([{ key: stateAttribute, value: state }]);
-    shown = state;
+/** By what operators filter runs. `until` is epoch milliseconds. */
+interface ShownState {
+  state: string;
+  /** The end of the wait; shown as Deadline where the run waits for a person's decision. */
+  until?: number | null | undefined;
+  /** The campaign of a run whose arguments do not name it. */
+  campaignId?: string | undefined;
+}
+
+/** Shows what an open run does in the Temporal UI, and below it what Cancel and Terminate would do. */
+export function showOpen({ cancel, terminate }: Stops, what: string, until: number | null = null): void {
+  const end = until === null ? '' : ` until ${new Date(until).toISOString()}`;
+  setCurrentDetails(`${what}${end}\n\nCancel: ${cancel}\n\nTerminate: ${terminate}`);
+}
+
+/** Writes the search attributes State, Deadline and CampaignId when they change; a run is `active` until then. */
+export function showState(): (shown: ShownState) => void {
+  const { typedSearchAttributes: before } = workflowInfo();
+  let state = before.get(stateAttribute) || 'active';
+  let campaignId = before.get(campaignAttribute);
+  let deadline = before.get(deadlineAttribute)?.getTime();
+  return (shown) => {
+    const changes: SearchAttributePair[] = [];
+    if (shown.state !== state) changes.push({ key: stateAttribute, value: (state = shown.state) });
+    if (shown.state === 'awaiting_approval' && shown.until && shown.until !== deadline)
+      changes.push({ key: deadlineAttribute, value: new Date((deadline = shown.until)) });
+    if (shown.campaignId && shown.campaignId !== campaignId)
+      changes.push({ key: campaignAttribute, value: (campaignId = shown.campaignId) });
+    if (changes.length > 0) upsertSearchAttributes(changes);
   };
 }
 
-/** Shows in the Temporal UI what the run waits for; State, by which operators filter, is written only when it changes. */
-export function showDecisions(): (decision: ShownDecision) => void {
+/** Shows in the Temporal UI what the run waits for, and its State. */
+export function showDecisions(stops: Stops): (decision: ShownDecision) => void {
   const show = showState();
   return (decision) => {
     if (decision.kind === 'done') return setCurrentDetails(`finished: ${decision.outcome}`);
     const until = decision.kind === 'wait' ? decision.until : decision.kind === 'send' ? decision.at : null;
-    setCurrentDetails(decision.where + (until === null ? '' : ` until ${new Date(until).toISOString()}`));
-    show(decision.kind === 'wait' ? decision.state : decision.kind === 'blocked' ? 'blocked' : 'active');
+    showOpen(stops, decision.where, until);
+    show({
+      state: decision.kind === 'wait' ? decision.state : decision.kind === 'blocked' ? 'blocked' : 'active',
+      until,
+    });
   };
 }

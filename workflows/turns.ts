@@ -1,48 +1,53 @@
 import { setCurrentDetails } from '@temporalio/workflow';
-import { blockedReason } from './blocked.ts';
+import { asBlocked, type Blocked } from './blocked.ts';
 import { continueWhenLong } from './continue.ts';
+import type { Stops } from './contract.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
+import { showOpen, showState } from './show.ts';
 
-/** What a turn leaves: more to do at once (`why` says how far it is), a wait until then (epoch ms, null for a signal alone), or nothing. */
-export type Turn =
+/** Result of one turn: more to do at once (`why` says how far it is), a wait until then (epoch ms, null for a signal alone), or nothing. */
+export type Turn = (
   | { kind: 'more'; why?: string }
   | { kind: 'wait'; wakeAt: number | null; why: string }
-  | { kind: 'done'; why: string };
-
-/** A turn that kept failing: the run waits until it is retried. */
-type Blocked = { kind: 'blocked'; why: string };
+  | { kind: 'done'; why: string }
+) & {
+  /** The search attribute State. Default: active. */
+  state?: string;
+  /** The campaign of a run whose arguments do not name it. */
+  campaignId?: string;
+};
 
 /**
  * Takes turns, each an activity that does what is due, until one says that nothing is left and no signal came meanwhile. A turn
  * that kept failing has blocked the run: it waits until it is retried.
- * @param show shows the State of the run, in families by which operators filter
  * @returns why it is over
  */
 export async function takeTurns<Args extends object>(
+  stops: Stops,
   args: Args,
   hints: Hints,
-  takeTurn: (args: Args) => Promise<Turn>,
-  show: (state: 'active' | 'blocked') => void = () => {},
+  takeTurn: (args: Args) => Promise<Turn | Blocked>,
 ): Promise<string> {
+  const show = showState();
   for (;;) {
     hints.take();
     const turn = await takeTurn(args).catch(asBlocked);
-    show(turn.kind === 'blocked' ? 'blocked' : 'active');
+    if (turn.kind === 'blocked') {
+      show({ state: 'blocked' });
+      showOpen(stops, turn.where);
+      await waitUntil(null, hints.any, turn.where);
+      await continueWhenLong(args);
+      continue;
+    }
+    const wakeAt = turn.kind === 'wait' ? turn.wakeAt : null;
+    show({ state: turn.state ?? 'active', until: wakeAt, campaignId: turn.campaignId });
     if (turn.kind === 'done' && !hints.any()) {
       setCurrentDetails(`finished: ${turn.why}`);
       return turn.why;
     }
-    if (turn.kind === 'more' && turn.why) setCurrentDetails(turn.why);
-    if (turn.kind === 'wait' || turn.kind === 'blocked') {
-      const wakeAt = turn.kind === 'wait' ? turn.wakeAt : null;
-      setCurrentDetails(turn.why + (wakeAt === null ? '' : ` until ${new Date(wakeAt).toISOString()}`));
-      await waitUntil(wakeAt, hints.any, turn.why);
-    }
+    if (turn.kind !== 'done' && turn.why) showOpen(stops, turn.why, wakeAt);
+    if (turn.kind === 'wait') await waitUntil(wakeAt, hints.any, turn.why);
     await continueWhenLong(args);
   }
-}
-
-function asBlocked(error: unknown): Blocked {
-  return { kind: 'blocked', why: blockedReason(error) };
 }

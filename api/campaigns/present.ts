@@ -14,6 +14,8 @@ import type { CampaignStepRow } from '../../domain/campaigns/steps.ts';
 import type { CampaignVariantRow } from '../../domain/campaigns/variants.ts';
 import { presentHoldOf } from '../audience/contacts/present.ts';
 import { iso } from '../http/schemas.ts';
+import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
+import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import type { campaign, flow, heldLead, leadPage, leadWay, logPage, senderList, step, variantList } from './schemas.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
@@ -74,7 +76,7 @@ export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
-    ...(row.status === 'draft' ? {} : runUrl(config, { campaignId: row.id })),
+    ...(row.status === 'draft' ? {} : runUrl(config, campaignWorkflow, { campaignId: row.id })),
   };
 }
 
@@ -195,7 +197,7 @@ export function presentLead(
     launched_at: iso(row.launched_at),
     last_activity_at: iso(row.last_activity_at),
     finished_at: iso(row.finished_at),
-    ...(row.launched_at ? runUrl(config, { campaignId, contactId: row.contact_id }) : {}),
+    ...(row.launched_at ? runUrl(config, enrollmentWorkflow, { campaignId, contactId: row.contact_id }) : {}),
   };
 }
 

@@ -90,7 +90,7 @@ async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision)
       payload_hash: decided.payload_hash,
     },
   });
-  const intent = signalSubject(decided, decision);
+  const intent = signalSubject(tx.families, decided, decision);
   if (intent) tx.intend(intent);
   return decided;
 }

@@ -72,6 +72,6 @@ export async function endApproval(
 
 function announce(tx: Tx, approval: ApprovalRow, { signalled }: { signalled: boolean }): void {
   tx.emit('approval.expired', { ...approvalEvent(approval), reason: approval.reason! });
-  const intent = signalled ? signalSubject(approval, 'expired') : null;
+  const intent = signalled ? signalSubject(tx.families, approval, 'expired') : null;
   if (intent) tx.intend(intent);
 }

@@ -2,7 +2,7 @@ import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Tx } from './kernel/transact.ts';
 
-/** Kinds of tasks whose dead letters are about one email. Those of runs are listed in `domain/operations/system/blocked-families.ts`. */
+/** A campaign's email that could not be handed over. Each kind of task belongs to a family (`activities/<family>.ts`), which retries it. */
 export const FAILED_EMAIL = 'campaign_email';
 /** An email that a person or an agent wrote and that could not be handed over. */
 export const FAILED_DIRECT_EMAIL = 'direct_email';

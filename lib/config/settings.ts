@@ -164,7 +164,7 @@ export const settingsSchema = z.object({
   DB_IDLE_TRANSACTION_MS: count.default(120_000),
   /** Temporal frontend as host:port. */
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
-  /** Temporal namespace; it must exist with the search attributes OrganizationId, CampaignId, Kind, State (Keyword). */
+  /** Temporal namespace; it must exist with the search attributes OrganizationId, CampaignId, EndpointId, Kind, State (Keyword), Deadline (Datetime). */
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   /** Task queue of this installation's workers. */
   TEMPORAL_TASK_QUEUE: z.string().min(1).default('heron'),

@@ -10,7 +10,14 @@ const PORT_ATTEMPTS = 3;
 const NAMESPACE = 'default';
 
 /** What an operator filters runs by in the Temporal UI: ids and kinds, never addresses. */
-const SEARCH_ATTRIBUTES = ['OrganizationId', 'CampaignId', 'Kind', 'State'];
+const SEARCH_ATTRIBUTES = {
+  OrganizationId: 'Keyword',
+  CampaignId: 'Keyword',
+  Deadline: 'Datetime',
+  EndpointId: 'Keyword',
+  Kind: 'Keyword',
+  State: 'Keyword',
+};
 
 /**
  * All workflows of this server are in one history shard, which may look for new tasks and timers 20 times a second unless told otherwise: a run of one
@@ -75,7 +82,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     const uiPort = options.headless ? undefined : (options.uiPort ?? (await freePort()));
     const server = await spawnTemporal(options, port, uiPort);
     const address = `127.0.0.1:${port}`;
-    if (await becomesHealthy(server, address, options.bare ? [] : SEARCH_ATTRIBUTES, deadline)) {
+    if (await becomesHealthy(server, address, options.bare ? [] : Object.keys(SEARCH_ATTRIBUTES), deadline)) {
       return {
         address,
         uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
@@ -100,7 +107,8 @@ async function spawnTemporal(
 ): Promise<ServerProcess> {
   const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--namespace', NAMESPACE];
   args.push(...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]));
-  for (const name of options.bare ? [] : SEARCH_ATTRIBUTES) args.push('--search-attribute', `${name}=Keyword`);
+  for (const [name, type] of options.bare ? [] : Object.entries(SEARCH_ATTRIBUTES))
+    args.push('--search-attribute', `${name}=${type}`);
   for (const setting of [...DYNAMIC_CONFIG, ...(options.settings ?? [])]) args.push('--dynamic-config-value', setting);
   if (options.dbFile) {
     await mkdir(dirname(options.dbFile), { recursive: true });

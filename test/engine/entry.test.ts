@@ -5,7 +5,7 @@ import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
 import { removeLead } from '../../domain/sending/leads/hold.ts';
 import { addCampaignLeads } from '../../domain/audience/leads/add.ts';
 import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
-import { RUN_FAMILIES } from '../../domain/operations/system/run-families.ts';
+import { reconciledFamilies } from '../../domain/operations/system/reconcile.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -46,7 +46,11 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
     open: async () => (await db('enrollments').where({ campaign_id: campaignId, state: 'active' })).length,
     /** Runs that reconciling would open. */
     mustRun: async () =>
-      (await RUN_FAMILIES.find(({ name }) => name === 'enrollment')!.only(world.deps.db as never, enrollments)).length,
+      (
+        await reconciledFamilies(world.deps)
+          .find(({ contract }) => contract.kind === 'enrollment')!
+          .mustBeOpen.only(world.deps.db as never, enrollments)
+      ).length,
   };
 }
 

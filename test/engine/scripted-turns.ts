@@ -3,7 +3,7 @@ import { BLOCKED } from '../../workflows/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { CHORES, maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { goalReplayWorkflow, type ReplayTurn } from '../../workflows/goal-replay/contract.ts';
-import { warmupWorkflow, type WarmupRest } from '../../workflows/warmup/contract.ts';
+import { warmupWorkflow, type WarmupReport } from '../../workflows/warmup/contract.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
 
 const organizationId = newId();
@@ -35,7 +35,7 @@ const replays: Scripted[] = [
   },
 ];
 
-const warming = (more: Partial<Answer>): Answer => ({ activity: 'keepWarm', ...more });
+const warming = (more: Partial<Answer>): Answer => ({ activity: 'warmupTurn', ...more });
 const warmups: Scripted[] = [
   scripted(
     warmupWorkflow,
@@ -44,12 +44,12 @@ const warmups: Scripted[] = [
     'blocked-and-rested',
     [
       warming({ fails: gaveUp }),
-      warming({ gives: { kind: 'rest', why: 'it is paused' } satisfies WarmupRest }),
-      warming({ gives: { kind: 'done', why: 'it is off' } satisfies WarmupRest }),
+      warming({ gives: { kind: 'wait', wakeAt: null, why: 'it is paused', state: 'resting' } satisfies WarmupReport }),
+      warming({ gives: { kind: 'done', why: 'it is off' } satisfies WarmupReport }),
     ],
     [
       { ...tried, events: SHOWN, times: 1 },
-      { signal: 'changed', says: [{ cause: 'stop' }], events: SHOWN, times: 3 },
+      { signal: 'changed', says: [{ cause: 'stop' }], events: SHOWN, times: 2 },
     ],
   ),
 ];

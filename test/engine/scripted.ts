@@ -227,8 +227,10 @@ const launchers: Scripted[] = [
   ),
 ];
 
+const campaignId = newId();
 const report = (state: RunReport['state'], decideBy: number | null = null): RunReport => ({
   state,
+  campaignId,
   decideBy,
   why: null,
 });
@@ -238,14 +240,14 @@ const checked = (gives: RunReport, more: Partial<Answer> = {}): Answer => ({
   ...more,
 });
 const settled = (gives: RunReport, more: Partial<Answer> = {}): Answer => ({
-  activity: 'settleApproval',
+  activity: 'advanceRun',
   gives,
   ...more,
 });
 const active: Answer = { activity: 'launchRun', gives: report('active') };
 const decision = (status: string): Sent => ({ signal: 'decided', says: [{ approvalId: newId(), status }] });
 const hour = () => inMs(3_600_000);
-const begun: Answer = { activity: 'beginRun', gives: report('preflighting') };
+const begun: Answer = { activity: 'advanceRun', gives: report('preflighting') };
 const runs: Scripted[] = [
   agentRun(
     'approved',
@@ -307,17 +309,17 @@ const runs: Scripted[] = [
     ],
   ),
   agentRun('database-away', [
-    { activity: 'beginRun', patient: true, gives: report('preflighting') },
+    { activity: 'advanceRun', patient: true, gives: report('preflighting') },
     checked(report('awaiting_approval', hour()), { meanwhile: decision('approved') }),
     settled(report('launching'), { patient: true }),
     { activity: 'launchRun', fails: AWAY },
     active,
   ]),
   // DNS had been asked a moment before, so that nothing was left to wait for.
-  agentRun('launched-at-once', [{ activity: 'beginRun', gives: report('active') }]),
+  agentRun('launched-at-once', [{ activity: 'advanceRun', gives: report('active') }]),
   // Its workflow was lost, and started again.
   agentRun('lost-while-waiting', [
-    { activity: 'beginRun', gives: report('awaiting_approval', inMs(8_000)) },
+    { activity: 'advanceRun', gives: report('awaiting_approval', inMs(8_000)) },
     settled({ ...report('denied'), why: 'approval_expired' }),
   ]),
 ];

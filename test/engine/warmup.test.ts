@@ -5,7 +5,7 @@ import { claimWarmup, deliverWarmup, handOver } from '../../domain/mailboxes/war
 import { evaluateHealth, healthOf } from '../../domain/mailboxes/warmup/health.ts';
 import { planDay } from '../../domain/mailboxes/warmup/plan.ts';
 import { recordWarmup } from '../../domain/mailboxes/warmup/record.ts';
-import { RUN_FAMILIES } from '../../domain/operations/system/run-families.ts';
+import { reconciledFamilies } from '../../domain/operations/system/reconcile.ts';
 import { warmupTurn } from '../../domain/mailboxes/warmup/turn.ts';
 import { DAY_MS, MINUTE_MS, utcDay } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
@@ -279,7 +279,9 @@ test('an email whose worker died is settled though its mailbox was stopped or pa
     };
     const under = await leave('pending', 0);
     const missing = async () => {
-      const looked = await RUN_FAMILIES.find(({ name }) => name === 'warmup')!.only(world.deps.db, [id]);
+      const looked = await reconciledFamilies(world.deps)
+        .find(({ contract }) => contract.kind === 'warmup')!
+        .mustBeOpen.only(world.deps.db, [id]);
       return looked.length;
     };
     const waits = await warmupTurn(ctx, smtp, id);

@@ -29,6 +29,7 @@ const deps: Deps = {
   blobs: openBlobStores(config),
   cache: createSharedCache(systemClock),
   systemMail: { send: () => Promise.resolve(), close() {} },
+  families: [],
   workflows: {
     execute: noTemporal,
     health: noTemporal,

@@ -1,8 +1,7 @@
 import { decideApproval } from '../../domain/approvals/decide.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
-import { settleRunApproval } from '../../domain/campaigns/runs/approval.ts';
 import { launchRun } from '../../domain/campaigns/runs/launch.ts';
-import { preflightRun } from '../../domain/campaigns/runs/preflight.ts';
+import { advanceRun, preflightRun } from '../../domain/campaigns/runs/preflight.ts';
 import type { RunRow } from '../../domain/campaigns/runs/states.ts';
 import { newId } from '../../lib/ids.ts';
 import { approverCtx } from './approvals.ts';
@@ -86,7 +85,7 @@ export async function openRunDesk(
       return db('campaigns').where({ id }).first();
     },
     step(run) {
-      if (run.state === 'awaiting_approval') return settleRunApproval(ctx, run.id);
+      if (run.state === 'awaiting_approval') return advanceRun(ctx, run.id);
       return run.state === 'launching' ? launchRun(ctx, run.id) : preflightRun(ctx, run.id);
     },
     async decide(runId, decision, reason) {

@@ -1,3 +1,4 @@
+import { FAMILIES } from '../../activities/index.ts';
 import { randomBytes } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { startApi } from '../../api/servers/api.ts';
@@ -109,6 +110,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     systemMail: { send: async (message) => void outgoing.push(message), close() {} },
     ...(options.catalogue ? { catalogue: options.catalogue } : {}),
     workflows: options.workflows ?? noWorkflows,
+    families: FAMILIES,
     strictEvents: true,
   };
   const actors = createActorResolver(deps);

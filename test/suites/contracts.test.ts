@@ -66,6 +66,7 @@ test('what a start, a signal and a signal without a start say', (t) => {
     reuse: 'never',
     queue: 'apps',
     summary: ({ orderId }) => `Order ${orderId}`,
+    cancel: 'Nothing follows.',
   });
   const args = { organizationId: 'o', orderId: '7' };
   const spec = {
@@ -78,7 +79,7 @@ test('what a start, a signal and a signal without a start say', (t) => {
     reuse: 'never',
     queue: 'apps',
   };
-  t.deepEqual(start(order, args, { plan: 'Small' }) as unknown, {
+  t.deepEqual(start(order, args, { memo: { plan: 'Small' } }) as unknown, {
     kind: 'start',
     workflowId: 'order/7',
     payload: { ...spec, memo: { plan: 'Small' } },

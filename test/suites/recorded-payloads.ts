@@ -98,6 +98,7 @@ const decision = today<Enrolled.Decision>()(
 const runArgs = today<RunArgs>()(z.strictObject({ organizationId: id, runId: id }));
 const runReport = today<RunReport>()(
   z.strictObject({
+    campaignId: id,
     state: z.enum([
       'queued',
       'preflighting',
@@ -235,10 +236,18 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       retry: z.tuple([z.strictObject({ cause: z.enum(['operator', 'sweep']) })]),
     },
     activities: {
-      keepWarm: activity<WarmupActivities>()(
-        'keepWarm',
+      warmupTurn: activity<WarmupActivities>()(
+        'warmupTurn',
         z.tuple([warmupArgs]),
-        z.strictObject({ kind: z.enum(['rest', 'done']), why }),
+        z.union([
+          z.strictObject({
+            kind: z.literal('wait'),
+            wakeAt: time.nullable(),
+            why,
+            state: z.literal('resting').optional(),
+          }),
+          z.strictObject({ kind: z.literal('done'), why }),
+        ]),
       ),
     },
   },
@@ -472,9 +481,8 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       retry: z.tuple([today<RunSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
     },
     activities: {
-      beginRun: runActivity('beginRun', z.tuple([runArgs]), runReport),
+      advanceRun: runActivity('advanceRun', z.tuple([runArgs]), runReport),
       preflightRun: runActivity('preflightRun', z.tuple([runArgs]), runReport),
-      settleApproval: runActivity('settleApproval', z.tuple([runArgs]), runReport),
       launchRun: runActivity('launchRun', z.tuple([runArgs]), runReport),
     },
   },

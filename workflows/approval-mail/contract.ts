@@ -15,6 +15,7 @@ export const approvalMailWorkflow = defineWorkflow<ApprovalMailSignals>()({
   // People have half an hour to decide.
   work: 'interactive',
   summary: ({ approvalId }) => `Mail about approval ${approvalId}`,
+  cancel: 'Ends this run; maintenance opens another one. Decide or withdraw the approval to stop its mails.',
 });
 
 /** Arguments of a run. */

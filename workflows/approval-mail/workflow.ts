@@ -2,7 +2,12 @@ import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflo
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { takeTurns } from '../turns.ts';
-import type { ApprovalMailActivities, ApprovalMailArgs, ApprovalMailSignals } from './contract.ts';
+import {
+  approvalMailWorkflow,
+  type ApprovalMailActivities,
+  type ApprovalMailArgs,
+  type ApprovalMailSignals,
+} from './contract.ts';
 
 const retry = defineSignal<[ApprovalMailSignals['retry']]>('retry');
 
@@ -15,5 +20,5 @@ export async function approvalMail(args: ApprovalMailArgs): Promise<string> {
     heartbeatTimeout: '1m',
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  return takeTurns(args, listenForHints(retry), mailApprovers);
+  return takeTurns(approvalMailWorkflow, args, listenForHints(retry), mailApprovers);
 }

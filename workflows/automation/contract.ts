@@ -14,6 +14,7 @@ export const automationWorkflow = defineWorkflow<AutomationSignals>()({
   kind: 'automation-run',
   parts: ['runId'],
   summary: ({ runId }) => `Run ${runId} of an automation`,
+  cancel: 'Ends this run; maintenance opens another one. Switch the automation off to end its runs.',
 });
 
 /** Arguments of a run. */

@@ -1,12 +1,16 @@
-import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { defineSignal } from '@temporalio/workflow';
 import { ask } from '../ask.ts';
-import { orBlocked } from '../blocked.ts';
 import { continueWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
-import { resourceQueue } from '../queues.ts';
 import { showDecisions } from '../show.ts';
-import type { AutomationActivities, AutomationArgs, AutomationDecision, AutomationSignals } from './contract.ts';
+import { call } from '../steps.ts';
+import {
+  automationWorkflow,
+  type AutomationActivities,
+  type AutomationArgs,
+  type AutomationSignals,
+} from './contract.ts';
 
 const changed = defineSignal<[AutomationSignals['changed']]>('changed');
 const retry = defineSignal<[AutomationSignals['retry']]>('retry');
@@ -17,18 +21,20 @@ const retry = defineSignal<[AutomationSignals['retry']]>('retry');
  */
 export async function automationRun(args: AutomationArgs): Promise<string> {
   const hints = listenForHints(changed, retry);
-  const show = showDecisions();
+  const run = { hints, show: showDecisions(automationWorkflow) };
   for (;;) {
     hints.take();
     const decision = await ask((activities: AutomationActivities) => activities.advanceAutomation(args));
-    show(decision);
+    run.show(decision);
     switch (decision.kind) {
       case 'wait':
         await waitAsTold(decision.until, hints.any, decision.where);
         break;
-      case 'call':
-        await orBlocked(() => call(args, decision), hints, show);
+      case 'call': {
+        const { nodeId, where } = decision;
+        await call<AutomationActivities>(run, where, ({ callAutomationApp }) => callAutomationApp({ ...args, nodeId }));
         break;
+      }
       case 'blocked':
         await waitUntil(null, hints.any, decision.where);
         break;
@@ -37,19 +43,4 @@ export async function automationRun(args: AutomationArgs): Promise<string> {
     }
     await continueWhenLong(args);
   }
-}
-
-/** One call of an app; its answer, or when to call again, is stored with the run. */
-async function call(
-  { organizationId, runId }: AutomationArgs,
-  { nodeId, where }: Extract<AutomationDecision, { kind: 'call' }>,
-): Promise<void> {
-  const { callAutomationApp } = proxyActivities<AutomationActivities>({
-    taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
-    summary: where,
-    startToCloseTimeout: '1m',
-    heartbeatTimeout: '15s',
-    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '5m' },
-  });
-  await callAutomationApp({ organizationId, runId, nodeId });
 }

@@ -25,6 +25,7 @@ export const campaignWorkflow = defineWorkflow<CampaignSignals>()({
   kind: 'campaign',
   parts: ['campaignId'],
   summary: ({ campaignId }) => `Launcher of campaign ${campaignId}`,
+  cancel: 'Ends this run; maintenance opens another one. Pause the campaign to stop its launches.',
 });
 
 /** Arguments of a campaign's launcher. */

@@ -2,7 +2,7 @@ import { defineSignal, proxyActivities, proxyLocalActivities, workflowInfo } fro
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { takeTurns } from '../turns.ts';
-import type { CampaignActivities, CampaignArgs, CampaignSignals } from './contract.ts';
+import { campaignWorkflow, type CampaignActivities, type CampaignArgs, type CampaignSignals } from './contract.ts';
 
 const control = defineSignal<[CampaignSignals['control']]>('control');
 const retry = defineSignal<[CampaignSignals['retry']]>('retry');
@@ -25,5 +25,5 @@ export async function campaign(args: CampaignArgs): Promise<string> {
   let looks = 1;
   const takeTurn = (turn: CampaignArgs) =>
     looks-- > 0 ? beginLauncher(turn).catch(() => runLauncher(turn)) : runLauncher(turn);
-  return takeTurns(args, listenForHints(control, retry), takeTurn);
+  return takeTurns(campaignWorkflow, args, listenForHints(control, retry), takeTurn);
 }

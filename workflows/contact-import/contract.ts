@@ -12,6 +12,7 @@ export const contactImportWorkflow = defineWorkflow<ContactImportSignals>()({
   kind: 'contact-import',
   parts: ['importId'],
   summary: ({ importId }) => `Contact import ${importId}`,
+  cancel: 'Ends this run as failed, and the import with it. What was imported stays.',
 });
 
 /** Arguments of an import run. */

@@ -10,7 +10,13 @@ import {
 } from '@temporalio/workflow';
 import { BLOCKED } from '../contract.ts';
 import { resourceQueue } from '../queues.ts';
-import type { ContactImportActivities, ContactImportArgs, ContactImportSignals } from './contract.ts';
+import { showOpen, showState } from '../show.ts';
+import {
+  contactImportWorkflow,
+  type ContactImportActivities,
+  type ContactImportArgs,
+  type ContactImportSignals,
+} from './contract.ts';
 
 const retry = defineSignal<[ContactImportSignals['retry']]>('retry');
 
@@ -35,9 +41,11 @@ export async function contactImport(args: ContactImportArgs): Promise<string> {
   setHandler(retry, () => {
     retried = true;
   });
+  const show = showState();
   for (;;) {
     retried = false;
-    setCurrentDetails('reading the file; progress is on the import');
+    show({ state: 'active' });
+    showOpen(contactImportWorkflow, 'reading the file; progress is on the import');
     try {
       await importContacts(args);
       setCurrentDetails('ended; the result is on the import');
@@ -46,7 +54,8 @@ export async function contactImport(args: ContactImportArgs): Promise<string> {
       const cause = error instanceof ActivityFailure ? error.cause : undefined;
       const said = cause instanceof ApplicationFailure ? cause : undefined;
       if (said?.type === BLOCKED) {
-        setCurrentDetails(said.message);
+        show({ state: 'blocked' });
+        showOpen(contactImportWorkflow, said.message);
         await condition(() => retried);
         continue;
       }

@@ -14,6 +14,8 @@ export const directSendWorkflow = defineWorkflow<DirectSendSignals>()({
   kind: 'direct-send',
   parts: ['directSendId'],
   summary: ({ directSendId }) => `Direct send ${directSendId}`,
+  cancel:
+    'An email that is being sent is finished; maintenance opens another run. Cancel the email in Heron to stop it.',
 });
 
 /** Arguments of a direct send's run. */

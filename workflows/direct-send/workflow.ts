@@ -1,12 +1,16 @@
-import { CancellationScope, defineSignal } from '@temporalio/workflow';
+import { defineSignal } from '@temporalio/workflow';
 import { ask } from '../ask.ts';
-import { orBlocked, type Blocked } from '../blocked.ts';
 import { continueWhenLong } from '../continue.ts';
-import { deliver } from '../deliver.ts';
-import { listenForHints, type Hints } from '../hints.ts';
+import { listenForHints } from '../hints.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { showDecisions } from '../show.ts';
-import type { DirectDecision, DirectSendActivities, DirectSendArgs, DirectSendSignals } from './contract.ts';
+import { sendAt } from '../steps.ts';
+import {
+  directSendWorkflow,
+  type DirectSendActivities,
+  type DirectSendArgs,
+  type DirectSendSignals,
+} from './contract.ts';
 
 const decided = defineSignal<[DirectSendSignals['decided']]>('decided');
 const changed = defineSignal<[DirectSendSignals['changed']]>('changed');
@@ -18,17 +22,17 @@ const retry = defineSignal<[DirectSendSignals['retry']]>('retry');
  */
 export async function directSend(args: DirectSendArgs): Promise<string> {
   const hints = listenForHints(decided, changed, retry);
-  const show = showDecisions();
+  const run = { hints, show: showDecisions(directSendWorkflow) };
   for (;;) {
     hints.take();
     const decision = await ask((activities: DirectSendActivities) => activities.advanceDirectSend(args));
-    show(decision);
+    run.show(decision);
     switch (decision.kind) {
       case 'wait':
         await waitAsTold(decision.until, hints.any, decision.where);
         break;
       case 'send':
-        await sendAt(args, hints, decision, show);
+        await sendAt(run, { organizationId: args.organizationId, sendId: args.directSendId }, decision);
         break;
       case 'blocked':
         await waitUntil(null, hints.any, decision.where);
@@ -39,17 +43,4 @@ export async function directSend(args: DirectSendArgs): Promise<string> {
     }
     await continueWhenLong(args);
   }
-}
-
-/** The email leaves at its slot, unless something has changed by then. Cancelling the run does not cancel the sending. */
-async function sendAt(
-  { organizationId, directSendId }: DirectSendArgs,
-  hints: Hints,
-  { at, where }: Extract<DirectDecision, { kind: 'send' }>,
-  show: (decision: Blocked) => void,
-): Promise<void> {
-  await waitUntil(at, hints.any, where);
-  if (hints.any()) return;
-  const send = () => CancellationScope.nonCancellable(() => deliver({ organizationId, sendId: directSendId }, where));
-  await orBlocked(send, hints, show);
 }

@@ -14,6 +14,7 @@ export const domainRenewalWorkflow = defineWorkflow<DomainRenewalSignals>()({
   kind: 'domain-renewal',
   parts: ['domainId'],
   summary: ({ domainId }) => `Renewals of domain ${domainId}`,
+  cancel: 'Ends this run; maintenance opens another one. Release the domain to end its renewals.',
 });
 
 /** Arguments of the renewals of a domain. */

@@ -5,7 +5,12 @@ import { listenForHints } from '../hints.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import { showDecisions } from '../show.ts';
-import type { DomainRenewalActivities, DomainRenewalArgs, DomainRenewalSignals } from './contract.ts';
+import {
+  domainRenewalWorkflow,
+  type DomainRenewalActivities,
+  type DomainRenewalArgs,
+  type DomainRenewalSignals,
+} from './contract.ts';
 
 const changed = defineSignal<[DomainRenewalSignals['changed']]>('changed');
 const retry = defineSignal<[DomainRenewalSignals['retry']]>('retry');
@@ -23,7 +28,7 @@ export async function domainRenewal(args: DomainRenewalArgs): Promise<string> {
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
   const hints = listenForHints(changed, retry);
-  const show = showDecisions();
+  const show = showDecisions(domainRenewalWorkflow);
   for (;;) {
     hints.take();
     const turn = await renewalTurn(args).catch(asBlocked);

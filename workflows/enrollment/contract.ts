@@ -26,6 +26,8 @@ export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({
   kind: 'enrollment',
   parts: ['campaignId', 'contactId'],
   summary: ({ campaignId, contactId }) => `Contact ${contactId} in campaign ${campaignId}`,
+  cancel:
+    'An email that is being sent is finished; maintenance opens another run. Pause the campaign or finish the lead to stop.',
 });
 
 /** Arguments of an enrollment run. */
@@ -40,34 +42,34 @@ export type Decision =
   | Done;
 
 /** Let time pass: a wait step, the day of an email, the time of the allocator's next free slot. */
-export interface Wait {
+interface Wait {
   kind: 'wait';
   until: number;
 }
 /** Wait for a product event of this contact, until its deadline where it has one. */
-export interface WaitForEvent {
+interface WaitForEvent {
   kind: 'waitForEvent';
   eventName: string;
   until: number | null;
 }
 /** An email has a slot: send it at that time. */
-export interface Slot {
+interface Slot {
   kind: 'slot';
   sendId: string;
   at: number;
 }
 /** An email is due: send it now, or settle what a dead worker left of it. */
-export interface Send {
+interface Send {
   kind: 'send';
   sendId: string;
 }
 /** Call the customer's app. */
-export interface Call {
+interface Call {
   kind: 'call';
   stepRunId: string;
 }
 /** Wait for a change: the campaign is paused, the contact is held, no mailbox can send, or a person has to act (`blocked`). */
-export interface Hold {
+interface Hold {
   kind: 'hold';
   until: number | null;
   state: 'held' | 'blocked';

@@ -12,6 +12,7 @@ export const goalReplayWorkflow = defineWorkflow<GoalReplaySignals>()({
   kind: 'goal-replay',
   parts: ['replayId'],
   summary: ({ replayId }) => `Replay ${replayId} of a goal`,
+  cancel: 'Ends this run after its page; maintenance opens another one. `heron goal-replay cancel` ends the replay.',
 });
 
 /** Arguments of a replay. */

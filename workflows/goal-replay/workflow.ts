@@ -1,9 +1,14 @@
-import { defineSignal, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { showState } from '../show.ts';
+import { showOpen } from '../show.ts';
 import { takeTurns } from '../turns.ts';
-import type { GoalReplayActivities, GoalReplayArgs, GoalReplaySignals } from './contract.ts';
+import {
+  goalReplayWorkflow,
+  type GoalReplayActivities,
+  type GoalReplayArgs,
+  type GoalReplaySignals,
+} from './contract.ts';
 
 const retry = defineSignal<[GoalReplaySignals['retry']]>('retry');
 
@@ -19,6 +24,6 @@ export async function goalReplay(args: GoalReplayArgs): Promise<string> {
     heartbeatTimeout: '15s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  setCurrentDetails('beginning');
-  return takeTurns(args, listenForHints(retry), replayPage, showState());
+  showOpen(goalReplayWorkflow, 'beginning');
+  return takeTurns(goalReplayWorkflow, args, listenForHints(retry), replayPage);
 }

@@ -15,6 +15,7 @@ export const integrationDeliveryWorkflow = defineWorkflow<IntegrationDeliverySig
   kind: 'integration-delivery',
   parts: ['connectionId'],
   summary: ({ connectionId }) => `Deliveries of connection ${connectionId}`,
+  cancel: 'Ends this run; maintenance opens another one. Disconnect the account to stop its deliveries.',
 });
 
 /** Arguments of such a run. */

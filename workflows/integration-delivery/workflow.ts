@@ -2,7 +2,12 @@ import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflo
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { takeTurns } from '../turns.ts';
-import type { IntegrationDeliveryActivities, IntegrationDeliveryArgs, IntegrationDeliverySignals } from './contract.ts';
+import {
+  integrationDeliveryWorkflow,
+  type IntegrationDeliveryActivities,
+  type IntegrationDeliveryArgs,
+  type IntegrationDeliverySignals,
+} from './contract.ts';
 
 const more = defineSignal<[IntegrationDeliverySignals['more']]>('more');
 const retry = defineSignal<[IntegrationDeliverySignals['retry']]>('retry');
@@ -16,5 +21,5 @@ export async function integrationDelivery(args: IntegrationDeliveryArgs): Promis
     heartbeatTimeout: '15s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  return takeTurns(args, listenForHints(more, retry), deliverToProvider);
+  return takeTurns(integrationDeliveryWorkflow, args, listenForHints(more, retry), deliverToProvider);
 }

@@ -7,6 +7,8 @@ export const mailboxCheckWorkflow = defineWorkflow()({
   parts: ['checkId'],
   work: 'interactive',
   summary: ({ checkId }) => `Check of mailbox credentials ${checkId}`,
+  cancel: 'Ends the check; the person who waits for it gets an error.',
+  terminate: 'Ends the check; the person who waits for it gets an error.',
 });
 
 /** Arguments of a mailbox check. The credentials are sealed in the row that the id names. */

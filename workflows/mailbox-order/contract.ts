@@ -16,6 +16,8 @@ export const mailboxOrderWorkflow = defineWorkflow<MailboxOrderSignals>()({
   kind: 'mailbox-order',
   parts: ['orderId'],
   summary: ({ orderId }) => `Order of mailboxes ${orderId}`,
+  cancel:
+    'A step that is being undone is finished; maintenance opens another run. Cancel the order in Heron to have it undone.',
 });
 
 /** Arguments of an order. */

@@ -1,18 +1,18 @@
-import {
-  CancellationScope,
-  defineSignal,
-  proxyActivities,
-  setCurrentDetails,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { ask } from '../ask.ts';
 import { orBlocked, type Blocked } from '../blocked.ts';
 import { continueWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
-import { showState } from '../show.ts';
-import type { MailboxOrderActivities, MailboxOrderArgs, MailboxOrderSignals, OrderDecision } from './contract.ts';
+import { showOpen, showState } from '../show.ts';
+import {
+  mailboxOrderWorkflow,
+  type MailboxOrderActivities,
+  type MailboxOrderArgs,
+  type MailboxOrderSignals,
+  type OrderDecision,
+} from './contract.ts';
 
 const paid = defineSignal<[MailboxOrderSignals['paid']]>('paid');
 const ended = defineSignal<[MailboxOrderSignals['ended']]>('ended');
@@ -80,8 +80,7 @@ async function act(args: MailboxOrderArgs, decision: Act): Promise<void> {
 function showStates(): (decision: OrderDecision | Blocked) => void {
   const show = showState();
   return (decision) => {
-    const until = decision.kind === 'wait' ? ` until ${new Date(decision.until).toISOString()}` : '';
-    setCurrentDetails(`${decision.where}${until}`);
-    show(decision.kind === 'blocked' ? 'blocked' : decision.state);
+    showOpen(mailboxOrderWorkflow, decision.where, decision.kind === 'wait' ? decision.until : null);
+    show({ state: decision.kind === 'blocked' ? 'blocked' : decision.state });
   };
 }

@@ -6,6 +6,8 @@ export const maintenanceWorkflow = defineInstallationWorkflow()({
   kind: 'maintenance',
   parts: [],
   summary: () => 'Remove what has expired',
+  cancel: 'Ends this sweep; the schedule begins the next one within 15 minutes.',
+  terminate: 'Ends this sweep; the schedule begins the next one within 15 minutes.',
 });
 
 /**

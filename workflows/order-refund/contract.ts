@@ -14,6 +14,7 @@ export const orderRefundWorkflow = defineWorkflow<OrderRefundSignals>()({
   kind: 'order-refund',
   parts: ['paymentId'],
   summary: ({ paymentId }) => `Refund of payment ${paymentId}`,
+  cancel: 'Ends this run; maintenance opens another one. A refund that was asked for is not taken back.',
 });
 
 /** Arguments of a refund. */

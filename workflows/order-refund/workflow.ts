@@ -2,7 +2,12 @@ import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflo
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { takeTurns } from '../turns.ts';
-import type { OrderRefundActivities, OrderRefundArgs, OrderRefundSignals } from './contract.ts';
+import {
+  orderRefundWorkflow,
+  type OrderRefundActivities,
+  type OrderRefundArgs,
+  type OrderRefundSignals,
+} from './contract.ts';
 
 const changed = defineSignal<[OrderRefundSignals['changed']]>('changed');
 const retry = defineSignal<[OrderRefundSignals['retry']]>('retry');
@@ -16,5 +21,5 @@ export async function orderRefund(args: OrderRefundArgs): Promise<string> {
     heartbeatTimeout: '15s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  return takeTurns(args, listenForHints(changed, retry), refundTurn);
+  return takeTurns(orderRefundWorkflow, args, listenForHints(changed, retry), refundTurn);
 }

@@ -14,6 +14,7 @@ export const runWorkflow = defineWorkflow<RunSignals>()({
   kind: 'run',
   parts: ['runId'],
   summary: ({ runId }) => `Run ${runId}`,
+  cancel: 'Ends this run; maintenance opens another one. Cancel the run in Heron (POST /v1/runs/:id/cancel) to end it.',
 });
 
 /** Arguments of a run. */
@@ -35,6 +36,7 @@ type RunProgress =
 /** How far a run is. `decideBy` is epoch milliseconds: until when it waits for a person. */
 export interface RunReport {
   state: RunProgress;
+  campaignId: string;
   decideBy: number | null;
   /** Why it is in this state, as a code; null where the state says it. */
   why: string | null;
@@ -42,12 +44,10 @@ export interface RunReport {
 
 /** Activities of this family, as the workflow sees them. */
 export interface RunActivities {
-  /** Begins a run that is queued, and says how far any other is. */
-  beginRun(args: RunArgs): Promise<RunReport>;
+  /** Begins a run that is queued, and follows the person's decision, or its absence, where the run waits. Local: it only asks PostgreSQL. */
+  advanceRun(args: RunArgs): Promise<RunReport>;
   /** Checks the campaign and asks the policy: fails, completes a draft, waits for a person, or goes on to the launch. */
   preflightRun(args: RunArgs): Promise<RunReport>;
-  /** Follows the person's decision, or ends the wait whose time has passed. */
-  settleApproval(args: RunArgs): Promise<RunReport>;
   /** Checks again and starts the campaign, in one transaction. */
   launchRun(args: RunArgs): Promise<RunReport>;
 }

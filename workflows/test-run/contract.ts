@@ -18,6 +18,7 @@ export const testRunWorkflow = defineWorkflow<TestRunSignals>()({
   work: 'interactive',
   reuse: 'afterFailure',
   summary: ({ testRunId }) => `Test run ${testRunId}`,
+  cancel: 'An email that is being sent is finished; maintenance opens another run. Cancel the test in Heron to end it.',
 });
 
 /** Arguments of a test run. */

@@ -14,25 +14,19 @@ export const warmupWorkflow = defineWorkflow<WarmupSignals>()({
   kind: 'warmup',
   parts: ['mailboxId'],
   summary: ({ mailboxId }) => `Warmup of mailbox ${mailboxId}`,
+  cancel: 'Ends this run; maintenance opens another one. Stop the warmup of the mailbox to end it.',
 });
 
 /** Arguments of a warmup. */
 export type WarmupArgs = ArgsOf<typeof warmupWorkflow>;
 
-/** What a turn found. `wakeAt` is epoch milliseconds; null waits for a signal. */
-export type WarmupReport = { kind: 'wait'; wakeAt: number | null; why: string } | { kind: 'done'; why: string };
-
-/** Why turns have ended: warmup is off, or rests until a signal. */
-export interface WarmupRest {
-  kind: 'rest' | 'done';
-  why: string;
-}
+/** Result of a turn. `wakeAt` is epoch milliseconds; null waits for a signal. */
+export type WarmupReport =
+  | { kind: 'wait'; wakeAt: number | null; why: string; state?: 'resting' }
+  | { kind: 'done'; why: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface WarmupActivities {
-  /**
-   * Takes the turn that is due (plans the day where needed, sends an email) and fails, with the time of the next turn as its retry
-   * delay, until there is nothing to wait for but a signal.
-   */
-  keepWarm(args: WarmupArgs): Promise<WarmupRest>;
+  /** Plans the day where needed, sends the email that is due, and says when the next one is. */
+  warmupTurn(args: WarmupArgs): Promise<WarmupReport>;
 }

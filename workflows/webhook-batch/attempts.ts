@@ -1,5 +1,7 @@
-import { setCurrentDetails, setHandler, type SignalDefinition } from '@temporalio/workflow';
+import { setHandler, type SignalDefinition } from '@temporalio/workflow';
 import { continueWhenLong } from '../continue.ts';
+import type { Stops } from '../contract.ts';
+import { showOpen } from '../show.ts';
 import type { BatchReport } from './contract.ts';
 
 /**
@@ -10,6 +12,7 @@ import type { BatchReport } from './contract.ts';
  * @returns the sum of all turns of this run
  */
 export async function attemptAll(
+  stops: Stops,
   args: object,
   takeTurn: () => Promise<BatchReport>,
   more?: SignalDefinition<any>,
@@ -26,7 +29,7 @@ export async function attemptAll(
     total.delivered += turn.delivered;
     total.failed += turn.failed;
     total.diverted += turn.diverted;
-    setCurrentDetails(`${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to other runs`);
+    showOpen(stops, `${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to other runs`);
     if (turn.more) again = true;
     if (again) await continueWhenLong(args);
   }

@@ -6,6 +6,8 @@ export const webhookBatchWorkflow = defineInstallationWorkflow()({
   kind: 'webhook-batch',
   parts: ['batchId'],
   summary: ({ batchId }) => `Webhook batch ${batchId}`,
+  cancel:
+    'Ends this run; maintenance opens another one for what is left. Switch an endpoint off to stop its deliveries.',
 });
 
 /** Which batch. */

@@ -1,6 +1,11 @@
 import { proxyActivities } from '@temporalio/workflow';
 import { attemptAll } from './attempts.ts';
-import type { BatchReport, WebhookBatchActivities, WebhookBatchArgs } from './contract.ts';
+import {
+  webhookBatchWorkflow,
+  type BatchReport,
+  type WebhookBatchActivities,
+  type WebhookBatchArgs,
+} from './contract.ts';
 
 /** One batch, until every delivery in it has an outcome. Its deliveries and their outcomes are in PostgreSQL. */
 export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport> {
@@ -11,5 +16,5 @@ export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport>
     heartbeatTimeout: '10s',
     retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
   });
-  return attemptAll(args, () => deliverBatch(args));
+  return attemptAll(webhookBatchWorkflow, args, () => deliverBatch(args));
 }

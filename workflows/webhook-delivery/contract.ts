@@ -12,6 +12,7 @@ export const webhookDeliveryWorkflow = defineWorkflow<WebhookDeliverySignals>()(
   kind: 'webhook-delivery',
   parts: ['deliveryId'],
   summary: ({ deliveryId }) => `Webhook delivery ${deliveryId}`,
+  cancel: 'A request that is under way is finished; maintenance opens another run. Switch the endpoint off to stop.',
 });
 
 /** Arguments of a delivery's own run. */

@@ -11,7 +11,13 @@ import {
 } from '@temporalio/workflow';
 import { blockedReason } from '../blocked.ts';
 import { resourceQueue } from '../queues.ts';
-import type { WebhookDeliveryActivities, WebhookDeliveryArgs, WebhookDeliverySignals } from './contract.ts';
+import { showOpen, showState } from '../show.ts';
+import {
+  webhookDeliveryWorkflow,
+  type WebhookDeliveryActivities,
+  type WebhookDeliveryArgs,
+  type WebhookDeliverySignals,
+} from './contract.ts';
 
 const hurry = defineSignal<[WebhookDeliverySignals['hurry']]>('hurry');
 
@@ -27,10 +33,13 @@ export async function webhookDelivery(args: WebhookDeliveryArgs): Promise<string
     hurried = true;
     attempts?.cancel();
   });
+  const show = showState();
   for (;;) {
     hurried = false;
     attempts = new CancellationScope();
-    setCurrentDetails(
+    show({ state: 'active' });
+    showOpen(
+      webhookDeliveryWorkflow,
       'attempts by the retry schedule: the pending activity shows the last one and when the next is due',
     );
     try {
@@ -40,7 +49,9 @@ export async function webhookDelivery(args: WebhookDeliveryArgs): Promise<string
     } catch (error) {
       if (CancellationScope.current().consideredCancelled) throw error;
       if (hurried && error instanceof ActivityFailure) continue;
-      setCurrentDetails(blockedReason(error));
+      const reason = blockedReason(error);
+      show({ state: 'blocked' });
+      showOpen(webhookDeliveryWorkflow, reason);
       await condition(() => hurried);
     }
   }

@@ -12,6 +12,8 @@ export const webhookEndpointWorkflow = defineInstallationWorkflow<WebhookEndpoin
   kind: 'webhook-endpoint',
   parts: ['endpointId'],
   summary: ({ endpointId }) => `Webhooks of endpoint ${endpointId}, by itself`,
+  cancel:
+    'Ends this run; maintenance opens another one for what is left. Switch the endpoint off to stop its deliveries.',
 });
 
 /** Which endpoint. */

@@ -2,7 +2,7 @@ import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflo
 import { resourceQueue } from '../queues.ts';
 import { attemptAll } from '../webhook-batch/attempts.ts';
 import type { BatchReport, WebhookBatchActivities } from '../webhook-batch/contract.ts';
-import type { WebhookEndpointArgs, WebhookEndpointSignals } from './contract.ts';
+import { webhookEndpointWorkflow, type WebhookEndpointArgs, type WebhookEndpointSignals } from './contract.ts';
 
 const more = defineSignal<[WebhookEndpointSignals['more']]>('more');
 
@@ -15,5 +15,10 @@ export async function webhookEndpoint({ endpointId }: WebhookEndpointArgs): Prom
     heartbeatTimeout: '10s',
     retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
   });
-  return attemptAll({ endpointId }, () => deliverBatch({ batchId: endpointId, lane: true }), more);
+  return attemptAll(
+    webhookEndpointWorkflow,
+    { endpointId },
+    () => deliverBatch({ batchId: endpointId, lane: true }),
+    more,
+  );
 }

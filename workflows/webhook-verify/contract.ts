@@ -14,6 +14,7 @@ export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
   kind: 'webhook-verify',
   parts: ['endpointId'],
   summary: ({ endpointId }) => `Verification of webhook endpoint ${endpointId}`,
+  cancel: 'Ends this run; maintenance opens another one. Remove the endpoint to end its challenges.',
 });
 
 /** Arguments of the verification of an application's endpoint in one workspace. */

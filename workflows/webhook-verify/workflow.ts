@@ -10,7 +10,14 @@ import { blockedReason } from '../blocked.ts';
 import { continueWhenLong } from '../continue.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
-import type { ChallengeStep, WebhookVerifyActivities, WebhookVerifyArgs, WebhookVerifySignals } from './contract.ts';
+import { showOpen, showState } from '../show.ts';
+import {
+  webhookVerifyWorkflow,
+  type ChallengeStep,
+  type WebhookVerifyActivities,
+  type WebhookVerifyArgs,
+  type WebhookVerifySignals,
+} from './contract.ts';
 
 const armed = defineSignal<[WebhookVerifySignals['armed']?]>('armed');
 const retry = defineSignal<[WebhookVerifySignals['retry']]>('retry');
@@ -23,6 +30,7 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
     startToCloseTimeout: '30s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
+  const show = showState();
   let arms = 0;
   setHandler(armed, () => {
     arms += 1;
@@ -35,9 +43,13 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
   const challenge = async (attempt: number): Promise<ChallengeStep | undefined> => {
     const [seen, retried] = [arms, retries];
     try {
-      return await challengeEndpoint(args, attempt);
+      const step = await challengeEndpoint(args, attempt);
+      show({ state: 'active' });
+      return step;
     } catch (error) {
-      setCurrentDetails(blockedReason(error));
+      const reason = blockedReason(error);
+      show({ state: 'blocked' });
+      showOpen(webhookVerifyWorkflow, reason);
       await condition(() => arms !== seen || retries !== retried);
       return undefined;
     }
@@ -56,7 +68,7 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
         return step.state;
       }
       const why = `no echo to challenge ${attempt}; asking again later`;
-      setCurrentDetails(why);
+      showOpen(webhookVerifyWorkflow, why);
       await waitUntil(Date.now() + step.retryInMs, () => arms !== seen, why);
     }
     // The verification was reset during the challenge or the wait: the endpoint may have another URL now.

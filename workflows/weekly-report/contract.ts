@@ -14,6 +14,7 @@ export const weeklyReportWorkflow = defineWorkflow<WeeklyReportSignals>()({
   parts: ['reportId'],
   work: 'standard',
   summary: ({ reportId }) => `Weekly report ${reportId}`,
+  cancel: 'Ends this run; maintenance opens another one. Members switch the report off for themselves.',
 });
 
 /** Arguments of a run. */

@@ -2,7 +2,12 @@ import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflo
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { takeTurns } from '../turns.ts';
-import type { WeeklyReportActivities, WeeklyReportArgs, WeeklyReportSignals } from './contract.ts';
+import {
+  weeklyReportWorkflow,
+  type WeeklyReportActivities,
+  type WeeklyReportArgs,
+  type WeeklyReportSignals,
+} from './contract.ts';
 
 const retry = defineSignal<[WeeklyReportSignals['retry']]>('retry');
 
@@ -15,5 +20,5 @@ export async function weeklyReport(args: WeeklyReportArgs): Promise<string> {
     heartbeatTimeout: '1m',
     retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
   });
-  return takeTurns(args, listenForHints(retry), mailWeeklyReport);
+  return takeTurns(weeklyReportWorkflow, args, listenForHints(retry), mailWeeklyReport);
 }

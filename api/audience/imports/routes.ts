@@ -16,6 +16,7 @@ import { unknownProblems } from '../../../domain/sending/leads/membership.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { route } from '../../http/route.ts';
 import { idParams, iso, pageQuery, presentPage } from '../../http/schemas.ts';
+import { contactImportWorkflow } from '../../../workflows/contact-import/contract.ts';
 import { contactImport, importBody, importPage, importPreview, previewBody, problemPage } from './schemas.ts';
 
 const fileBytes = (config: Config) => config.IMPORT_MAX_BYTES;
@@ -184,6 +185,6 @@ function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.inpu
     started_at: iso(job.started_at),
     ended_at: iso(job.ended_at),
     ...(job.blocked_reason ? { blocked_reason: job.blocked_reason } : {}),
-    ...runUrl(config, { importId: job.id }),
+    ...runUrl(config, contactImportWorkflow, { importId: job.id }),
   };
 }

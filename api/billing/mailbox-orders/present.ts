@@ -7,6 +7,7 @@ import type { OrderView } from '../../../domain/billing/mailbox-orders/read.ts';
 import type { QuoteRow } from '../../../domain/billing/mailbox-orders/states.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { iso } from '../../http/schemas.ts';
+import { mailboxOrderWorkflow } from '../../../workflows/mailbox-order/contract.ts';
 import type * as schemas from './schemas.ts';
 
 /** What the provider sells, with prices per month in cents. */
@@ -89,7 +90,7 @@ export function presentOrder(
     ...moment('failed_at', order.failed_at),
     ...moment('cancelled_at', order.cancelled_at),
     ...(order.blocked_reason ? { blocked_reason: order.blocked_reason } : {}),
-    ...runUrl(config, { orderId: order.id }),
+    ...runUrl(config, mailboxOrderWorkflow, { orderId: order.id }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import type { RunEventRow, RunRow } from '../../../domain/campaigns/runs/states.ts';
 import { iso } from '../../http/schemas.ts';
+import { runWorkflow } from '../../../workflows/run/contract.ts';
 import type { run, runEvent } from './schemas.ts';
 
 /** An agent's run and how far it is, with the page to decide at while it waits for a person, and its run in the Temporal UI. */
@@ -25,7 +26,7 @@ export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.inpu
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
-    ...runUrl(config, { runId: row.id }),
+    ...runUrl(config, runWorkflow, { runId: row.id }),
   };
 }
 

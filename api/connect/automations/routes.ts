@@ -15,6 +15,7 @@ import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { route } from '../../http/route.ts';
 import { asSeen, idParams, iso } from '../../http/schemas.ts';
+import { automationWorkflow } from '../../../workflows/automation/contract.ts';
 import * as schemas from './schemas.ts';
 
 const automations = {
@@ -154,6 +155,6 @@ function presentRun({ config }: Ctx, run: AutomationRun): z.input<typeof schemas
     started_at: iso(run.started_at),
     finished_at: iso(run.finished_at),
     ...(run.blocked_reason === null ? {} : { blocked_reason: run.blocked_reason }),
-    ...(status === 'running' ? runUrl(config, { automationRunId: id }) : {}),
+    ...(status === 'running' ? runUrl(config, automationWorkflow, { runId: id }) : {}),
   };
 }

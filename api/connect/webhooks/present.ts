@@ -7,6 +7,7 @@ import type { WebhookEndpointRow } from '../../../domain/connect/webhooks/endpoi
 import type { ThrottleDrop } from '../../../domain/connect/webhooks/throttle-drops.ts';
 import type { ChallengeResult } from '../../../domain/connect/webhooks/verify.ts';
 import { iso } from '../../http/schemas.ts';
+import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/contract.ts';
 import type * as schemas from './schemas.ts';
 
 /** An endpoint of the workspace with its health. Its secret is shown by creation and rotation alone. */
@@ -78,7 +79,7 @@ export function presentDelivery(
     ...presentApplicationDelivery(row),
     payload: row.payload,
     ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
-    ...(hasRun ? runUrl(config, { deliveryId: row.id }) : {}),
+    ...(hasRun ? runUrl(config, webhookDeliveryWorkflow, { deliveryId: row.id }) : {}),
   };
 }
 

@@ -5,6 +5,7 @@ import type { GoalReplay, ReplayPreview } from '../../../domain/reporting/goals/
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { iso } from '../../http/schemas.ts';
+import { goalReplayWorkflow } from '../../../workflows/goal-replay/contract.ts';
 import type * as schemas from './schemas.ts';
 
 /** A goal with the definition that is in force. */
@@ -87,7 +88,7 @@ export function presentReplay(replay: GoalReplay, config: Config): z.input<typeo
     retained_without_event,
     passed_over: replay.passed_over,
     ...(replay.blocked_reason === null ? {} : { blocked_reason: replay.blocked_reason }),
-    ...runUrl(config, { replayId: id }),
+    ...runUrl(config, goalReplayWorkflow, { replayId: id }),
     created_at: iso(replay.created_at),
     started_at: iso(replay.started_at),
     finished_at: iso(replay.finished_at),

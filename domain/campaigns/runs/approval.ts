@@ -10,7 +10,7 @@ import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import type { Recipients } from './audience.ts';
 import type { LaunchCheck } from './checks.ts';
 import { deny, type RunError } from './end.ts';
-import { lockRun, moveRun, moveRuns } from './move.ts';
+import { moveRun, moveRuns } from './move.ts';
 import { requesterOf } from './requester.ts';
 import type { RunRow } from './states.ts';
 
@@ -57,40 +57,35 @@ export async function holdRun(
 }
 
 /**
- * Follows what became of a run's approval: approved, it goes on to the launch; denied or without a decision when its time
- * has passed, it is denied, and other runs of the workspace whose time has passed with it.
- * @returns the run as it is now; one that does not wait, or whose time is not over, is left alone
+ * Follows what became of the approval of a locked run: approved, it goes on to the launch; denied or without a decision when its time
+ * has passed, it is denied.
+ * @returns the run as it is now; one whose time is not over is left alone
  */
-export async function settleRunApproval(ctx: Ctx, runId: string): Promise<RunRow> {
-  const settled = await settle(ctx, runId);
-  if (settled.state === 'denied' && settled.error_details?.code === EXPIRED.code) await denyOverdueRuns(ctx);
-  return settled;
+export async function settleRunApproval(tx: Tx, run: RunRow): Promise<RunRow> {
+  await expireApproval(tx, run.approval_id!, { signalled: false });
+  const approval = await findApproval(tx.org, run.approval_id!);
+  switch (approval.status) {
+    case 'pending':
+      return run;
+    case 'approved':
+      return (await moveRun(tx, run.id, ['awaiting_approval'], 'launching', {
+        reason: 'approved',
+        data: { approval_id: approval.id, decided_by: approval.decided_by },
+      }))!;
+    case 'denied':
+      return deny(tx, run, {
+        code: 'approval_denied',
+        message: approval.reason ? `A person denied the launch: ${approval.reason}` : 'A person denied the launch',
+        fix: 'Change what was objected to, and create another run.',
+      });
+    default:
+      return deny(tx, run, { ...EXPIRED, message: approval.reason ?? EXPIRED.message });
+  }
 }
 
-async function settle(ctx: Ctx, runId: string): Promise<RunRow> {
-  return transact(ctx, async (tx) => {
-    const run = await lockRun(tx, runId);
-    if (run.state !== 'awaiting_approval') return run;
-    await expireApproval(tx, run.approval_id!, { signalled: false });
-    const approval = await findApproval(tx.org, run.approval_id!);
-    switch (approval.status) {
-      case 'pending':
-        return run;
-      case 'approved':
-        return (await moveRun(tx, run.id, ['awaiting_approval'], 'launching', {
-          reason: 'approved',
-          data: { approval_id: approval.id, decided_by: approval.decided_by },
-        }))!;
-      case 'denied':
-        return deny(tx, run, {
-          code: 'approval_denied',
-          message: approval.reason ? `A person denied the launch: ${approval.reason}` : 'A person denied the launch',
-          fix: 'Change what was objected to, and create another run.',
-        });
-      default:
-        return deny(tx, run, { ...EXPIRED, message: approval.reason ?? EXPIRED.message });
-    }
-  });
+/** A run was denied because nobody decided in time. */
+export function hasExpired(run: RunRow): boolean {
+  return run.state === 'denied' && run.error_details?.code === EXPIRED.code;
 }
 
 /**
@@ -98,7 +93,7 @@ async function settle(ctx: Ctx, runId: string): Promise<RunRow> {
  * together, each that is settled takes others along, and their workflows find them denied. Those that somebody has locked are left to them.
  * @returns how many were denied
  */
-async function denyOverdueRuns(ctx: Ctx): Promise<number> {
+export async function denyOverdueRuns(ctx: Ctx): Promise<number> {
   return transact(ctx, async (tx) => {
     const due = await tx.org.sql<{ id: string; approval_id: string }>(
       `select r.id, r.approval_id from approvals a join runs r on r.id = a.subject_id and r.approval_id = a.id

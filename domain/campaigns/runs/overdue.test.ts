@@ -1,8 +1,8 @@
+import { advanceRun } from './preflight.ts';
 import test from 'ava';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { openRunDesk, type RunDesk } from '../../../test/harness/run-desk.ts';
 import { createWorld, noRecords, type World } from '../../../test/harness/world.ts';
-import { settleRunApproval } from './approval.ts';
 
 const clock = new ManualClock();
 let world: World;
@@ -53,7 +53,7 @@ test.serial('many that run out of time and are settled side by side end once eac
   for (let n = 0; n < 12; n += 1) due.push(await waiting());
   runOut();
   const ctx = world.system(desk.tenant.organizationId);
-  const settled = await Promise.all(due.map(({ id }) => settleRunApproval(ctx, id)));
+  const settled = await Promise.all(due.map(({ id }) => advanceRun(ctx, id)));
   t.deepEqual([...new Set(settled.map(({ state }) => state))], ['denied']);
   for (const { id } of due) {
     t.is((await desk.story(id)).filter((line) => line.startsWith('denied')).length, 1);

@@ -5,7 +5,7 @@ import { lockCampaign } from '../../sending/control/status.ts';
 import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { holdRun } from './approval.ts';
+import { denyOverdueRuns, hasExpired, holdRun, settleRunApproval } from './approval.ts';
 import { countRecipients, type Recipients } from './audience.ts';
 import { checkLaunch, readOutside, recallOutside, type LaunchCheck, type OutsideFacts } from './checks.ts';
 import { deny, failChecks, failGone } from './end.ts';
@@ -19,27 +19,31 @@ import type { RunRow } from './states.ts';
 const FEW_RECIPIENTS = 1_000;
 
 /**
- * Begins a run that is queued. Where it has few recipients and DNS told this process about its senders a moment ago, its checks and what follows from
- * them are of the same transaction, as {@link preflightRun} has them: of many runs one after the other, few have to ask the network. Otherwise, and when
- * that fails, its checks come next.
+ * Moves a run on that is queued or waits for a person. A queued one begins: where it has few recipients and DNS told this process about its senders a
+ * moment ago, its checks and what follows from them are of the same transaction, as {@link preflightRun} has them: of many runs one after the other, few
+ * have to ask the network. Otherwise, and when that fails, its checks come next. One that waits follows what became of its approval; with one whose time
+ * has passed, other runs of the workspace that nobody decided on in time are denied.
  * @returns the run as it is now, in whatever state
  */
-export async function beginRun(ctx: Ctx, runId: string): Promise<RunRow> {
-  return begin(ctx, runId, judgeAtOnce).catch((error: unknown) => {
+export async function advanceRun(ctx: Ctx, runId: string): Promise<RunRow> {
+  const run = await advance(ctx, runId, judgeAtOnce).catch((error: unknown) => {
     // What fails in the checks fails in preflightRun again, which blocks the run where that can be seen.
-    ctx.log.warn({ err: error, runId }, 'a run could not be checked as it began; its checks come next');
-    return begin(ctx, runId, async (_ctx, _tx, run) => run);
+    ctx.log.warn({ err: error, runId }, 'a run could not be moved on with its checks; they come next');
+    return advance(ctx, runId, async (_ctx, _tx, begun) => begun);
   });
+  if (hasExpired(run)) await denyOverdueRuns(ctx);
+  return run;
 }
 
-/** Moves a queued run on, and does what comes next in the same transaction. */
-async function begin(
+/** Moves a run on, and does what comes after the beginning of a queued one in the same transaction. */
+async function advance(
   ctx: Ctx,
   runId: string,
   next: (ctx: Ctx, tx: Tx, run: RunRow) => Promise<RunRow>,
 ): Promise<RunRow> {
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
+    if (run.state === 'awaiting_approval') return settleRunApproval(tx, run);
     if (run.state !== 'queued') return run;
     return next(ctx, tx, (await moveRun(tx, run.id, ['queued'], 'preflighting'))!);
   });
@@ -60,7 +64,7 @@ async function judgeAtOnce(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
  * @returns the run as it is now; another state than queued or preflighting is left alone
  */
 export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
-  const begun = await beginRun(ctx, runId);
+  const begun = await advanceRun(ctx, runId);
   if (begun.state !== 'preflighting') return begun;
   const outside = await readOutside(ctx, begun.campaign_id);
   return transact(ctx, async (tx) => {

@@ -35,10 +35,16 @@ export function hasEnded(state: RunState): boolean {
 }
 
 /** How far a run is, for its workflow. */
-export function toReport({ state, expires_at: expiresAt, error_details: error }: RunRow): RunReport {
+export function toReport({
+  state,
+  campaign_id: campaignId,
+  expires_at: expiresAt,
+  error_details: error,
+}: RunRow): RunReport {
   const code = error?.code;
   return {
     state,
+    campaignId,
     decideBy: state === 'awaiting_approval' ? expiresAt!.getTime() : null,
     why: hasEnded(state) && typeof code === 'string' ? code : null,
   };

@@ -26,17 +26,17 @@ export async function dissolveBatch(
 ): Promise<BatchReport> {
   // Without this row no delivery can be added any more.
   await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
-  const waiting = await engineSql<Columns<'webhook_deliveries', 'id' | 'organization_id'>>(
+  const waiting = await engineSql<Columns<'webhook_deliveries', 'id' | 'organization_id' | 'endpoint_id'>>(
     db,
     'read_failing_batch',
-    `select id, organization_id from webhook_deliveries
+    `select id, organization_id, endpoint_id from webhook_deliveries
      where batch_id = :batch::uuid and status in ('pending', 'in_flight') order by (status = 'in_flight') desc, id limit ${PAGE}`,
     { batch: batchId },
   );
   const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: waiting.length === PAGE };
   const reason = `its batch kept failing (${errorKind(cause)})`;
   const failures: unknown[] = [];
-  for (const { id, organization_id: organizationId } of waiting) {
+  for (const { id, organization_id: organizationId, endpoint_id: EndpointId } of waiting) {
     try {
       await inTransaction(db, async (trx) => {
         const moved = await across(trx, 'engine')
@@ -45,7 +45,9 @@ export async function dissolveBatch(
           .whereIn('status', ['pending', 'in_flight'])
           .update({ batch_id: null, error_reason: reason, updated_at: clock.now() });
         if (moved === 0) return;
-        await writeIntents(trx, [start(webhookDeliveryWorkflow, { organizationId, deliveryId: id })]);
+        await writeIntents(trx, [
+          start(webhookDeliveryWorkflow, { organizationId, deliveryId: id }, { attributes: { EndpointId } }),
+        ]);
         report.diverted += 1;
       });
     } catch (error) {

@@ -171,10 +171,11 @@ function runsFor(group: readonly Waiting[], decided: ReadonlySet<string>): Inten
   return group
     .filter(({ result: { outcome, delivery }, ownRun }) => outcome === 'failed' && !ownRun && decided.has(delivery.id))
     .map(({ result: { delivery } }) =>
-      start(webhookDeliveryWorkflow, {
-        organizationId: delivery.organizationId,
-        deliveryId: delivery.id,
-      }),
+      start(
+        webhookDeliveryWorkflow,
+        { organizationId: delivery.organizationId, deliveryId: delivery.id },
+        { attributes: { EndpointId: delivery.endpointId } },
+      ),
     );
 }
 

@@ -31,9 +31,13 @@ export async function enqueueRedelivery(
     .returning(DELIVERY_COLUMNS);
   if (delivery) {
     tx.intend(
-      signal(webhookDeliveryWorkflow, { organizationId: tx.org.organizationId, deliveryId }, 'hurry', {
-        cause: 'redelivery',
-      }),
+      signal(
+        webhookDeliveryWorkflow,
+        { organizationId: tx.org.organizationId, deliveryId },
+        'hurry',
+        { cause: 'redelivery' },
+        { attributes: { EndpointId: delivery.endpoint_id } },
+      ),
     );
   }
   return delivery;

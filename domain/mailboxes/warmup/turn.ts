@@ -28,11 +28,12 @@ export async function warmupTurn(ctx: Ctx, smtp: SmtpSender, mailboxId: string):
   if (!mailbox?.warmup || mailbox.warmup_paused_at) {
     const busy = await settleAbandoned(ctx, smtp, mailboxId);
     if (busy) return { kind: 'wait', wakeAt: now + busy.retryInMs, why: 'an email may still be under way' };
-    if (mailbox?.warmup) return { kind: 'wait', wakeAt: null, why: 'paused' };
+    if (mailbox?.warmup) return { kind: 'wait', wakeAt: null, why: 'paused', state: 'resting' };
     return { kind: 'done', why: 'warmup is off' };
   }
   const rests = restOf(mailbox, now);
-  if (rests !== undefined) return { kind: 'wait', wakeAt: rests, why: 'the mailbox rests' };
+  if (rests !== undefined)
+    return { kind: 'wait', wakeAt: rests, why: 'the mailbox rests', ...(rests === null ? { state: 'resting' } : {}) };
   const isPlanned = async () => ((await findStanding(org, mailboxId))?.planned_day ?? '') >= utcDay(now);
   if (!(await isPlanned())) {
     await planDay(ctx, mailboxId);

@@ -5,26 +5,12 @@ import { isUuid } from '../../../lib/ids.ts';
 import { findCampaign } from '../../sending/campaign/find.ts';
 import { assertLeadAllowed } from '../../sending/campaign/sender-pool.ts';
 import { confirmSent } from '../../sending/outcomes/confirm-sent.ts';
-import { retryFailedEmail, sendUncertainAgain } from '../../sending/replay.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
-import {
-  AUTOMATION_LOOP,
-  AUTOMATION_RUN,
-  FAILED_DIRECT_EMAIL,
-  FAILED_EMAIL,
-  INTEGRATION_BACKLOG,
-  INTEGRATION_DELIVERY,
-  INTEGRATION_RUN,
-  REFUND,
-  RENEWAL,
-  replayDeadLetter,
-  UNCERTAIN_EMAIL,
-  UNDO_OF_ORDER,
-} from '../../platform/dead-letters.ts';
-import { retryTask } from '../system/blocked-runs.ts';
+import { FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
+import { deadLetterKinds, retryTask } from '../system/blocked-runs.ts';
 
 /** Work that gave up, or whose end is unknown, as lists and answers show it. */
 export type DeadLetter = Columns<
@@ -43,18 +29,6 @@ export type DeadLetter = Columns<
   | 'updated_at'
 >;
 
-/** Kinds of tasks of areas that keys restricted to mailboxes may not read: orders and webhooks are about every mailbox. */
-const UNREAD = ['mailbox_order', UNDO_OF_ORDER, REFUND, RENEWAL, 'webhook_delivery', 'webhook_verification'];
-/** Kinds of tasks that such keys may not set going: they may not write in their areas. */
-const UNTOUCHED: readonly string[] = [
-  ...UNREAD,
-  INTEGRATION_BACKLOG,
-  INTEGRATION_DELIVERY,
-  INTEGRATION_RUN,
-  AUTOMATION_LOOP,
-  AUTOMATION_RUN,
-];
-
 /** SQL of the mailbox that a task is about: (id of the task, mailbox_id). */
 const MAILBOX_OF_TASK = `
   select id, mailbox_id from sends where organization_id = :org
@@ -70,13 +44,16 @@ export async function listDeadLetters(
   ctx: Ctx,
   { status, limit }: { status?: DeadLetter['status'] | undefined; limit: number },
 ): Promise<DeadLetter[]> {
+  const hidden = deadLetterKinds(ctx.families)
+    .filter(({ restricted }) => restricted === 'hidden')
+    .map(({ taskType }) => taskType);
   return reader(ctx).sql<DeadLetter>(
     `select id, task_id, task_type, payload, last_error, attempts, max_attempts, status, next_retry_at, replayed_at, created_at, updated_at
      from dead_letters l where organization_id = :org and (cast(:status as text) is null or status = :status)
        and (cast(:mailboxes as uuid[]) is null or (task_type <> all(cast(:unread as text[])) and not exists (
          select 1 from (${MAILBOX_OF_TASK}) t where t.id = l.task_id and t.mailbox_id <> all(:mailboxes))))
      order by id desc limit :limit`,
-    { status: status ?? null, limit, mailboxes: ctx.actor.allowedMailboxes, unread: UNREAD },
+    { status: status ?? null, limit, mailboxes: ctx.actor.allowedMailboxes, unread: hidden },
   );
 }
 
@@ -128,7 +105,7 @@ function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
  */
 async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task): Promise<void> {
   if (!tx.actor.allowedMailboxes) return;
-  if (UNTOUCHED.includes(type))
+  if (deadLetterKinds(tx.families).find(({ taskType }) => taskType === type)?.restricted)
     throw new AppError(
       'forbidden',
       'This API key is restricted to certain mailboxes, and this task is about all of them',
@@ -155,7 +132,7 @@ async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task)
 /** @returns whether the letter was still to be replayed */
 async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Promise<boolean> {
   await assertMayReopen(tx, { task_type: type, task_id: taskId });
-  await restartTask(tx, type, taskId);
+  await retryTask(tx, type, taskId, 'operator');
   return replayDeadLetter(tx, type, taskId);
 }
 
@@ -171,10 +148,4 @@ async function assertMayReopen(tx: Tx, { task_type: type, task_id: sendId }: Tas
     { send: sendId },
   );
   if (campaign) await assertMayAddLeads(tx, campaign, 1);
-}
-
-async function restartTask(tx: Tx, taskType: string, taskId: string): Promise<void> {
-  if (taskType === UNCERTAIN_EMAIL) return sendUncertainAgain(tx, taskId);
-  if (taskType === FAILED_EMAIL || taskType === FAILED_DIRECT_EMAIL) return retryFailedEmail(tx, taskId);
-  await retryTask(tx, taskType, taskId, 'operator');
 }

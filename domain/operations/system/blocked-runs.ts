@@ -6,7 +6,7 @@ import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts
 import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, replayDeadLetter } from '../../platform/dead-letters.ts';
-import { BLOCKED_FAMILIES, type RetryCause } from './blocked-families.ts';
+import type { DeadLetterKind, DurableFamily, RetryCause } from '../../platform/kernel/tx.ts';
 
 const FIRST_RETRY_MS = 15 * 60_000;
 const LONGEST_RETRY_MS = 86_400_000;
@@ -26,21 +26,21 @@ export function isPassing(error: unknown): boolean {
  */
 export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Promise<string> {
   const reason = `blocked: it kept failing (${errorKind(error)})`;
-  const family = BLOCKED_FAMILIES.find((each) => each.owns(workflowId));
-  if (!family) return reason;
+  const blocked = ctx.families.find(({ contract }) => contract.partsOf(workflowId))?.blocked;
+  if (!blocked) return reason;
   await transact(ctx, async (tx) => {
-    const taskId = await family.block(tx, workflowId, reason);
+    const taskId = await blocked.block(tx, workflowId, reason);
     if (!taskId) return;
     const [past] = await tx.org.sql<{ times: number }>(
       `select coalesce(max(attempts), 0)::int as times from dead_letters
        where organization_id = :org and task_type = :type and task_id = :task and updated_at > :since`,
-      { type: family.taskType, task: taskId, since: new Date(tx.now.getTime() - 2 * LONGEST_RETRY_MS) },
+      { type: blocked.taskType, task: taskId, since: new Date(tx.now.getTime() - 2 * LONGEST_RETRY_MS) },
     );
     const times = past!.times + 1;
     const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (times - 1), LONGEST_RETRY_MS);
     await addDeadLetter(tx, {
       taskId,
-      taskType: family.taskType,
+      taskType: blocked.taskType,
       payload: { workflow_id: workflowId },
       error: reason,
       attempts: times,
@@ -60,7 +60,7 @@ export async function retryDueRuns(deps: Deps): Promise<number> {
   const due = await across(deps.db, 'maintenance').sql<DueLetter>(
     `select organization_id, task_type, task_id from dead_letters
      where status = 'pending' and next_retry_at <= :now and task_type = any(:types) order by next_retry_at limit :page`,
-    { now: deps.clock.now(), types: BLOCKED_FAMILIES.map(({ taskType }) => taskType), page: PAGE },
+    { now: deps.clock.now(), types: deadLetterKinds(deps.families).map(({ taskType }) => taskType), page: PAGE },
   );
   await eachByItself(deps, due, (letter) => retry(deps, letter, 'sweep'));
   return due.length;
@@ -83,13 +83,16 @@ export async function retryRun(deps: Deps, workflowId: string): Promise<boolean>
 
 type DueLetter = Columns<'dead_letters', 'organization_id' | 'task_type' | 'task_id'>;
 
-/**
- * Has the blocked run of a task go on, within the caller's transaction; the caller settles its dead letter.
- * @returns false when the row of the run is gone or has ended
- */
-export async function retryTask(tx: Tx, taskType: string, taskId: string, cause: RetryCause): Promise<boolean> {
-  const family = BLOCKED_FAMILIES.find((each) => each.taskType === taskType);
-  return (await family?.retry(tx, taskId, cause)) ?? false;
+/** Every kind of task that can be a dead letter. */
+export function deadLetterKinds(families: readonly DurableFamily[]): readonly DeadLetterKind[] {
+  return families.flatMap(({ blocked, deadLetters }) => [...(blocked ? [blocked] : []), ...deadLetters]);
+}
+
+/** Starts the task of a dead letter again, within the caller's transaction; the caller settles the letter. */
+export async function retryTask(tx: Tx, taskType: string, taskId: string, cause: RetryCause): Promise<void> {
+  await deadLetterKinds(tx.families)
+    .find((kind) => kind.taskType === taskType)
+    ?.retry(tx, taskId, cause);
 }
 
 async function retry(deps: Deps, letter: DueLetter, cause: RetryCause): Promise<void> {

@@ -3,10 +3,11 @@ import pLimit from 'p-limit';
 import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { inTransaction } from '../../../db/transaction.ts';
+import { ZERO_UUID } from '../../../lib/ids.ts';
 import { writeIntents } from '../../../temporal/dispatch.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
-import { FIRST_POSITION, RUN_FAMILIES, type ExpectedRun, type RunFamily } from './run-families.ts';
+import type { DurableFamily, ExpectedRun, ExpectedRuns } from '../../platform/kernel/tx.ts';
 
 /** The result of a search in one family. */
 export interface FamilyReport {
@@ -34,7 +35,10 @@ interface ReconcileOptions {
   onFamily?: (report: FamilyReport) => void;
 }
 
-type Parts = Pick<Deps, 'db' | 'workflows' | 'log'>;
+type Parts = Pick<Deps, 'db' | 'workflows' | 'families' | 'log'>;
+
+/** A family some of whose runs must be open. */
+type Reconciled = DurableFamily & { mustBeOpen: ExpectedRuns };
 
 const PAGE = 1_000;
 const DESCRIBE_AT_ONCE = 16;
@@ -57,55 +61,54 @@ const RATE_PER_SECOND = 100;
  */
 export async function reconcile(parts: Parts, options: ReconcileOptions = {}): Promise<FamilyReport[]> {
   const reports: FamilyReport[] = [];
-  const names = options.dryRun ? FAMILIES : await inTurn(parts);
-  await eachByItself(parts, names, async (name) => {
-    const report = await reconcileFamily(
-      parts,
-      RUN_FAMILIES.find((family) => family.name === name)!,
-      options,
-    );
+  const families = reconciledFamilies(parts);
+  await eachByItself(parts, options.dryRun ? families : await inTurn(parts, families), async (family) => {
+    const report = await reconcileFamily(parts, family, options);
     options.onFamily?.(report);
     reports.push(report);
   });
   return reports;
 }
 
-const FAMILIES = RUN_FAMILIES.map(({ name }) => name);
+/** The families of which some runs must be open. */
+export function reconciledFamilies({ families }: Pick<Deps, 'families'>): Reconciled[] {
+  return families.filter((family): family is Reconciled => 'page' in family.mustBeOpen);
+}
 
 /** The families, those first that had no turn for the longest time. */
-async function inTurn({ db }: Pick<Parts, 'db'>): Promise<string[]> {
+async function inTurn({ db }: Pick<Parts, 'db'>, families: readonly Reconciled[]): Promise<Reconciled[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('began_at').select('family');
   const had = rows.map(({ family }) => family);
-  return [...FAMILIES].sort((a, b) => had.indexOf(a) - had.indexOf(b));
+  return [...families].sort((a, b) => had.indexOf(a.contract.kind) - had.indexOf(b.contract.kind));
 }
 
 async function reconcileFamily(
-  { db, workflows }: Omit<Parts, 'log'>,
-  family: RunFamily,
+  { db, workflows }: Pick<Parts, 'db' | 'workflows'>,
+  { contract, mustBeOpen }: Reconciled,
   { dryRun = false, resume = false, signal, ratePerSecond = RATE_PER_SECOND, onPage }: ReconcileOptions,
 ): Promise<FamilyReport> {
-  const report: FamilyReport = { family: family.name, checked: 0, missing: 0, finished: false };
+  const report: FamilyReport = { family: contract.kind, checked: 0, missing: 0, finished: false };
   if (signal?.aborted) return report;
-  let after = FIRST_POSITION;
+  let after = ZERO_UUID;
   if (!dryRun) {
-    const begun = await beginLook({ db }, family.name, resume);
+    const begun = await beginLook({ db }, contract.kind, resume);
     after = begun.position;
     report.checked = begun.checked;
     report.missing = begun.missing;
   }
   const open = new Set<string>();
-  for await (const ids of workflows.openRuns(family.contract)) {
+  for await (const ids of workflows.openRuns(contract)) {
     if (signal?.aborted) return report;
     for (const id of ids) open.add(id);
   }
   while (!signal?.aborted) {
-    const page = await family.page(db, after, PAGE);
+    const page = await mustBeOpen.page(db, after, PAGE);
     const suspected = page.filter(({ intent }) => !open.has(intent.workflowId));
     const lost = suspected.length > 0 ? await notOpen({ db, workflows }, suspected) : [];
-    const started = await startMissing({ db }, family, lost, { dryRun, ratePerSecond });
+    const started = await startMissing({ db }, mustBeOpen, lost, { dryRun, ratePerSecond });
     report.checked += page.length;
     report.missing += started;
-    onPage?.(family.name, report.checked);
+    onPage?.(contract.kind, report.checked);
     if (page.length < PAGE) {
       if (!dryRun) await endLook({ db }, report);
       return { ...report, finished: true };
@@ -119,7 +122,7 @@ async function reconcileFamily(
 
 /** The runs among these that Temporal does not have open, and that no waiting intent will open. */
 async function notOpen(
-  { db, workflows }: Omit<Parts, 'log'>,
+  { db, workflows }: Pick<Parts, 'db' | 'workflows'>,
   suspected: readonly ExpectedRun[],
 ): Promise<ExpectedRun[]> {
   const ids = suspected.map(({ intent }) => intent.workflowId);
@@ -144,15 +147,15 @@ async function notOpen(
 /** Starts those of the runs whose rows still say that they must be open: some may have ended in the meantime. */
 async function startMissing(
   { db }: Pick<Deps, 'db'>,
-  family: RunFamily,
+  expected: ExpectedRuns,
   lost: readonly ExpectedRun[],
   { dryRun, ratePerSecond }: { dryRun: boolean; ratePerSecond: number },
 ): Promise<number> {
   if (lost.length === 0) return 0;
   const positions = lost.map(({ position }) => position);
-  if (dryRun) return (await family.only(db, positions)).length;
+  if (dryRun) return (await expected.only(db, positions)).length;
   return inTransaction(db, async (trx) => {
-    const still = await family.only(trx, positions);
+    const still = await expected.only(trx, positions);
     await writeIntents(
       trx,
       still.map(({ intent }) => intent),
@@ -177,7 +180,7 @@ async function beginLook(
        missing = case when :resume and r.position is not null then r.missing else 0 end,
        position = case when :resume then coalesce(r.position, :first) else :first end
      returning position, checked::int, missing::int`,
-    { family, first: FIRST_POSITION, resume },
+    { family, first: ZERO_UUID, resume },
   );
   return look!;
 }

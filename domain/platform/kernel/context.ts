@@ -12,7 +12,7 @@ import type { DnsRecords } from '../../../lib/dns.ts';
 import type { WorkflowGateway } from '../../../temporal/dispatch.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { systemActor, type Actor } from './actor.ts';
-import type { Tx } from './tx.ts';
+import type { DurableFamily, Tx } from './tx.ts';
 
 /** The parts of a process: one of each, made at start, passed as arguments, never imported. */
 export interface Deps {
@@ -33,6 +33,8 @@ export interface Deps {
   catalogue?: CatalogueReader | undefined;
   /** Direct calls to Temporal, for the few verbs that need an answer now (mailbox checks, readiness). */
   workflows: WorkflowGateway;
+  /** Every durable family, from `activities/index.ts`. */
+  families: readonly DurableFamily[];
   /** Check every event against its schema, and roll the transaction back if one does not fit; on in tests. */
   strictEvents?: boolean;
 }

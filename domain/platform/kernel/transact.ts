@@ -36,6 +36,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
     const tx: Tx = {
       trx,
       org: new OrgScope(trx, organizationId),
+      families: ctx.families,
       actor: ctx.actor,
       now: ctx.clock.now(),
       hops: ctx.hops ?? 0,

@@ -1,6 +1,8 @@
-import type { Trx } from '../../../db/connection.ts';
+import type { Db, Trx } from '../../../db/connection.ts';
+import type { ApprovalRow } from '../../../db/models/approval.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Intent } from '../../../temporal/dispatch.ts';
+import type { WorkflowContract } from '../../../workflows/contract.ts';
 import type { Actor } from './actor.ts';
 import type { EventData } from './event-payloads.ts';
 import type { StoredEventType } from './events.ts';
@@ -19,6 +21,8 @@ export interface AuditEntry {
 export interface Tx {
   trx: Trx;
   org: OrgScope;
+  /** Every durable family of the process. */
+  families: readonly DurableFamily[];
   /** Who acts. Verbs check permissions against it where they depend on rows. */
   actor: Actor;
   now: Date;
@@ -34,4 +38,54 @@ export interface Tx {
    * work in one order, and hold them only until the commit.
    */
   atEnd(key: string, work: () => Promise<void>): void;
+}
+
+/**
+ * Everything outside of workflows/ that depends on one kind of run: declared once, in `activities/<family>.ts`, and
+ * handed to the verbs as {@link Tx.families} and `Deps.families`.
+ */
+export interface DurableFamily {
+  contract: WorkflowContract<any, any>;
+  /** Runs that PostgreSQL says must be open, or the reason why no run of the family must be. */
+  mustBeOpen: ExpectedRuns | { unneeded: string };
+  /** Marks runs that keep failing; absent where a run cannot be blocked. */
+  blocked: BlockedRuns | undefined;
+  /** Dead letters of the family that are about something else than a blocked run. */
+  deadLetters: readonly DeadLetterKind[];
+  /** The subject of approvals for whose decision a run waits. The first part of the workflow id is the subject's id. */
+  approval: ApprovalRow['subject_type'] | undefined;
+}
+
+/** A run that must be open: the id of the row that says so, and the intent that opens the run. */
+export interface ExpectedRun {
+  position: string;
+  intent: Intent;
+}
+
+/** Queries for the runs of a family that must be open. */
+export interface ExpectedRuns {
+  /** The statement of {@link ExpectedRuns.page}, for `explain`; `:after` and `:limit` are bound. */
+  pageSql: string;
+  /** The next runs after a position, in the order of their rows' ids. */
+  page(db: Db, after: string, limit: number): Promise<ExpectedRun[]>;
+  /** The runs among the given rows that must still be open. */
+  only(db: Db, positions: readonly string[]): Promise<ExpectedRun[]>;
+}
+
+/** Who retries a task. */
+export type RetryCause = 'operator' | 'sweep';
+
+/** A kind of task that can be a dead letter. */
+export interface DeadLetterKind {
+  taskType: string;
+  /** Limits a key that is restricted to mailboxes: it does not see the letter (`hidden`), or cannot replay it (`readOnly`). */
+  restricted?: 'hidden' | 'readOnly' | undefined;
+  /** Starts the task again, unless its row is gone or has ended. What it resolves to is not read. */
+  retry(tx: Tx, taskId: string, cause: RetryCause): Promise<unknown>;
+}
+
+/** The dead letter of a run that keeps failing. */
+export interface BlockedRuns extends DeadLetterKind {
+  /** Marks the row of the run as blocked; its id, or undefined when it was deleted or has ended. */
+  block(tx: Tx, workflowId: string, reason: string): Promise<string | undefined>;
 }

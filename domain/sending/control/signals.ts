@@ -58,7 +58,7 @@ export function signalRetry(tx: Tx, run: EnrollmentRun, retry: EnrollmentSignals
  * was removed and added again may still be open, and then has to ask again.
  */
 export function launchEnrollment(tx: Tx, run: EnrollmentRun, epoch: number, memo: Memo): void {
-  tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause: 'launched', epoch }, memo));
+  tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause: 'launched', epoch }, { memo }));
 }
 
 /** Wakes a campaign's launcher. `epoch` is the campaign's control epoch, where that moved. */

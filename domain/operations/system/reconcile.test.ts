@@ -1,16 +1,18 @@
 import test from 'ava';
-import { newId } from '../../../lib/ids.ts';
+import { newId, ZERO_UUID } from '../../../lib/ids.ts';
 import { silentLogger } from '../../../lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { noWorkflows } from '../../../test/harness/world.ts';
-import { reconcile, type FamilyReport } from './reconcile.ts';
-import { FIRST_POSITION, RUN_FAMILIES } from './run-families.ts';
+import { FAMILIES } from '../../../activities/index.ts';
+import { reconcile, reconciledFamilies, type FamilyReport } from './reconcile.ts';
 
 let database: TestDatabase;
 test.before(async () => {
   database = await createTestDatabase();
 });
 test.after.always(() => database?.drop());
+
+const RECONCILED = reconciledFamilies({ families: FAMILIES });
 
 const BATCHES = 7;
 const ENDPOINTS = 5;
@@ -58,10 +60,10 @@ test.serial('batches and endpoints with something to deliver are found once each
     'webhook-endpoint': endpoints.filter((_, n) => n !== 1).sort(),
   };
   for (const [name, wanted] of Object.entries(expected)) {
-    const family = RUN_FAMILIES.find((each) => each.name === name)!;
+    const family = RECONCILED.find(({ contract }) => contract.kind === name)!.mustBeOpen;
     for (const limit of [1, 2, 3, 100]) {
       const found: string[] = [];
-      for (let after = FIRST_POSITION; ;) {
+      for (let after = ZERO_UUID; ;) {
         const page = await family.page(db, after, limit);
         found.push(...page.map(({ position }) => position));
         if (page.length < limit) break;
@@ -78,8 +80,8 @@ test.serial('batches and endpoints with something to deliver are found once each
   }
 });
 
-const FAMILIES = RUN_FAMILIES.map(({ name }) => name);
-const [FIRST, ...OTHERS] = FAMILIES as [string, ...string[]];
+const NAMES = RECONCILED.map(({ contract }) => contract.kind);
+const [FIRST, ...OTHERS] = NAMES as [string, ...string[]];
 
 /** Looks at a Temporal that has no open run. `meet` is called with each family whose turn it is. */
 async function look(meet: (family: string) => void, signal?: AbortSignal) {
@@ -89,14 +91,14 @@ async function look(meet: (family: string) => void, signal?: AbortSignal) {
     ...noWorkflows,
     isOpen: async () => false,
     async *openRuns({ type }: { type: string }) {
-      const { name } = RUN_FAMILIES.find(({ contract }) => contract.type === type)!;
+      const name = RECONCILED.find(({ contract }) => contract.type === type)!.contract.kind;
       turns.push(name);
       meet(name);
       yield [];
     },
   };
   const failure = await reconcile(
-    { db: database.db, log: silentLogger, workflows },
+    { db: database.db, log: silentLogger, families: FAMILIES, workflows },
     { resume: true, onFamily: (report) => reports.push(report), ...(signal ? { signal } : {}) },
   ).then(
     () => undefined,
@@ -122,8 +124,8 @@ test.serial('a family that fails keeps none of the others from their search', as
   const { turns, reports, failure } = await look((family) => {
     if (family === FIRST) throw new Error('this one fails');
   });
-  t.is(failure?.message, `1 of ${FAMILIES.length} failed`);
-  t.deepEqual(turns, FAMILIES);
+  t.is(failure?.message, `1 of ${NAMES.length} failed`);
+  t.deepEqual(turns, NAMES);
   t.deepEqual(
     reports.map(({ family }) => family),
     OTHERS,

@@ -1,0 +1,50 @@
+import { approvalMail } from './approval-mail.ts';
+import { automation } from './automation.ts';
+import { campaign } from './campaign.ts';
+import { contactImport } from './contact-import.ts';
+import { directSend } from './direct-send.ts';
+import { domainRenewal } from './domain-renewal.ts';
+import { enrollment } from './enrollment.ts';
+import { goalReplay } from './goal-replay.ts';
+import { integrationDelivery } from './integration-delivery.ts';
+import { mailboxCheck } from './mailbox-check.ts';
+import { mailboxOrder } from './mailbox-order.ts';
+import { maintenance } from './maintenance.ts';
+import { orderRefund } from './order-refund.ts';
+import { run } from './run.ts';
+import { testRun } from './test-run.ts';
+import { warmup } from './warmup.ts';
+import { weeklyReport } from './weekly-report.ts';
+import { webhookBatch } from './webhook-batch.ts';
+import { webhookDelivery } from './webhook-delivery.ts';
+import { webhookEndpoint } from './webhook-endpoint.ts';
+import { webhookVerify } from './webhook-verify.ts';
+import type { Family } from './family.ts';
+
+/**
+ * Every durable family, and the only list of them outside of workflows/. Workers serve their activities; a process hands
+ * the list to its verbs as `Deps.families`.
+ */
+export const FAMILIES: readonly Family[] = [
+  approvalMail,
+  automation,
+  campaign,
+  contactImport,
+  directSend,
+  domainRenewal,
+  enrollment,
+  goalReplay,
+  integrationDelivery,
+  mailboxCheck,
+  mailboxOrder,
+  maintenance,
+  orderRefund,
+  run,
+  testRun,
+  warmup,
+  weeklyReport,
+  webhookBatch,
+  webhookDelivery,
+  webhookEndpoint,
+  webhookVerify,
+];

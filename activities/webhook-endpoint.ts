@@ -1,0 +1,16 @@
+import { undeliveredBatches } from '../domain/connect/delivery/undelivered-batches.ts';
+import type { WebhookBatchActivities } from '../workflows/webhook-batch/contract.ts';
+import { webhookEndpointWorkflow } from '../workflows/webhook-endpoint/contract.ts';
+import { family } from './family.ts';
+import { createBatchActivities } from './webhook-batch.ts';
+
+/** The batch of one slow or failing endpoint. Its id is that of the endpoint. */
+export const webhookEndpoint = family<WebhookBatchActivities>({
+  contract: webhookEndpointWorkflow,
+  queue: 'webhooks',
+  activities: createBatchActivities,
+  mustBeOpen: {
+    ...undeliveredBatches('batch_id as "endpointId"', 'batch_id = endpoint_id'),
+    signal: { name: 'more', payload: { cause: 'sweep' } },
+  },
+});

@@ -1,0 +1,28 @@
+import { signal } from '../../../temporal/dispatch.ts';
+import { webhookVerifyWorkflow } from '../../../workflows/webhook-verify/contract.ts';
+import type { RetryCause } from '../../platform/kernel/tx.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+
+/**
+ * Shows why the verification of an endpoint keeps failing, where the failure of a challenge is shown too.
+ * @returns the endpoint's id, or undefined where it is gone or no longer challenged
+ */
+export async function blockVerification(tx: Tx, workflowId: string, reason: string): Promise<string | undefined> {
+  const { endpointId } = webhookVerifyWorkflow.partsOf(workflowId)!;
+  const changed = await tx.org
+    .table('webhook_endpoints')
+    .where({ id: endpointId, challenging: true })
+    .whereNull('verified_at')
+    .update({ last_failure_at: tx.now, last_failure_reason: reason, updated_at: tx.now });
+  return changed > 0 ? endpointId : undefined;
+}
+
+/** Signals the run that verifies an endpoint, unless the endpoint is gone or no longer challenged. */
+export async function retryVerification(tx: Tx, endpointId: string, cause: RetryCause): Promise<void> {
+  const [open] = await tx.org.sql(
+    'select 1 from webhook_endpoints where organization_id = :org and id = :id and challenging and verified_at is null',
+    { id: endpointId },
+  );
+  const args = { organizationId: tx.org.organizationId, endpointId };
+  if (open) tx.intend(signal(webhookVerifyWorkflow, args, 'retry', { cause }));
+}

@@ -1,0 +1,52 @@
+import type { OrgTable } from '../../db/rows.ts';
+import { signal } from '../../temporal/dispatch.ts';
+import type { WorkflowContract } from '../../workflows/contract.ts';
+import type { BlockedRuns, DeadLetterKind } from './kernel/tx.ts';
+import type { Tx } from './kernel/transact.ts';
+
+/** A kind of run that has a row each, in which one column marks it as blocked. */
+export interface MarkedRow
+  extends Pick<DeadLetterKind, 'taskType' | 'restricted'>, Partial<Pick<DeadLetterKind, 'retry'>> {
+  table: OrgTable;
+  /** The column of the id. Default: id. */
+  key?: string | undefined;
+  /** SQL condition of a row whose run has not ended. */
+  open: string;
+  /** The column of the mark. Default: blocked_reason. */
+  mark?: string;
+  /** `updated_at` says when the row was marked. */
+  isStamped?: true;
+  /** The signal of a retry. Default: retry. */
+  signal?: string;
+  /** What else is written with the mark. */
+  andThen?(tx: Tx, taskId: string, reason: string): Promise<void>;
+}
+
+/** Blocks and retries runs whose row is marked by one UPDATE, and cleared by another. The workflow id has one part. */
+export function blockedRows(contract: WorkflowContract<any, any>, marked: MarkedRow): BlockedRuns {
+  const { taskType, restricted, table, key = 'id', open, mark = 'blocked_reason', isStamped, andThen } = marked;
+  const [part] = contract.parts as [string];
+  const setMark = (tx: Tx, id: string, reason: string | null, condition: string) =>
+    tx.org.sql<{ open: boolean }>(
+      `update ${table} set ${mark} = :reason${isStamped ? ', updated_at = :now' : ''}
+       where organization_id = :org and ${key} = :id and ${condition} returning ${open} as open` as `${string}:org${string}`,
+      { id, reason, ...(isStamped ? { now: tx.now } : {}) },
+    );
+  return {
+    taskType,
+    restricted,
+    async block(tx, workflowId, reason) {
+      const id = (contract.partsOf(workflowId) as Record<string, string>)[part]!;
+      const [row] = await setMark(tx, id, reason, open);
+      if (row) await andThen?.(tx, id, reason);
+      return row && id;
+    },
+    async retry(tx, id, cause) {
+      if (marked.retry) return marked.retry(tx, id, cause);
+      // Of a run that has ended the mark goes too.
+      const [row] = await setMark(tx, id, null, 'true');
+      const args = { organizationId: tx.org.organizationId, [part]: id };
+      if (row?.open) tx.intend(signal(contract, args, marked.signal ?? 'retry', { cause }));
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Columns } from '../../../db/rows.ts';
+import { enrollmentWorkflow } from '../../../workflows/enrollment/contract.ts';
+import type { RetryCause } from '../../platform/kernel/tx.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { logCampaign } from '../campaign/log.ts';
+import { signalRetry } from './signals.ts';
+
+/**
+ * Marks the enrollment of a run that keeps failing as blocked.
+ * @returns its id, or undefined where it is gone or has ended
+ */
+export async function blockEnrollment(tx: Tx, workflowId: string, reason: string): Promise<string | undefined> {
+  const { campaignId, contactId } = enrollmentWorkflow.partsOf(workflowId)!;
+  const [row] = await tx.org.sql<{ id: string }>(
+    `update enrollments set blocked = true, waiting_for = :reason, waiting_until = null
+     where organization_id = :org and campaign_id = :campaign and contact_id = :contact and state = 'active' returning id`,
+    { campaign: campaignId, contact: contactId, reason },
+  );
+  if (row) await logCampaign(tx, campaignId, 'run_blocked', `A contact is ${reason}`, { contact_id: contactId });
+  return row?.id;
+}
+
+/** Removes the mark of a blocked enrollment and signals its run, unless it is gone or has ended. */
+export async function retryEnrollment(tx: Tx, id: string, cause: RetryCause): Promise<void> {
+  const [run] = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id'>>(
+    `update enrollments set blocked = false where organization_id = :org and id = :id and state = 'active' returning campaign_id, contact_id`,
+    { id },
+  );
+  if (run) signalRetry(tx, run, { cause, stepRunId: null });
+}

@@ -1,0 +1,50 @@
+import { CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { orBlocked, type Blocked } from './blocked.ts';
+import { deliver } from './deliver.ts';
+import type { Hints } from './hints.ts';
+import { waitUntil } from './interruptible.ts';
+import { resourceQueue } from './queues.ts';
+
+/** What the steps of a sequence share. */
+interface Sequence {
+  hints: Hints;
+  show(blocked: Blocked): void;
+}
+
+/** Sends an email at its slot (epoch ms), unless something has changed by then. */
+export async function sendAt(
+  sequence: Sequence,
+  email: { organizationId: string; sendId: string },
+  { at, where }: { at: number; where: string },
+): Promise<void> {
+  await waitUntil(at, sequence.hints.any, where);
+  if (!sequence.hints.any()) await send(sequence, email, where);
+}
+
+/**
+ * Sends an email now. Cancelling the run does not cancel this activity, because nothing else would settle the email; where
+ * it is blocked there is nothing to settle any more, and the run ends.
+ */
+export async function send(
+  { hints, show }: Sequence,
+  email: { organizationId: string; sendId: string },
+  where: string,
+): Promise<void> {
+  await orBlocked(() => CancellationScope.nonCancellable(() => deliver(email, where)), hints, show);
+}
+
+/** Calls a customer's app; its answer is stored with the step. */
+export async function call<Activities>(
+  { hints, show }: Sequence,
+  where: string,
+  request: (activities: Activities) => Promise<unknown>,
+): Promise<void> {
+  const activities = proxyActivities({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
+    summary: where,
+    startToCloseTimeout: '1m',
+    heartbeatTimeout: '15s',
+    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '5m' },
+  });
+  await orBlocked(() => request(activities as Activities), hints, show);
+}
