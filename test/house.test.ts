@@ -2,17 +2,17 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, extname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { circles, roomImports, upwards } from '../local/rooms/imports.ts';
+import { filesBelow } from '../local/sources.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CONFIG = 'oxlint.config.mjs';
 const MAX_LINES = 600;
 const SOURCES = new Set(['.ts', '.tsx', '.js', '.mjs', '.css', '.sql']);
-const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', '.git', '.heron']);
 
 /** Where a file lies, and what it must not import from there: the arrows of ARCHITECTURE.md, turned round. */
 const FORBIDDEN: Record<string, string[]> = {
@@ -515,26 +515,10 @@ function namesIn(markdown: string): string[] {
     .flatMap((name) => name.split('.'));
 }
 
-async function markdownFiles(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  const nested = await Promise.all(
-    entries.map(async (entry) => {
-      const path = join(directory, entry.name);
-      if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : markdownFiles(path);
-      return extname(entry.name) === '.md' ? [path] : [];
-    }),
-  );
-  return nested.flat();
+function markdownFiles(folder: string): Promise<string[]> {
+  return filesBelow(folder, new Set(['.md']));
 }
 
-async function sourceFiles(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  const nested = await Promise.all(
-    entries.map(async (entry) => {
-      const path = join(directory, entry.name);
-      if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : sourceFiles(path);
-      return SOURCES.has(extname(entry.name)) ? [path] : [];
-    }),
-  );
-  return nested.flat();
+function sourceFiles(folder: string): Promise<string[]> {
+  return filesBelow(folder, SOURCES);
 }

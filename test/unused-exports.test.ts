@@ -1,11 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, extname, join, relative } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { filesBelow } from '../local/sources.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = new Set(['.ts', '.tsx', '.mjs', '.js']);
-const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', '.git', '.heron']);
 
 /** Beginnings of `file: name` of exports that no import names, and who uses them. */
 const USED_OTHERWISE: Record<string, string> = {
@@ -31,7 +31,7 @@ const MENTIONED = /'(\.[^'\n]+\.(?:ts|tsx|mjs))'/g;
 
 test('no file exports what no other file uses', async (t) => {
   const sources = new Map<string, string>();
-  for (const file of await sourceFiles(ROOT))
+  for (const file of await filesBelow(ROOT, SOURCES))
     sources.set(relative(ROOT, file).replaceAll('\\', '/'), await readFile(file, 'utf8'));
   const unused = unusedExports(sources);
   const exceptions = Object.keys(USED_OTHERWISE);
@@ -91,16 +91,4 @@ function listed(names: string): string[] {
     .split(',')
     .map((name) => name.trim().replace(/^type /, ''))
     .filter(Boolean);
-}
-
-async function sourceFiles(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  const nested = await Promise.all(
-    entries.map(async (entry) => {
-      const path = join(directory, entry.name);
-      if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : sourceFiles(path);
-      return SOURCES.has(extname(entry.name)) ? [path] : [];
-    }),
-  );
-  return nested.flat();
 }

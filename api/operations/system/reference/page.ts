@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { Context } from 'koa';
 import { html } from '../../../http/html.ts';
 
-/** Where the reference is; its two scripts lie below it. */
+/** Path of the reference; its two scripts lie below it. */
 const PATH = '/docs';
 const SCRIPT = `${PATH}/scalar.js`;
 const START = `${PATH}/start.js`;
@@ -80,7 +80,7 @@ export function serveReference(koa: Context, folder = new URL('.', import.meta.u
   }
 }
 
-/** Says why the reference is not there. From source it is fetched while Heron starts, so it may also be on its way. */
+/** Says why the reference is not there. From source it is fetched while Heron starts, so it may still be arriving. */
 function missingPage(folder: URL): string {
   const file = new URL(REASON, folder);
   const state = existsSync(file)

@@ -1,0 +1,47 @@
+/**
+ * `npm run prose`: holds the comments of all sources against the rules of prose (rules.ts). A file may have as many findings as allowed.json says,
+ * and none if it is not there, so that their number only sinks. With `--lower` it writes the lower numbers. With paths it lists the findings of these files.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { filesBelow } from '../sources.ts';
+import { compare, lowered, type Counts } from './ratchet.ts';
+import { findingsIn, type Finding } from './rules.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ALLOWED = fileURLToPath(new URL('allowed.json', import.meta.url));
+const GENERATED = new Set(['client/src/schema.ts', 'db/schema.ts']);
+
+const { values, positionals } = parseArgs({ options: { lower: { type: 'boolean' } }, allowPositionals: true });
+const findings = new Map<string, Finding[]>();
+await Promise.all(
+  (await filesBelow(ROOT, new Set(['.ts', '.tsx', '.mjs', '.js']))).map(async (path) => {
+    const file = relative(ROOT, path).replaceAll('\\', '/');
+    if (!GENERATED.has(file)) findings.set(file, findingsIn(await readFile(path, 'utf8')));
+  }),
+);
+const counts: Counts = Object.fromEntries([...findings].map(([file, found]) => [file, found.length]));
+
+if (positionals.length > 0) for (const file of positionals) print(file);
+else if (values.lower) {
+  const text = await readFile(ALLOWED, 'utf8').catch(() => undefined);
+  const next = lowered(counts, text === undefined ? counts : (JSON.parse(text) as Counts));
+  await writeFile(ALLOWED, `${JSON.stringify(next, null, 2)}\n`);
+} else {
+  const { above, below } = compare(counts, JSON.parse(await readFile(ALLOWED, 'utf8')) as Counts);
+  for (const { file, found, allowed } of above) {
+    print(file);
+    console.error(
+      `${file}: ${found} findings, at most ${allowed}. A file that was moved takes its number along in allowed.json.`,
+    );
+  }
+  for (const { file, found, allowed } of below)
+    console.error(`${file}: ${found} findings instead of ${allowed}: run \`npm run prose -- --lower\`.`);
+  if (above.length + below.length > 0) process.exitCode = 1;
+}
+
+function print(file: string): void {
+  for (const { line, message } of findings.get(file) ?? []) console.log(`${file}:${line}: ${message}`);
+}

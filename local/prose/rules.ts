@@ -1,0 +1,90 @@
+import { commentsIn } from './comments.ts';
+
+/** Words of the longest sentence that is let pass. */
+const MAX_WORDS = 28;
+const OPENING = /^(?:what|how|whether|where|of|who)\b/i;
+/** They end in a full stop, but no sentence. */
+const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|incl|no)\.$/i;
+
+/** Metaphors of the house, and the words of the field in their place. Other uses of the words are plain English. */
+const METAPHORS: readonly (readonly [RegExp, string])[] = [
+  [/(?<!dead |dead-|case |capital |one |single |of |\d )\bletters?\b(?! (?:and|or) (?:digit|number|figure))/i, 'email'],
+  [/\b(?:its|their|his|whose) ways?\b|\bon the way\b|\bthe way (?:to|on|of)\b/i, 'path'],
+  [/\btold\b/i, 'notified, or named'],
+  [/\bsaid\b/i, 'the error, answer or report by its name'],
+  [/\b(?:looks? (?:again|at|beyond|after)|(?:a|last) look(?!-)|looked at|looking at)\b/i, 'query, read or check'],
+  [/\b(?:a|an|each|one|next|last|this|every|its|their|whose) turns?\b|\bturns? (?:of|that|which)\b/i, 'iteration'],
+  [
+    /(?<!\btells? (?:\w+ ){0,5}|\b(?:days?|hours?|minutes?|seconds?|ms) )\bapart\b(?! from)/i,
+    'savepoint, or separately',
+  ],
+  [/\bhome\b(?!-? ?(?:page|folder|directory))/i, 'owner, or place'],
+  [/(?<!by |other |one )\bhands?\b(?! (?:over|out|on))/i, 'worker, or person'],
+];
+
+/** A place in a source that breaks a rule of prose. */
+export interface Finding {
+  /** Line on which the comment begins, from 1. */
+  line: number;
+  /** The rule, and the words that break it. */
+  message: string;
+}
+
+/** Findings in the comments of a source, in their order. */
+export function findingsIn(source: string): Finding[] {
+  return commentsIn(source).flatMap(({ text, line }) => messagesFor(text).map((message) => ({ line, message })));
+}
+
+function messagesFor(comment: string): string[] {
+  // They are written for a program.
+  if (/^(?:oxlint|eslint|@ts-|hadolint|prettier|oxfmt|\/ <|#(?:end)?region)/.test(comment)) return [];
+  const sentences = sentencesIn(comment);
+  const messages: string[] = [];
+  const [first = ''] = sentences;
+  if (OPENING.test(first) && !first.endsWith('?'))
+    messages.push(`opens with "${OPENING.exec(first)![0]}": begin with the noun, or with what is done`);
+  for (const sentence of sentences) {
+    const words = wordsIn(sentence);
+    const begin = sentence.split(' ').slice(0, 5).join(' ');
+    if (words > MAX_WORDS) messages.push(`${words} words in "${begin} …": at most ${MAX_WORDS}`);
+  }
+  for (const [metaphor, plain] of METAPHORS) {
+    const found = sentences.map((sentence) => metaphor.exec(sentence)?.[0]).find((match) => match !== undefined);
+    if (found !== undefined) messages.push(`"${found}" is a metaphor: ${plain}`);
+  }
+  return messages;
+}
+
+function wordsIn(sentence: string): number {
+  return sentence.split(/[\s—–/]+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+}
+
+/**
+ * Sentences of a comment. An item of a list, a tag such as `@param` and a paragraph each end one. Code, links and addresses become one word; blocks of
+ * code and rows of tables are left out.
+ */
+export function sentencesIn(comment: string): string[] {
+  const plain = comment
+    .replaceAll(/```[\s\S]*?(?:```|$)/g, '')
+    .replaceAll(/\{@link(?:code|plain)? ([^}]*)\}/g, 'CODE')
+    .replaceAll(/`[^`]*`/g, 'CODE')
+    .replaceAll(/\bhttps?:\/\/[^\s)>]*[^\s)>.,;:]/g, 'ADDRESS')
+    .replaceAll(/^\s*\|.*$/gm, '')
+    .replaceAll(/^@(?:param|typeParam|template) (?:\{[^}]*\} )?\S+(?: - )?|^@\w+/gm, '\n\n')
+    .replaceAll(/(?<=\S )@(?:returns|throws|see)\b/g, '\n\n')
+    .replaceAll(/^\s*(?:[-*•]|\d+[.)]) /gm, '\n\n');
+  return plain.split(/\n\s*\n/).flatMap((block) => splitSentences(block.replaceAll(/\s+/g, ' ').trim()));
+}
+
+function splitSentences(block: string): string[] {
+  const sentences: string[] = [];
+  let begin = 0;
+  for (const { index, 0: end } of block.matchAll(/[.!?]["')\]”»]*(?= |$)/g)) {
+    const sentence = block.slice(begin, index + end.length).trim();
+    if (ABBREVIATION.test(sentence)) continue;
+    sentences.push(sentence);
+    begin = index + end.length;
+  }
+  const rest = block.slice(begin).trim();
+  return rest === '' ? sentences : [...sentences, rest];
+}
