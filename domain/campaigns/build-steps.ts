@@ -1,7 +1,7 @@
 import type { Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { formatMessageError } from '../mail/messages/preview.ts';
-import { inspectSource, type MessageField } from '../mail/messages/render-source.ts';
+import { inspectSource, sourceWarnings, type MessageField } from '../mail/messages/render-source.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
 import { defaultConditions, graphProblems, type GraphStep, type StepConditions } from '../sending/campaign/graph.ts';
 import type { StepInput } from './input.ts';
@@ -88,10 +88,12 @@ function resolveTargets(
 
 const COPY: readonly MessageField[] = ['subject', 'body_plain', 'body_html'];
 
-/** Template faults of a step's copy, one line each. They only warn: a draft may be unfinished. */
+/** Template faults of a step's copy and merge tags of other tools, one line each. They only warn: a draft may be unfinished. */
 export function copyWarnings(copy: Partial<Record<MessageField, string>>): string[] {
   return COPY.flatMap((field) => {
     const source = copy[field];
-    return source ? inspectSource(field, source).errors.map((error) => formatMessageError({ field, ...error })) : [];
+    if (!source) return [];
+    const found = [...inspectSource(field, source).errors, ...sourceWarnings(field, source)];
+    return found.map((error) => formatMessageError({ field, ...error }));
   });
 }

@@ -85,6 +85,7 @@ const FOUND_BY_CHECKS: Record<string, Case> = {
   campaign_no_mailbox: { mailbox: false },
   campaign_no_contacts: { leads: [] },
   campaign_variable_missing: { steps: [{ subject: 'Hello', body_plain: 'Your {{.App.demo.url}}' }] },
+  merge_tag_foreign: { steps: [{ subject: 'Hello', body_plain: 'Hi {FirstName}' }] },
   leads_undeliverable: { leads: [{ verification_status: 'invalid' }] },
   list_bounce_risk: {
     fields: { risky_emails: true },
@@ -336,15 +337,7 @@ test('every code that these areas raise has a case', async (t) => {
     /^(campaign|step|wait|run|app|event|mailbox|warmup)_(?!provisioning)|^(empty_step_body|leads_undeliverable|list_bounce_risk|no_leads|no_remaining_leads|storage_limit_reached)$/;
   const cases = new Set([FOUND_BY_CHECKS, ANSWERED, SHOWN].flatMap((table) => Object.keys(table)));
   const closed = Object.keys(ERROR_CODES).filter((code) => areas.test(code));
-  const folders = [
-    'engine/campaign',
-    'campaigns',
-    'test-runs',
-    'step-runs',
-    'app-connections',
-    'mailboxes',
-    'product-events',
-  ];
+  const folders = ['sending/campaign', 'campaigns', 'connect/app-connections', 'mailboxes', 'audience/product-events'];
   const sources = (await Promise.all(folders.map((folder) => sourcesOf(`domain/${folder}`)))).flat();
   const raised = sources.flatMap(([, text]) =>
     [...text.matchAll(/(?:AppError\(\s*|code: )'([a-z_]+)'/g)].map(([, code]) => code!),

@@ -244,6 +244,32 @@ test.serial('a click goes to the stored address and is announced once it is no b
   });
 });
 
+test.serial('a link leads on with what a mail program took along from the text behind it', async (t) => {
+  const mail = await sentMail();
+  const { id, url } = mail.links[0]!;
+  for (const behind of [
+    ')',
+    '.',
+    '>',
+    '](new)',
+    '。お願い',
+    '%E3%80%82',
+    '%',
+    '/',
+    ')/next',
+    '_',
+    '-',
+    ',%20and',
+    '?utm_source=x',
+  ])
+    t.is((await visit(`${tracking.url}/c/${id}${behind}`)).headers.get('location'), url, behind);
+  t.is((await visit(`${tracking.url}/c/${id.slice(0, -1)}.`)).status, 404);
+  for (const behind of [')', '.', '_', '/', '。'])
+    t.is((await visit(`${optOutOf(mail)}${behind}`, { method: 'POST' })).status, 200, behind);
+  t.like(await world.deps.db('contacts').where({ id: mail.contactId }).first(), { subscribed: false });
+  await announce();
+});
+
 test.serial('several links in one moment are a burst: no click of a person, whichever came first', async (t) => {
   const mail = await sentMail();
   for (let round = 0; round < 5; round += 1) {

@@ -70,7 +70,7 @@ function engagementRoutes(router: Router, deps: Deps, onClick: () => void): void
     koa.body = PIXEL;
   });
 
-  router.get('tracking.click', '/c/:ticket', async (koa) => {
+  router.get('tracking.click', '/c/:ticket{/*behind}', async (koa) => {
     const ticket = await findTicket(deps, koa.params.ticket as string, hostsOf(koa));
     if (!ticket) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
     if (await recorded(ticket.id)) {
@@ -86,7 +86,7 @@ function engagementRoutes(router: Router, deps: Deps, onClick: () => void): void
 
 /** The page that a link of an email leads to, and the form and the one-click post that opt out. */
 function optOutRoutes(router: Router, deps: Deps): void {
-  router.get('tracking.unsubscribe-page', '/u/:token', async (koa) => {
+  router.get('tracking.unsubscribe-page', '/u/:token{/*behind}', async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
     if (!found) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
     showPage(
@@ -98,7 +98,7 @@ function optOutRoutes(router: Router, deps: Deps): void {
     );
   });
 
-  router.post('tracking.unsubscribe', '/u/:token', parseForm(), async (koa) => {
+  router.post('tracking.unsubscribe', '/u/:token{/*behind}', parseForm(), async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
     if (!found) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
     const form = (koa.request as { body?: Record<string, unknown> }).body ?? {};

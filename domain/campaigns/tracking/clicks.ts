@@ -7,6 +7,8 @@ import { BURST_MS, machineReason, type Hit, type MachineReason } from './machine
 import { MAX_USER_AGENT } from '../../platform/kernel/actor.ts';
 import { countryOf, originOf } from './user-agent.ts';
 
+const UUID_LENGTH = 36;
+
 /** A link of a sent email: its target and the rows it belongs to. It is kept when its campaign is deleted. */
 interface Ticket
   extends
@@ -18,9 +20,11 @@ interface Ticket
  * The ticket of a tracked link, or undefined. Its id is an HMAC, which cannot be guessed, and the URL is the stored one: a
  * visitor cannot choose where the redirect goes. Nor can another workspace: on the tracking domain of one only its own links lead anywhere, for whoever
  * trusts the name of that domain trusts its owner.
+ * @param path the id, and behind it what a mail program has taken along from the text around the link
  * @param hosts the names that the visitor's browser and the proxies between may have asked for, in lower case
  */
-export async function findTicket(deps: Deps, id: string, hosts: readonly string[] = []): Promise<Ticket | undefined> {
+export async function findTicket(deps: Deps, path: string, hosts: readonly string[] = []): Promise<Ticket | undefined> {
+  const id = path.slice(0, UUID_LENGTH);
   if (!isUuid(id)) return undefined;
   const [ticket] = await across(deps.db, 'credential').sql<Ticket>(
     `select l.id, l.organization_id, l.url, l.send_id, s.campaign_id, l.step_id, s.contact_id, s.mailbox_id,

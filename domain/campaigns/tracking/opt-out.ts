@@ -2,7 +2,7 @@ import { across } from '../../../db/across.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { recordSendUnsubscribe } from '../../sending/outcomes/effects.ts';
-import { readTrackingToken } from '../../mail/messages/tracking-token.ts';
+import { readTrackingToken, TRACKING_TOKEN_LENGTH } from '../../mail/messages/tracking-token.ts';
 
 /** The send and contact of an unsubscribe link. */
 interface OptOutLink {
@@ -14,8 +14,12 @@ interface OptOutLink {
   done: boolean;
 }
 
-/** The opt-out of a token, or undefined when the token is not ours or its email is not stored any more. */
-export async function findOptOut(deps: Deps, token: string): Promise<OptOutLink | undefined> {
+/**
+ * The opt-out of a token, or undefined when the token is not ours or its email is not stored any more.
+ * @param path the token, and behind it what a mail program has taken along from the text around the link
+ */
+export async function findOptOut(deps: Deps, path: string): Promise<OptOutLink | undefined> {
+  const token = path.slice(0, TRACKING_TOKEN_LENGTH);
   const sendId = readTrackingToken(deps.keyring.tracking.accepted, 'unsubscribe', token);
   if (!sendId) return undefined;
   const [link] = await across(deps.db, 'credential').sql<OptOutLink>(

@@ -149,8 +149,8 @@ test('tracked HTML: tickets in both parts, pixel, signature and footer inside th
   t.is(
     mail.text?.trimEnd(),
     [
-      'Hi R&D <Ltd>, Our prices [https://t.example/c/ticket-0] mail [x@y.example]',
-      'Sam, Acme [https://t.example/c/ticket-1]',
+      'Hi R&D <Ltd>, Our prices <https://t.example/c/ticket-0> mail <x@y.example>',
+      'Sam, Acme <https://t.example/c/ticket-1>',
       'Would you rather not hear from me again? Unsubscribe: https://t.example/u/tok_',
     ].join('\n\n'),
   );

@@ -1,17 +1,9 @@
 import type { SendMailOptions } from 'nodemailer';
 import { buildFooter } from './footer.ts';
 import type { UnsubscribeSettings } from './footer.ts';
-import {
-  appendToBody,
-  findHtmlLinks,
-  findTextLinks,
-  htmlToText,
-  plainToHtml,
-  replaceLinks,
-  trackingPixel,
-} from './html.ts';
-import { planLinks } from './links.ts';
-import type { LinkTreatment, TrackedLink } from './links.ts';
+import { appendToBody, plainToHtml, trackingPixel } from './html.ts';
+import { createLinkRewriter } from './links.ts';
+import type { TrackedLink } from './links.ts';
 import { renderField, spintaxSeed } from './render-source.ts';
 import type { MessageError, MessageField, RenderedField } from './render-source.ts';
 import { headerText } from './text.ts';
@@ -189,39 +181,30 @@ function assembleParts(
 ): { text: string; html: string | undefined; links: readonly TrackedLink[] } {
   const trackOpens = campaign.openTracking && !campaign.textOnly;
   const trackLinks = campaign.linkTracking && !campaign.textOnly;
+  const sendsHtml = !campaign.textOnly && (rendered.html !== undefined || trackOpens || trackLinks);
   const footer = buildFooter(unsubscribe, urls.unsubscribeUrl);
+  const { rewriteHtml, rewriteText, toText, links } = createLinkRewriter({
+    ...(campaign.utm ? { utm: resolveUtm(campaign.utm, campaign.name) } : {}),
+    ...(trackLinks ? { tracking: { base: urls.trackingBase, ticketId } } : {}),
+  });
 
-  const plainBody = rendered.plain ?? htmlToText(rendered.html ?? '');
-  const plainSignature = sender.signaturePlain?.trim() || htmlToText(sender.signatureHtml ?? '');
-  let text = joinBlocks(plainBody.trimEnd(), plainSignature);
-
-  let html: string | undefined;
-  if (!campaign.textOnly && (rendered.html !== undefined || trackOpens || trackLinks)) {
-    const body = rendered.html ?? plainToHtml(plainBody);
-    const signature = sender.signatureHtml?.trim() || plainToHtml(sender.signaturePlain ?? '');
-    const endings = [signature, footer.html].filter((part) => part !== '');
-    html = appendToBody(body, endings.map((part) => `\n${part}`).join(''));
-  }
-
-  let links: readonly TrackedLink[] = [];
-  if (trackLinks || campaign.utm) {
-    const treatment: LinkTreatment = {
-      ownUrls: [urls.unsubscribeUrl, urls.oneClickUrl],
-      ...(campaign.utm ? { utm: resolveUtm(campaign.utm, campaign.name) } : {}),
-      ...(trackLinks ? { tracking: { base: urls.trackingBase, ticketId } } : {}),
-    };
-    const textLinks = findTextLinks(text);
-    const htmlLinks = html === undefined ? [] : findHtmlLinks(html);
-    const plan = planLinks(htmlLinks, textLinks, treatment);
-    links = plan.links;
-    text = replaceLinks(text, textLinks, plan.textUrls, 'text');
-    if (html !== undefined) html = replaceLinks(html, htmlLinks, plan.htmlUrls, 'html');
-  }
-  if (html !== undefined && trackOpens) {
-    html = appendToBody(html, `\n${trackingPixel(urls.pixelUrl)}`);
-  }
-  // The footer's own link comes after the others were treated.
-  return { text: joinBlocks(text, footer.text), html, links };
+  const written = [
+    { plain: rendered.plain, html: rendered.html },
+    { plain: sender.signaturePlain?.trim() || undefined, html: sender.signatureHtml?.trim() || undefined },
+  ];
+  // The links of the HTML are treated before a text is made from it: in a text, words stand close to URLs.
+  const [body = '', signature = ''] = written.map(({ plain, html }) =>
+    sendsHtml || plain === undefined ? rewriteHtml(html ?? plainToHtml(plain ?? '')) : '',
+  );
+  const texts = written.map(({ plain }, index) =>
+    plain === undefined ? toText(index === 0 ? body : signature) : rewriteText(plain.trimEnd()),
+  );
+  // The footer's own link is not treated.
+  const endings = [signature, footer.html, trackOpens ? trackingPixel(urls.pixelUrl) : ''].filter(
+    (part) => part !== '',
+  );
+  const html = sendsHtml ? appendToBody(body, endings.map((part) => `\n${part}`).join('')) : undefined;
+  return { text: joinBlocks(...texts, footer.text), html, links };
 }
 
 function joinBlocks(...blocks: readonly string[]): string {

@@ -1,16 +1,7 @@
-import { compile } from 'html-to-text';
 import { Tokenizer, type Token, type TokenHandler } from 'parse5';
 import { setTokenizerMode } from '../raw-text.ts';
 import { escapeHtml } from './text.ts';
-
-/** A link found in a text, with the stretch of source a rewriting replaces. */
-export interface FoundLink {
-  readonly url: string;
-  /** The anchor's text on one line, or its image's alternative text; empty in plain text. */
-  readonly label: string;
-  readonly start: number;
-  readonly end: number;
-}
+import { findTextLinks, isWebUrl, type FoundLink } from './text-links.ts';
 
 const MAX_LABEL_LENGTH = 255;
 
@@ -85,16 +76,6 @@ function createLinkCollector(): {
   };
 }
 
-/** The http and https URLs written out in a plain text, in order, without the punctuation of the sentence. */
-export function findTextLinks(text: string): FoundLink[] {
-  const links: FoundLink[] = [];
-  for (const match of text.matchAll(/\bhttps?:\/\/[^\s<>"]+/gi)) {
-    const url = trimSentence(match[0]);
-    if (isWebUrl(url)) links.push({ url, label: '', start: match.index, end: match.index + url.length });
-  }
-  return links;
-}
-
 /** Replaces found links by new URLs, `undefined` leaving one as it is. Everything else stays byte for byte. */
 export function replaceLinks(
   source: string,
@@ -125,22 +106,6 @@ export function trackingPixel(url: string): string {
   return `<img src="${escapeHtml(url)}" width="1" height="1" alt="" style="${style}">`;
 }
 
-const convertToText = compile({
-  wordwrap: false,
-  // The converter recurses; deeper markup than any letter has becomes an ellipsis.
-  limits: { maxDepth: 200 },
-  selectors: [
-    { selector: 'a', options: { hideLinkHrefIfSameAsText: true, noAnchorUrl: true } },
-    { selector: 'img', format: 'skip' },
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-  ],
-});
-
-/** The plain text of an HTML source, links written out after their text in brackets. */
-export function htmlToText(html: string): string {
-  return convertToText(html).trim();
-}
-
 /** A plain text as HTML: paragraphs at blank lines, line breaks elsewhere, URLs as links. */
 export function plainToHtml(text: string): string {
   return text
@@ -159,31 +124,6 @@ function linkify(text: string): string {
     from = end;
   }
   return html + escapeHtml(text.slice(from));
-}
-
-function isWebUrl(url: string): boolean {
-  return /^https?:\/\//i.test(url) && URL.canParse(url);
-}
-
-/** Drops the punctuation that ends a sentence, and closing brackets the URL did not open. */
-function trimSentence(url: string): string {
-  const surplus: Record<string, number> = {
-    ')': count(url, ')') - count(url, '('),
-    ']': count(url, ']') - count(url, '['),
-    '}': count(url, '}') - count(url, '{'),
-  };
-  let end = url.length;
-  for (;;) {
-    const last = url[end - 1]!;
-    const excess = surplus[last];
-    if (excess !== undefined && excess > 0) surplus[last] = excess - 1;
-    else if (!/[.,;:!?'*”’»]/u.test(last)) return url.slice(0, end);
-    end -= 1;
-  }
-}
-
-function count(text: string, character: string): number {
-  return text.split(character).length - 1;
 }
 
 function lastIndexOfTag(html: string, tag: RegExp): number | undefined {

@@ -1,6 +1,8 @@
+import { decodeActions } from './encoded-actions.ts';
+import { foreignTags } from './foreign-tags.ts';
 import { MAX_RENDERED_LENGTH } from './limits.ts';
 import { expandSpintax, maskSpintax } from './spintax.ts';
-import type { Template } from './template-parser.ts';
+import type { Template, TemplateError } from './template-parser.ts';
 import { parseTemplate, renderTemplate } from './template.ts';
 
 /** A part of a step an author writes. */
@@ -28,12 +30,14 @@ const LIMITS = {
 
 /**
  * Renders one authored field for one recipient: spintax first, on the author's source alone, then merge fields, so
- * that braces and bars in a contact's data are never syntax. Values are HTML-escaped in `body_html`. Never throws.
+ * that braces and bars in a contact's data are never syntax. Values are HTML-escaped in `body_html`, and percent-encoded
+ * inside URLs of the bodies. Never throws.
  */
 export function renderField(field: MessageField, source: string, values: object, seed: string): RenderedField {
   const html = field === 'body_html';
-  const template = parseTemplate(expandSpintax(source, seed, { html }), { html });
-  const { text, unresolved, exceeded } = renderTemplate(template, values, { escapeHtml: html });
+  const template = parseTemplate(expandSpintax(decodeActions(source), seed, { html }), { html });
+  const options = { escapeHtml: html, encodeInUrls: field !== 'subject' };
+  const { text, unresolved, exceeded } = renderTemplate(template, values, options);
   const errors: MessageError[] = template.errors.map((error) => ({ field, ...error }));
   if (exceeded) errors.push({ field, message: LIMITS[exceeded] });
   return { text, unresolved, errors };
@@ -45,8 +49,13 @@ export function renderField(field: MessageField, source: string, values: object,
  */
 export function inspectSource(field: MessageField, source: string): Pick<Template, 'errors' | 'references'> {
   const html = field === 'body_html';
-  const { errors, references } = parseTemplate(maskSpintax(source, { html }), { html });
+  const { errors, references } = parseTemplate(maskSpintax(decodeActions(source), { html }), { html });
   return { errors, references };
+}
+
+/** Doubts about an authored source that keep no email from leaving: merge tags of other tools, with their place. */
+export function sourceWarnings(field: MessageField, source: string): TemplateError[] {
+  return foreignTags(source, { html: field === 'body_html' });
 }
 
 /** The spintax seed of a field. Both bodies share one, so that parallel wordings in them agree. */

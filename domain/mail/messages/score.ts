@@ -1,5 +1,7 @@
 import { getDomain } from 'tldts';
-import { findHtmlLinks, findTextLinks, htmlToText, type FoundLink } from './html.ts';
+import { findHtmlLinks } from './html.ts';
+import { findTextLinks, type FoundLink } from './text-links.ts';
+import { htmlToText } from './to-text.ts';
 import { LINK_SHORTENERS, SPAM_PHRASES } from './score-words.ts';
 import { maskSpintax } from './spintax.ts';
 

@@ -172,7 +172,7 @@ const OPAQUE_OPENING = /<(?:(style|script)\b|!--)/iy;
 const OPAQUE_CLOSING = { style: /<\/style/gi, script: /<\/script/gi, comment: /-->/g };
 
 /** At a `<`: the index after the style or script element or the comment that starts here, else after the `<`. */
-function skipOpaqueMarkup(source: string, index: number): number {
+export function skipOpaqueMarkup(source: string, index: number): number {
   OPAQUE_OPENING.lastIndex = index;
   const opening = OPAQUE_OPENING.exec(source);
   if (!opening) return index + 1;

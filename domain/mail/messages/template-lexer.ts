@@ -73,30 +73,48 @@ const TOKEN = new RegExp(
   'yu',
 );
 
-const HTML_ENTITIES: Record<string, string> = {
-  '&quot;': '"',
-  '&#34;': '"',
-  '&#x22;': '"',
-  '&#39;': "'",
-  '&apos;': "'",
-  '&lt;': '<',
-  '&gt;': '>',
-  '&nbsp;': ' ',
-  '&#160;': ' ',
-  '&amp;': '&',
+/** Entities that editors write for the quotes and blanks of an action. */
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
+  quot: '"',
+  apos: "'",
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  nbsp: ' ',
+  ensp: ' ',
+  emsp: ' ',
+  thinsp: ' ',
+  vert: '|',
+  verbar: '|',
+  ldquo: '“',
+  rdquo: '”',
+  bdquo: '„',
+  lsquo: '‘',
+  rsquo: '’',
+  shy: '',
+  zwnj: '',
+  zwj: '',
 };
 
 /** Undoes what an HTML editor does to the quotes and spaces of an action typed into it. */
 export function decodeActionEntities(body: string): string {
-  return body.replace(/&(?:quot|apos|lt|gt|nbsp|amp|#34|#x22|#39|#160);/g, (entity) => HTML_ENTITIES[entity]!);
+  return body.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (entity, decimal, hex, name: string) => {
+    if (name !== undefined) return HTML_ENTITIES[name.toLowerCase()] ?? entity;
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : entity;
+  });
 }
+
+/** Invisible marks that editors and messengers leave between the characters of an action. */
+const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g;
 
 /**
  * Tokens of one action's body.
  *
  * @throws {TemplateSyntaxError} at the first character that belongs to no token.
  */
-export function tokenize(body: string): Token[] {
+export function tokenize(written: string): Token[] {
+  const body = written.replace(INVISIBLE, '');
   const tokens: Token[] = [];
   let index = 0;
   for (;;) {
@@ -143,6 +161,6 @@ function unescapeString(text: string): string {
 function unexpectedCharacter(body: string, index: number): string {
   const character = String.fromCodePoint(body.codePointAt(index)!);
   if (character === '$') return 'variables ($) are not supported';
-  if (/[“”‘’']/u.test(character)) return `unexpected ${character}: write text in straight double quotes`;
+  if (/[“”„‟«»‘’']/u.test(character)) return `unexpected ${character}: write text in straight double quotes`;
   return `unexpected ${character}`;
 }

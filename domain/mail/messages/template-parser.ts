@@ -4,7 +4,7 @@ import { decodeActionEntities, splitSegments, TemplateSyntaxError, tokenize } fr
 import type { Token } from './template-lexer.ts';
 
 /** A fault in a template. Line and column count from 1 and point at the opening braces of the action. */
-interface TemplateError {
+export interface TemplateError {
   readonly message: string;
   readonly line: number;
   readonly column: number;
@@ -222,7 +222,8 @@ function collectReferences(expression: Expression, covered: boolean, into: Templ
   );
 }
 
-function positionAt(source: string, offset: number): { line: number; column: number } {
+/** Line and column of an offset, both from 1. */
+export function positionAt(source: string, offset: number): { line: number; column: number } {
   const before = source.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;
   return { line: before.split('\n').length, column: offset - lineStart + 1 };

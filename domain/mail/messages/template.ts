@@ -5,6 +5,7 @@ import type { Traced } from './template-functions.ts';
 import { parseSource } from './template-parser.ts';
 import type { Expression, Template, TemplateNode } from './template-parser.ts';
 import { escapeHtml } from './text.ts';
+import { valueInText } from './url-values.ts';
 
 /** What a template came to. */
 interface RenderedTemplate {
@@ -19,6 +20,9 @@ interface RenderedTemplate {
    */
   readonly exceeded: 'length' | 'work' | null;
 }
+
+/** Characters before a value by which it is known to stand inside a URL. */
+const TAIL_LENGTH = 512;
 
 const plainTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
 const htmlTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
@@ -38,23 +42,30 @@ export function parseTemplate(source: string, { html = false }: { html?: boolean
 /**
  * Renders a parsed template. Missing, null and blank values, and objects, leave a hole and are reported as
  * unresolved, unless a default stands in or they are only tested. Only own properties are read, so no prototype is
- * reachable. With `escapeHtml` everything an action prints is escaped for HTML. Never throws.
+ * reachable. With `escapeHtml` everything an action prints is escaped for HTML. With `encodeInUrls` a value inside a
+ * URL of the text is percent-encoded. Never throws.
  * @param options.budget shared by templates that are rendered together; each has its own without it
  */
 export function renderTemplate(
   template: Template,
   values: object,
-  { escapeHtml: escape = false, budget = new WorkBudget() }: { escapeHtml?: boolean; budget?: WorkBudget } = {},
+  {
+    escapeHtml: escape = false,
+    encodeInUrls = false,
+    budget = new WorkBudget(),
+  }: { escapeHtml?: boolean; encodeInUrls?: boolean; budget?: WorkBudget } = {},
 ): RenderedTemplate {
   const unresolved = new Set<string>();
   const pieces: string[] = [];
   let length = 0;
+  let tail = '';
   const emit = (piece: string): void => {
     const room = MAX_RENDERED_LENGTH - length;
     if (piece.length > room) budget.exceeded ??= 'length';
     const kept = piece.length > room ? piece.slice(0, room) : piece;
     length += kept.length;
     pieces.push(kept);
+    if (encodeInUrls) tail = (tail + kept.slice(-TAIL_LENGTH)).slice(-TAIL_LENGTH);
   };
   const renderNodes = (nodes: readonly TemplateNode[]): void => {
     for (const node of nodes) {
@@ -70,8 +81,9 @@ export function renderTemplate(
       } else {
         const result = evaluate(node.expression, values, budget);
         if (budget.exceeded) return;
-        const printed = printValue(result.value);
+        const value = printValue(result.value);
         for (const path of result.missing) unresolved.add(placeholder(path));
+        const printed = value && encodeInUrls ? valueInText(value, tail) : value;
         if (printed) emit(escape ? escapeHtml(printed) : printed);
       }
     }

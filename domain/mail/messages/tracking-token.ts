@@ -13,6 +13,9 @@ export function trackingToken(secret: Buffer | string, purpose: TokenPurpose, id
   return Buffer.from(id.replace(/-/g, ''), 'hex').toString('base64url') + mac(secret, purpose, id);
 }
 
+/** Length of a token in characters. */
+export const TRACKING_TOKEN_LENGTH = 44;
+
 /** The id in a token, or undefined when the token was not made for this purpose with one of these secrets. */
 export function readTrackingToken(
   secrets: readonly (Buffer | string)[],

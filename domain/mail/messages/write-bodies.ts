@@ -1,4 +1,5 @@
-import { appendToBody, htmlToText, plainToHtml } from './html.ts';
+import { appendToBody, plainToHtml } from './html.ts';
+import { htmlToText } from './to-text.ts';
 
 /**
  * The bodies of an email that a person or an agent wrote, with the signature of its mailbox. The plain one is made from the HTML

@@ -3,7 +3,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import { formatMessageError } from '../../mail/messages/preview.ts';
-import { inspectSource } from '../../mail/messages/render-source.ts';
+import { inspectSource, sourceWarnings } from '../../mail/messages/render-source.ts';
 import { parseTemplate } from '../../mail/messages/template.ts';
 import { mergeValues, SAMPLE_CONTACT } from '../../mail/messages/values.ts';
 import { dealProblems, taskTypeProblems } from './crm-actions.ts';
@@ -30,6 +30,7 @@ export interface CampaignProblem {
 }
 
 const STEP_FIX = 'Change the step with PATCH /v1/campaigns/:id/steps/:sid.';
+const VARIANT_FIX = 'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.';
 const COPY = ['subject', 'body_plain', 'body_html'] as const;
 
 /**
@@ -45,6 +46,7 @@ export async function stepFindings(
     ...(await shapeProblems(org, written.steps)),
     ...(await copyProblems(org, campaign, written.steps, warnings)),
     ...variantProblems(written),
+    ...(warnings ? foreignTagProblems(written) : []),
   ];
 }
 
@@ -203,9 +205,31 @@ function variantProblems({ steps, variants }: Written): CampaignProblem[] {
         code: 'campaign_variable_missing',
         severity: 'error' as const,
         message: `Variant "${variant.name}": ${formatMessageError({ field, ...error })}`,
-        fix: 'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.',
+        fix: VARIANT_FIX,
         stepId: variant.step_id ?? first?.id ?? null,
       })),
+    ),
+  );
+}
+
+/** Merge tags of other tools in emails and in variants that are in use, which recipients would see. */
+function foreignTagProblems({ steps, variants }: Written): CampaignProblem[] {
+  const emails = steps.filter(({ kind }) => kind === 'email');
+  const copies = [
+    ...emails.map((copy) => ({ copy, stepId: copy.id, label: '', fix: STEP_FIX })),
+    ...variants.map((copy) => ({
+      copy,
+      stepId: copy.step_id ?? emails[0]?.id ?? null,
+      label: `Variant "${copy.name}": `,
+      fix: VARIANT_FIX,
+    })),
+  ];
+  return copies.flatMap(({ copy, stepId, label, fix }) =>
+    COPY.flatMap((field) =>
+      sourceWarnings(field, copy[field]).map((warning): CampaignProblem => {
+        const message = label + formatMessageError({ field, ...warning });
+        return { code: 'merge_tag_foreign', severity: 'warning', message, fix, stepId };
+      }),
     ),
   );
 }

@@ -2,8 +2,8 @@ import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { buildFooter } from '../../mail/messages/footer.ts';
-import { htmlToText } from '../../mail/messages/html.ts';
 import { renderField, spintaxSeed, type MessageField } from '../../mail/messages/render-source.ts';
+import { htmlToText } from '../../mail/messages/to-text.ts';
 import { mergeValues, type MessageContact } from '../../mail/messages/values.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 

@@ -71,6 +71,12 @@ export const said: Record<keyof typeof en, string> = {
   'said.campaign_variable_missing.copyFix': 'Den Schritt ändern.',
   'said.campaign_variable_missing.variant': 'Variante „{name}“: {what}',
   'said.campaign_variable_missing.variantFix': 'Die Variante ändern oder ausschalten.',
+  'said.merge_tag_foreign.variant':
+    'Variante „{name}“: {tag} ist ein Platzhalter eines anderen Programms und bleibt stehen; ein Feld schreibt sich {{.FirstName}}',
+  'said.merge_tag_foreign':
+    '{tag} ist ein Platzhalter eines anderen Programms und bleibt stehen; ein Feld schreibt sich {{.FirstName}}',
+  'said.merge_tag_foreign.stepFix': 'Den Schritt ändern.',
+  'said.merge_tag_foreign.variantFix': 'Die Variante ändern oder ausschalten.',
   'said.unsubscribe_missing': 'Die E-Mails bieten keine Abmeldung: weder in der Kopfzeile noch am Ende',
   'said.unsubscribe_missing.fix': 'Die Abmeldung in der Kopfzeile einschalten oder eine Art der Abmeldung wählen.',
   'said.unsubscribe_header_missing':

@@ -68,6 +68,13 @@ export const said = {
   'said.campaign_variable_missing.variant': 'Variant "{name}": {what}',
   'said.campaign_variable_missing.variantFix':
     'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.',
+  'said.merge_tag_foreign.variant':
+    'Variant "{name}": {tag} is a merge tag of another tool and stays as it is; a field is written {{.FirstName}}',
+  'said.merge_tag_foreign':
+    '{tag} is a merge tag of another tool and stays as it is; a field is written {{.FirstName}}',
+  'said.merge_tag_foreign.stepFix': 'Change the step with PATCH /v1/campaigns/:id/steps/:sid.',
+  'said.merge_tag_foreign.variantFix':
+    'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.',
   'said.unsubscribe_missing': 'The emails offer no way to opt out: neither a header nor a footer',
   'said.unsubscribe_missing.fix': 'Set unsubscribe_header, or an unsubscribe mode other than off.',
   'said.unsubscribe_header_missing':
