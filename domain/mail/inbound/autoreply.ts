@@ -1,13 +1,16 @@
 import { fromMailSystem } from './delivery-report.ts';
 import { ANSWER_HEADERS } from './fields.ts';
 import { fold } from './fold.ts';
+import { isMachineNotice } from './machine-notices.ts';
+import { ownWords } from './own-words.ts';
 import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
-import { ownWords } from './quotes.ts';
+import { isReadReceipt } from './read-receipt.ts';
 import { returnDate } from './return-date.ts';
+import { theirSubject } from './subjects.ts';
 
 /** Why a message counts as automatic, or as mail that no person wrote. */
-export type AutomaticReason = 'auto_reply' | 'auto_generated' | 'bulk' | 'read_receipt' | 'mail_system';
+export type AutomaticReason = 'auto_reply' | 'auto_generated' | 'read_receipt' | 'mail_system';
 
 /**
  * A message no person wrote. `outOfOffice` is true for away messages, false for receipts, notices and
@@ -91,53 +94,58 @@ const GONE = anyOf(
 
 /**
  * Recognises mail that a machine sent: automatic replies (RFC 3834 and the headers programs used before it),
- * away messages, notices, read receipts and bulk mail. Null for what a person wrote.
+ * away messages, notices and read receipts. Null for what a person wrote.
  *
- * Deliberately does not read the words of a message without a mark of a machine: "I'm on vacation, ask Ann"
- * typed by a person is a reply. Precedence `list` is not a mark, since people answer through group addresses.
+ * "I'm on vacation, ask Ann" typed by a person is a reply, so words about absence count only beside a mark of a machine.
+ * `Precedence` and `X-Auto-Response-Suppress` are no such marks: help desks, gateways and lists give them to people's mail.
  * Custom out_of_office_keywords play no part (they feed the reply-intent record only).
+ *
+ * @param subjects of what we sent, whose words say nothing about an answer that repeats them
  */
-export function detectAutomatic(message: InboundMessage, receivedAt: Date): AutomaticMail | null {
-  const reason = automaticReason(message);
+export function detectAutomatic(
+  message: InboundMessage,
+  receivedAt: Date,
+  subjects: readonly string[] = [],
+): AutomaticMail | null {
+  const subject = theirSubject(message.subject, subjects);
+  const words = ownWords(message);
+  const reason = automaticReason(message, words, subject, subjects);
   if (reason === null) return null;
   const mayBeAway = reason === 'auto_reply' || reason === 'auto_generated';
-  return { outOfOffice: mayBeAway && isAway(message, receivedAt), reason };
+  return { outOfOffice: mayBeAway && isAway(message, words, subject, receivedAt), reason };
 }
 
-function automaticReason(message: InboundMessage): AutomaticReason | null {
+function automaticReason(
+  message: InboundMessage,
+  words: string,
+  subject: string,
+  subjects: readonly string[],
+): AutomaticReason | null {
   const { headers } = message;
-  if (message.reportType === 'disposition-notification') return 'read_receipt';
+  if (message.reportType === 'disposition-notification' || isReadReceipt(message, subjects)) return 'read_receipt';
   if (message.contentType === 'multipart/report') return 'mail_system';
   const submitted = /^[a-z-]+/.exec(headers['auto-submitted']?.trim().toLowerCase() ?? '')?.[0] ?? 'no';
   const precedence = (headers.precedence ?? headers['x-precedence'] ?? '').trim().toLowerCase();
   if (submitted === 'auto-replied' || ANSWER_HEADERS.some((name) => isSet(headers[name]))) return 'auto_reply';
   if (/^auto[-_ ]?reply$/.test(precedence)) return 'auto_reply';
-  const subject = fold(message.subject).trim();
   if (AUTOMATIC_SUBJECT.test(subject) || AWAY_SUBJECT.test(subject)) return 'auto_reply';
   if (submitted !== 'no') return 'auto_generated';
-  // Help desks suppress answers to their agents' own mail too, so that header alone proves nothing.
-  const marked = isSuppressed(headers) || message.returnPath === '';
-  if (marked && AWAY_WORDS.test(fold(ownWords(message)))) return 'auto_reply';
+  const text = fold(words);
+  const byRule = isSet(headers['x-ms-exchange-inbox-rules-loop']) || message.returnPath === '';
+  if (byRule && AWAY_WORDS.test(text)) return 'auto_reply';
   if (fromMailSystem(message)) return 'mail_system';
-  return precedence === 'bulk' || precedence === 'junk' ? 'bulk' : null;
+  return isMachineNotice(message, words, (sentence) => GONE.test(sentence)) ? 'auto_generated' : null;
 }
 
 function isSet(value: string | undefined): boolean {
   return value !== undefined && !/^\s*(?:no|false|0)?\s*$/i.test(value);
 }
 
-function isSuppressed(headers: Readonly<Record<string, string>>): boolean {
-  if (isSet(headers['x-ms-exchange-inbox-rules-loop'])) return true;
-  return /\b(?:all|oof|autoreply)\b/i.test(headers['x-auto-response-suppress'] ?? '');
-}
-
-function isAway(message: InboundMessage, receivedAt: Date): boolean {
-  const words = ownWords(message).slice(0, 8000);
-  const text = fold(words);
-  const subject = fold(message.subject).trim();
+function isAway(message: InboundMessage, words: string, subject: string, receivedAt: Date): boolean {
+  const text = fold(words.slice(0, 8000));
   if (GONE.test(text) && !AWAY_SUBJECT.test(subject)) return false;
   if (/\(vacation\)/i.test(message.headers['auto-submitted'] ?? '')) return true;
   if (AWAY_SUBJECT.test(subject) || AWAY_WORDS.test(subject) || AWAY_WORDS.test(text)) return true;
   if (AWAY_EAST_ASIAN.test(text)) return true;
-  return AUTOMATIC_SUBJECT.test(subject) && returnDate(words, receivedAt) !== null;
+  return AUTOMATIC_SUBJECT.test(subject) && returnDate(words.slice(0, 8000), receivedAt) !== null;
 }

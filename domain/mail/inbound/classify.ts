@@ -1,12 +1,13 @@
 import { isComplaint, parseFeedbackReport } from './arf.ts';
 import { detectAutomatic } from './autoreply.ts';
 import type { AutomaticReason } from './autoreply.ts';
+import { fromMailSystem, returnedRecipients } from './delivery-report.ts';
 import type { DsnRecipient } from './delivery-report.ts';
 import { parseDsn } from './dsn.ts';
 import { isUnsubscribeSubject, mentionsOutOfOffice, replyIntent } from './intent.ts';
 import type { ReplyIntent, ReplyIntentSettings } from './intent.ts';
 import type { InboundMessage } from './parse.ts';
-import { ownWords } from './quotes.ts';
+import { ownWords } from './own-words.ts';
 import type { BounceType } from './refusal.ts';
 import { parseProviderNotice } from './provider-notice.ts';
 import { returnDate } from './return-date.ts';
@@ -19,12 +20,16 @@ interface Threaded {
   readonly threadIds: readonly string[];
 }
 
-interface BounceClassification extends Threaded {
+export interface BounceClassification extends Threaded {
   readonly kind: 'bounce';
   /** Hard when any recipient is. */
   readonly bounceType: BounceType;
   /** The failed ones only. */
   readonly recipients: readonly DsnRecipient[];
+  /** To whom the returned message was addressed; empty when the report returns none of it. */
+  readonly returnedTo: readonly string[];
+  /** Whether a mail system wrote the report, or a provider's notification service. */
+  readonly fromSystem: boolean;
   readonly source: 'rfc3464' | 'text';
 }
 
@@ -48,7 +53,7 @@ interface AutomatedClassification extends Threaded {
   readonly kind: 'automated';
   readonly reason: AutomaticReason | 'delivery_delayed' | 'delivery_report' | 'feedback_report';
   readonly intent: ReplyIntent | null;
-  /** Set for the mail a mail program sends to a List-Unsubscribe address. */
+  /** Set for the mail a mail program sends to a List-Unsubscribe address, and where the words ask to be left out. */
   readonly unsubscribeRequest: boolean;
   /** Whom a delivery report says the message was delivered to; empty for anything else. */
   readonly delivered: readonly DsnRecipient[];
@@ -68,6 +73,15 @@ interface ReplyClassification extends Threaded {
   readonly ownWords: string;
 }
 
+/** Our side of a conversation. */
+interface SentToThem {
+  /** Bodies, with footers and signatures. */
+  readonly texts: readonly string[];
+  readonly subjects: readonly string[];
+}
+
+const NOTHING_SENT: SentToThem = { texts: [], subjects: [] };
+
 /** What an incoming message is; `kind` discriminates. Only `reply` is a human reply. */
 export type InboundClassification =
   | BounceClassification
@@ -86,20 +100,21 @@ export type InboundClassification =
  * @param settings the workspace's (or campaign's) reply_intent block
  * @param receivedAt when the message arrived, UTC
  * @param timezone IANA name of the recipient's zone, for return dates; UTC when absent
- * @param sent texts that we sent to this person, with footers: what repeats them is none of the person's own words
+ * @param sent what we sent to this person: what repeats it is none of the person's own words
  */
 export function classifyInbound(
   message: InboundMessage,
   settings: ReplyIntentSettings,
   receivedAt: Date,
   timezone?: string,
-  sent: readonly string[] = [],
+  sent: SentToThem = NOTHING_SENT,
 ): InboundClassification {
   const report = classifyFeedback(message, settings) ?? classifyDelivery(message, settings);
   if (report) return report;
-  const words = ownWords(message, sent);
+  const words = ownWords(message, sent.texts);
   return (
-    classifyAutomatic(message, words, { settings, receivedAt, timezone }) ?? classifyReply(message, words, settings)
+    classifyAutomatic(message, words, { settings, receivedAt, timezone, subjects: sent.subjects }) ??
+    classifyReply(message, words, settings)
   );
 }
 
@@ -124,16 +139,18 @@ function classifyDelivery(
   const notice = parseProviderNotice(message);
   if (notice?.kind === 'complaint') {
     const { feedbackType, recipient } = notice;
-    const threadIds = threadIdsOf(message, null);
+    const threadIds = threadIdsOf(message, ...notice.messageIds);
     return { kind: 'complaint', feedbackType, recipient, userAgent: null, arrivalDate: null, threadIds };
   }
   const report = notice?.report ?? parseDsn(message);
   if (!report) return undefined;
-  const threadIds = threadIdsOf(message, report.originalMessageId);
+  const threadIds = threadIdsOf(message, ...(notice?.messageIds ?? [report.originalMessageId]));
   const failed = report.recipients.filter(({ action }) => action === 'failed');
   if (failed.length > 0) {
     const bounceType = failed.some((recipient) => recipient.bounceType === 'hard') ? 'hard' : 'soft';
-    return { kind: 'bounce', bounceType, recipients: failed, source: report.source, threadIds };
+    const fromSystem = notice !== null || fromMailSystem(message);
+    const returnedTo = returnedRecipients(message);
+    return { kind: 'bounce', bounceType, recipients: failed, returnedTo, fromSystem, source: report.source, threadIds };
   }
   const isDelayed = report.recipients.some(({ action }) => action === 'delayed');
   const delivered = report.source === 'rfc3464' ? report.recipients.filter(({ action }) => action === 'delivered') : [];
@@ -144,21 +161,37 @@ function classifyDelivery(
   });
 }
 
-/** An away message, or other mail that no person wrote. */
+/**
+ * An away message, or other mail that no person wrote. Words that ask to be left out count also there: service desks pass
+ * on what people write, and who has left a company says so in the automatic reply.
+ */
 function classifyAutomatic(
   message: InboundMessage,
   words: string,
-  { settings, receivedAt, timezone }: { settings: ReplyIntentSettings; receivedAt: Date; timezone: string | undefined },
+  {
+    settings,
+    receivedAt,
+    timezone,
+    subjects,
+  }: {
+    settings: ReplyIntentSettings;
+    receivedAt: Date;
+    timezone: string | undefined;
+    subjects: readonly string[];
+  },
 ): OutOfOfficeClassification | AutomatedClassification | undefined {
-  const automatic = detectAutomatic(message, receivedAt);
+  const automatic = detectAutomatic(message, receivedAt, subjects);
   if (!automatic) return undefined;
-  const threadIds = threadIdsOf(message, null);
-  if (automatic.outOfOffice) {
+  const threadIds = threadIdsOf(message);
+  const { reason, outOfOffice } = automatic;
+  const hasWriter = reason !== 'read_receipt' && message.contentType !== 'multipart/report';
+  const unsubscribeRequest = hasWriter && replyIntent(words, '', settings).unsubscribeRequest;
+  if (outOfOffice && !unsubscribeRequest) {
     const returns = returnDate(`${message.subject}.\n\n${words}`, receivedAt, timezone);
     return { kind: 'out_of_office', intent: recorded(settings, 'out_of_office'), returnDate: returns, threadIds };
   }
   const intent = mentionsOutOfOffice(words, settings) ? 'out_of_office' : 'automated';
-  return automated(message, settings, { reason: automatic.reason, intent, threadIds });
+  return automated(message, settings, { reason, intent, threadIds, unsubscribeRequest });
 }
 
 /** What a person wrote. */
@@ -171,7 +204,7 @@ function classifyReply(message: InboundMessage, words: string, settings: ReplyIn
     unsubscribeRequest: verdict.unsubscribeRequest,
     unsubscribeDoubtful: verdict.unsubscribeDoubtful,
     ownWords: words,
-    threadIds: threadIdsOf(message, null),
+    threadIds: threadIdsOf(message),
   };
 }
 
@@ -184,6 +217,7 @@ function automated(
   }: Pick<AutomatedClassification, 'reason' | 'threadIds'> & {
     intent?: ReplyIntent;
     delivered?: readonly DsnRecipient[];
+    unsubscribeRequest?: boolean;
   },
 ): AutomatedClassification {
   return {
@@ -191,7 +225,7 @@ function automated(
     delivered: [],
     ...found,
     intent: recorded(settings, intent),
-    unsubscribeRequest: isUnsubscribeSubject(message.subject),
+    unsubscribeRequest: found.unsubscribeRequest === true || isUnsubscribeSubject(message.subject),
   };
 }
 
@@ -199,7 +233,7 @@ function recorded(settings: ReplyIntentSettings, intent: ReplyIntent): ReplyInte
   return settings.enabled === false ? null : intent;
 }
 
-function threadIdsOf(message: InboundMessage, original: string | null): string[] {
-  const ids = [original, message.inReplyTo, ...message.references.toReversed()];
+function threadIdsOf(message: InboundMessage, ...originals: readonly (string | null)[]): string[] {
+  const ids = [...originals, message.inReplyTo, ...message.references.toReversed()];
   return [...new Set(ids.flatMap((id) => id ?? []))];
 }

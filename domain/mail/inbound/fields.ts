@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url';
+
 /**
  * Small readers for the pieces incoming mail is made of: header blocks (RFC 5322 section 2.2, reused by RFC
  * 3464 and RFC 5965 report parts), message ids and bare addresses. All of them are linear in their input.
@@ -68,25 +70,40 @@ export function messageIdsIn(value: string | null | undefined): string[] {
  */
 const ADDRESS = /[^\s<>()[\]:;,"'@\\]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,252}[\p{L}\p{N}])?/gu;
 
-/** All addresses in a text, lower-cased, without duplicates, in order of appearance (at most `limit`). */
+/**
+ * An address in its one form: lower case, with the domain as it stands in DNS (A-labels, RFC 5890). `Info@Bücher.example`
+ * becomes `info@xn--bcher-kva.example`.
+ */
+export function asciiAddress(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  const domain = address.slice(at).replace(/\.$/, '');
+  const ascii = /[^\0-\x7f]/.test(domain) ? domainToASCII(domain) : domain;
+  return `${address.slice(0, at)}${ascii || domain}`.toLowerCase();
+}
+
+/** All addresses in a text, in their one form, without duplicates, in order of appearance (at most `limit`). */
 export function addressesIn(text: string, limit = 50): string[] {
   const found = new Set<string>();
   for (const match of text.matchAll(ADDRESS)) {
-    found.add(match[0].toLowerCase());
+    found.add(asciiAddress(match[0]));
     if (found.size >= limit) break;
   }
   return [...found];
 }
 
 /**
- * The address in a report field such as `rfc822; user@example.com` or `<user@example.com>`, lower-cased,
- * or null.
+ * The address in a report field such as `rfc822; user@example.com`, `utf-8; user@b\x{FC}cher.example` (RFC 6533) or
+ * `<user@example.com>`, in its one form, or null.
  */
 export function addressInField(value: string | null): string | null {
   if (value === null) return null;
   const semicolon = value.indexOf(';');
   const rest = semicolon >= 0 ? value.slice(semicolon + 1) : value;
-  return addressesIn(rest.slice(0, 1000), 1)[0] ?? null;
+  const plain = rest.slice(0, 1000).replace(/\\x\{([0-9a-f]{2,6})\}/gi, (escaped, hex: string) => {
+    const point = parseInt(hex, 16);
+    return point <= 0x10ffff ? String.fromCodePoint(point) : escaped;
+  });
+  return addressesIn(plain, 1)[0] ?? null;
 }
 
 /** Headers by which programs say that a message answers by itself. */

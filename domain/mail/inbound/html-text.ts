@@ -12,9 +12,15 @@ const MAX_TEXT = 64 * 1024;
 /** Open elements that are kept track of; what is nested deeper counts as part of the innermost of them. */
 const MAX_DEPTH = 500;
 
+/** As much of the text as introductions are looked for in. */
+const LAST_PARTS = 60;
+const LAST_CHARACTERS = 1200;
+
 interface HtmlTextOptions {
   /** `keep` what the message quotes, or `mark` it: one line `>` instead. */
   readonly quotes: 'keep' | 'mark';
+  /** Whether a text ends in a line that introduces a quote: then an indented block is one, and otherwise the writer's own. */
+  readonly introduces?: (text: string) => boolean;
   /** Called for every token and every element that is closed: the work, for those who measure it. */
   readonly onStep?: () => void;
 }
@@ -63,19 +69,25 @@ export function hasQuoteMarks(html: string): boolean {
  * Plain text of an HTML body: no link targets, no images, no wrapping, blocks on lines of their own. At most 256 KiB are
  * read, 64 KiB returned. Never throws.
  */
-export function htmlToPlain(html: string, { quotes, onStep }: HtmlTextOptions = { quotes: 'keep' }): string {
+export function htmlToPlain(
+  html: string,
+  { quotes, introduces, onStep }: HtmlTextOptions = { quotes: 'keep' },
+): string {
   const writer = createWriter();
   const open: { name: string; hides: boolean }[] = [];
   const counts = new Map<string, number>();
   let hidden = 0;
   let cut = false;
+  let isInterleaved = false;
 
+  /** Answers between the parts of a quote leave its later parts without an introduction. */
+  const isIntroduced = (): boolean => (isInterleaved ||= introduces?.(writer.lastLines()) ?? true);
   const startTag = (token: Token.TagToken): void => {
     onStep?.();
     const name = token.tagName;
     setTokenizerMode(tokenizer, name);
     if (cut) return;
-    const quoting = quotes === 'mark' ? quotingOf(token) : null;
+    const quoting = quotes === 'mark' && hidden === 0 ? quotingOf(token, isIntroduced) : null;
     if (quoting === 'from') {
       cut = hidden === 0;
       if (cut) writer.quote();
@@ -128,9 +140,12 @@ export function htmlToPlain(html: string, { quotes, onStep }: HtmlTextOptions = 
   return writer.end();
 }
 
-/** Whether an element holds what is quoted, or stands before it. */
-function quotingOf({ tagName, attrs }: Token.TagToken): 'element' | 'from' | null {
-  if (tagName === 'blockquote') return 'element';
+/**
+ * Whether an element holds what is quoted, or stands before it. Mail programs indent with `blockquote` too, so that alone
+ * says nothing.
+ */
+function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boolean): 'element' | 'from' | null {
+  const isBlockQuote = tagName === 'blockquote';
   for (const { name, value } of attrs) {
     if (name === 'id') {
       if (QUOTE_FROM_ID.test(value)) return 'from';
@@ -138,8 +153,12 @@ function quotingOf({ tagName, attrs }: Token.TagToken): 'element' | 'from' | nul
     }
     if (name === 'class' && QUOTE_CLASS.test(value)) return 'element';
     if (name === 'style' && tagName === 'div' && QUOTE_FROM_STYLE.test(value)) return 'from';
+    if (isBlockQuote && (name === 'cite' || (name === 'type' && /^cite$/i.test(value)))) return 'element';
   }
-  return null;
+  if (!isBlockQuote) return null;
+  const marked = attrs.some(({ name, value }) => name === 'class' && /\bgmail_quote\b/.test(value));
+  const isIndent = attrs.some(({ name, value }) => name === 'style' && /\bborder:\s?(?:none|0)/i.test(value));
+  return (marked && !isIndent) || isIntroduced() ? 'element' : null;
 }
 
 /** Collects text as a browser would lay it out: runs of white space are one space, blocks begin on a new line. */
@@ -185,6 +204,8 @@ function createWriter() {
       push('>');
       due = 1;
     },
+    /** The last lines, enough for an introduction. */
+    lastLines: (): string => parts.slice(-LAST_PARTS).join('').slice(-LAST_CHARACTERS),
     end: (): string => parts.join('').slice(0, MAX_TEXT).trim(),
   };
 }

@@ -205,6 +205,8 @@ function message(text: string, headers: Record<string, string> = {}): InboundMes
     inReplyTo: '<o@ours.example>',
     references: [],
     from: 'bob@lead.example',
+    authors: ['bob@lead.example'],
+    relatedAddresses: [],
     fromName: 'Bob',
     to: ['ann@ours.example'],
     returnPath: null,
@@ -212,7 +214,7 @@ function message(text: string, headers: Record<string, string> = {}): InboundMes
     date: RECEIVED,
     text,
     html: null,
-    textFromHtml: false,
+    form: 'plain',
     rawBody: '',
     contentType: 'text/plain',
     reportType: null,
@@ -261,7 +263,7 @@ for (const [name, words] of Object.entries(LANGUAGES)) {
       `${footer}`,
       `Hello Bob, we build warehouses.\n${footer}`,
     ]) {
-      const found = classifyInbound(message(`${yes}\n\n${quote}`), {}, RECEIVED, 'UTC', sent);
+      const found = classifyInbound(message(`${yes}\n\n${quote}`), {}, RECEIVED, 'UTC', { texts: sent, subjects: [] });
       t.like(found, {
         kind: 'reply',
         intent: 'positive',

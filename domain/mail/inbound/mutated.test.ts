@@ -47,7 +47,7 @@ interface Reading {
 async function read(raw: string): Promise<Reading> {
   const message = await parseInbound(Buffer.from(raw, 'latin1'));
   safeHtml(message.html ?? '');
-  const found = classifyInbound(message, {}, RECEIVED, 'Europe/Budapest', SENT);
+  const found = classifyInbound(message, {}, RECEIVED, 'Europe/Budapest', { texts: SENT, subjects: [] });
   if (!KINDS.includes(found.kind)) throw new Error(`kind ${String(found.kind)}`);
   if (message.text.length > MAX_TEXT || message.rawBody.length > MAX_TEXT) throw new Error('a text without a bound');
   if (message.references.length > 100 || message.to.length > 100) throw new Error('a list without a bound');

@@ -23,7 +23,7 @@ test('reads the facts of a plain reply', async (t) => {
     subject: 'Re: A question about your warehouse',
     date: new Date('2026-11-20T09:12:00Z'),
     contentType: 'text/plain',
-    textFromHtml: false,
+    form: 'plain',
   });
 });
 

@@ -1,7 +1,10 @@
 import { DateTime } from 'luxon';
-import { simpleParser } from 'mailparser';
-import { ANSWER_HEADERS, messageIdsIn } from './fields.ts';
+import { ANSWER_HEADERS, asciiAddress, messageIdsIn } from './fields.ts';
+import { formOf } from './forms.ts';
+import type { Form } from './forms.ts';
 import { htmlToPlain, MAX_HTML } from './html-text.ts';
+import { addressesIn, parseMime } from './mime.ts';
+import type { MimeMessage } from './mime.ts';
 
 /** Longest body text, in characters, that is kept of a message. */
 export const MAX_TEXT = 64 * 1024;
@@ -69,8 +72,12 @@ export interface InboundMessage {
   readonly inReplyTo: string | null;
   /** Oldest first, without duplicates. */
   readonly references: readonly string[];
-  /** Lower-cased address of the author. */
+  /** Address of the first author, in lower case and with an ASCII domain like every address here. */
   readonly from: string | null;
+  /** Addresses of all authors; those to answer to where From names none. */
+  readonly authors: readonly string[];
+  /** Addresses in Reply-To and Sender, and the author that a mailing list replaced. */
+  readonly relatedAddresses: readonly string[];
   readonly fromName: string;
   readonly to: readonly string[];
   /** Lower-cased envelope sender; empty for the null sender `<>` of bounces; null when not recorded. */
@@ -78,14 +85,14 @@ export interface InboundMessage {
   readonly subject: string;
   /** The Date header, UTC; null when absent or unreadable. */
   readonly date: Date | null;
-  /** The plain text body, or the HTML body as text when there is none; at most 64 KiB. */
+  /** The plain text body, or the HTML body as text when the plain one says nothing; at most 64 KiB. */
   readonly text: string;
   /** The body of a multipart message as it came, undecoded, for reports whose parts are not put together as they should be; at most 64 KiB. */
   readonly rawBody: string;
   /** The HTML body, at most 256 KiB; null when there is none. */
   readonly html: string | null;
-  /** Whether `text` was made from `html`. */
-  readonly textFromHtml: boolean;
+  /** Which bodies have the writer's words. `text` was made from `html` where that alone has. */
+  readonly form: Form;
   /** Lower-cased media type of the whole message. */
   readonly contentType: string;
   /** Lower-cased `report-type` of a multipart/report. */
@@ -96,8 +103,6 @@ export interface InboundMessage {
   /** The first 25 files, parts of reports not among them. */
   readonly files: readonly InboundFile[];
 }
-
-type ParsedMail = Awaited<ReturnType<typeof simpleParser>>;
 
 /**
  * Parses a raw message (RFC 5322 and MIME, any charset) into the bounded facts classification works on.
@@ -126,21 +131,9 @@ function firstLines(raw: Buffer): Buffer {
   return raw.subarray(0, end);
 }
 
-function parseMime(raw: Buffer): Promise<ParsedMail> {
-  return simpleParser(raw, {
-    keepDeliveryStatus: true,
-    // Returned and forwarded messages stay whole parts, or their words would be taken for the sender's own.
-    ignoreEmbedded: true,
-    skipHtmlToText: true,
-    skipTextToHtml: true,
-    keepCidLinks: true,
-    checksumAlgo: false,
-  });
-}
-
 /** Parts that no boundary separates, as careless systems and archives leave them. */
-function isEmptyMultipart(message: InboundMessage): boolean {
-  return message.text.trim() === '' && message.reports.length === 0;
+function isEmptyMultipart({ text, html, reports, files }: InboundMessage): boolean {
+  return text.trim() === '' && html === null && reports.length === 0 && files.length === 0;
 }
 
 function bodyAsText(raw: Buffer): string {
@@ -161,9 +154,9 @@ function headerBlock(raw: Buffer): Buffer {
   return Buffer.from(`${lines.replace(/^content-type\s*:/gim, 'X-Original-Content-Type:')}\r\n\r\n`, 'latin1');
 }
 
-function describe(mail: ParsedMail): InboundMessage {
+function describe(mail: MimeMessage): InboundMessage {
   const raw = new Map<string, string>();
-  for (const { key, line } of mail.headerLines ?? []) {
+  for (const { key, line } of mail.headerLines) {
     if (!raw.has(key)) raw.set(key, unfold(line.slice(line.indexOf(':') + 1)));
   }
   const headers: Record<string, string> = {};
@@ -171,36 +164,43 @@ function describe(mail: ParsedMail): InboundMessage {
     const value = raw.get(name);
     if (value !== undefined) headers[name] = value.slice(0, MAX_HEADER_VALUE);
   }
-  const [contentType, params] = mediaType(mail.headers?.get('content-type'));
-  const author = addresses(mail.from)[0];
-  const html = typeof mail.html === 'string' && mail.html !== '' ? mail.html.slice(0, MAX_HTML) : null;
-  const plain = (mail.text ?? '').slice(0, MAX_TEXT);
-  const textFromHtml = plain.trim() === '' && html !== null;
+  const [contentType, params] = mediaType(mail.headers.get('content-type'));
+  const named = addresses(mail.headers.get('from'));
+  const related = ['reply-to', 'sender'].flatMap((name) => addresses(mail.headers.get(name)));
+  const authors = [named, related].find((list) => list.some(({ address }) => address !== null)) ?? [];
+  const author = authors.find(({ address }) => address !== null) ?? named[0];
+  const html = mail.html === '' ? null : mail.html.slice(0, MAX_HTML);
+  const plain = mail.text.slice(0, MAX_TEXT);
+  const form = formOf(plain, html);
   return {
     messageId: messageIdsIn(raw.get('message-id'))[0] ?? null,
     inReplyTo: messageIdsIn(raw.get('in-reply-to'))[0] ?? null,
     references: messageIdsIn(raw.get('references')),
     from: author?.address ?? null,
-    fromName: author?.name ?? '',
-    to: addresses(mail.to).flatMap(({ address }) => address ?? []),
+    authors: authors.flatMap(({ address }) => address ?? []),
+    relatedAddresses: [...related, ...addresses(mail.headers.get('x-original-from'))].flatMap(
+      ({ address }) => address ?? [],
+    ),
+    fromName: named[0]?.name || author?.name || '',
+    to: addresses(mail.headers.get('to')).flatMap(({ address }) => address ?? []),
     returnPath: returnPath(raw.get('return-path')),
-    subject: unfold(typeof mail.subject === 'string' ? mail.subject : '').slice(0, MAX_HEADER_VALUE),
+    subject: unfold(String(mail.headers.get('subject') ?? '')).slice(0, MAX_HEADER_VALUE),
     date: parseDate(raw.get('date')?.slice(0, 200)),
-    text: textFromHtml ? htmlToPlain(html) : plain,
+    text: form === 'html' && html !== null ? htmlToPlain(html) : plain,
     html,
-    textFromHtml,
+    form,
     rawBody: '',
     contentType,
     reportType: params['report-type']?.toLowerCase() ?? null,
     headers,
-    reports: mail.attachments
+    reports: mail.parts
       .filter((part) => REPORT_TYPES.has(part.contentType.toLowerCase()))
       .slice(0, MAX_REPORT_PARTS)
       .map((part) => ({
         contentType: part.contentType.toLowerCase(),
         body: part.content.subarray(0, MAX_REPORT_PART).toString('utf8'),
       })),
-    files: mail.attachments
+    files: mail.parts
       .filter((part) => !REPORT_TYPES.has(part.contentType.toLowerCase()))
       .slice(0, MAX_FILES)
       .map((part, index) => ({
@@ -235,18 +235,15 @@ function mediaType(header: unknown): [string, Readonly<Record<string, string>>] 
   return ['text/plain', {}];
 }
 
-function addresses(header: ParsedMail['to']): { address: string | null; name: string }[] {
-  return [header ?? []]
-    .flat()
-    .flatMap((list) => list.value)
-    .flatMap((entry) => entry.group ?? [entry])
-    .map(({ address, name }) => ({ address: address ? address.toLowerCase() : null, name }))
+function addresses(header: unknown): { address: string | null; name: string }[] {
+  return addressesIn(header)
+    .map(({ address, name }) => ({ address: address ? asciiAddress(address) : null, name }))
     .slice(0, 100);
 }
 
 function returnPath(value: string | undefined): string | null {
   if (value === undefined) return null;
-  return (/<([^<>]{0,320})>/.exec(value)?.[1] ?? value).trim().toLowerCase().slice(0, 320);
+  return asciiAddress((/<([^<>]{0,320})>/.exec(value)?.[1] ?? value).trim()).slice(0, 320);
 }
 
 /**

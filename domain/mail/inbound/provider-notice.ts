@@ -1,6 +1,7 @@
 import type { DeliveryReport, DsnRecipient } from './delivery-report.ts';
+import { asciiAddress, messageIdsIn } from './fields.ts';
 import type { InboundMessage } from './parse.ts';
-import { bounceTypeOf } from './refusal.ts';
+import { bounceTypeOf, refusalFor } from './refusal.ts';
 import { readRefusal } from './report-words.ts';
 
 /** A notification of Amazon SES, as its notification service mails it. */
@@ -8,15 +9,17 @@ interface SesNotice {
   notificationType?: unknown;
   /** The same in events that are published instead of notified. */
   eventType?: unknown;
-  bounce?: { bounceType?: unknown; bouncedRecipients?: unknown };
+  bounce?: { bounceType?: unknown; bounceSubType?: unknown; bouncedRecipients?: unknown };
   complaint?: { complainedRecipients?: unknown; complaintFeedbackType?: unknown };
   delivery?: { recipients?: unknown };
+  mail?: { messageId?: unknown; sourceArn?: unknown; commonHeaders?: { messageId?: unknown }; headers?: unknown };
 }
 
-/** What such a notification reports. */
-type ProviderNotice =
+/** What such a notification reports, and the Message-IDs by which the email may be known, the surest first. */
+type ProviderNotice = { messageIds: readonly string[] } & (
   | { kind: 'report'; report: DeliveryReport }
-  | { kind: 'complaint'; recipient: string | null; feedbackType: string };
+  | { kind: 'complaint'; recipient: string | null; feedbackType: string }
+);
 
 const MAX_RECIPIENTS = 50;
 
@@ -32,20 +35,34 @@ export function parseProviderNotice(message: InboundMessage): ProviderNotice | n
     return null;
   const notice = noticeIn(message.text);
   const type = notice?.notificationType ?? notice?.eventType;
+  const messageIds = messageIdsOf(notice?.mail ?? {});
   if (notice !== null && type === 'Complaint') {
     const feedback = notice.complaint?.complaintFeedbackType;
     return {
       kind: 'complaint',
+      messageIds,
       recipient: addressesOf(notice.complaint?.complainedRecipients)[0]?.address ?? null,
       feedbackType: typeof feedback === 'string' ? feedback.toLowerCase().slice(0, 50) : 'abuse',
     };
   }
   const recipients =
     notice !== null && type === 'Bounce'
-      ? addressesOf(notice.bounce?.bouncedRecipients).map((each) => failed(each))
+      ? addressesOf(notice.bounce?.bouncedRecipients).map((each) => failed(each, notice.bounce ?? {}))
       : addressesOf(notice?.delivery?.recipients).map(({ address }) => delivered(address));
   if (recipients.length === 0) return null;
-  return { kind: 'report', report: { source: 'rfc3464', reportingMta: null, recipients, originalMessageId: null } };
+  const report = { source: 'rfc3464', reportingMta: null, recipients, originalMessageId: null } as const;
+  return { kind: 'report', report, messageIds };
+}
+
+/** The id that we gave, and those that SES makes of its own: its domain is that of the region, except for the first region. */
+function messageIdsOf({ messageId, sourceArn, commonHeaders, headers }: NonNullable<SesNotice['mail']>): string[] {
+  const stated = (Array.isArray(headers) ? headers : []).flatMap((header: { name?: unknown; value?: unknown } | null) =>
+    typeof header?.name === 'string' && header.name.toLowerCase() === 'message-id' ? header.value : [],
+  );
+  const ours = [commonHeaders?.messageId, ...stated].flatMap((id) => (typeof id === 'string' ? messageIdsIn(id) : []));
+  if (typeof messageId !== 'string' || !/^[\w-]{1,200}$/.test(messageId)) return ours;
+  const region = typeof sourceArn === 'string' ? /^arn:aws[\w-]*:ses:([\w-]+):/.exec(sourceArn)?.[1] : undefined;
+  return [...ours, ...['email', ...(region ? [region] : [])].map((name) => `<${messageId}@${name}.amazonses.com>`)];
 }
 
 function noticeIn(raw: string): SesNotice | null {
@@ -84,7 +101,7 @@ function addressesOf(list: unknown): Reported[] {
     const entry: { emailAddress?: unknown; status?: unknown; diagnosticCode?: unknown } =
       typeof each === 'object' && each !== null ? each : { emailAddress: each };
     const text = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 1000) : '');
-    const address = text(entry.emailAddress).toLowerCase();
+    const address = asciiAddress(text(entry.emailAddress).replace(/^.*<([^<>]+)>\s*$/, '$1'));
     return address === ''
       ? []
       : [
@@ -97,8 +114,19 @@ function addressesOf(list: unknown): Reported[] {
   });
 }
 
-function failed({ address, status, diagnostic }: Reported): DsnRecipient {
-  const refusal = readRefusal({ recipient: address, reported: status, diagnostic, section: '', prose: '' });
+/** SES says itself that a bounce is transient, and of addresses on its own suppression list it says nothing else. */
+function failed(
+  { address, status, diagnostic }: Reported,
+  { bounceType, bounceSubType }: NonNullable<SesNotice['bounce']>,
+): DsnRecipient {
+  const read = readRefusal({ recipient: address, reported: status, diagnostic, section: '', prose: '' });
+  const isMute = status === null && diagnostic === '';
+  const isGone = isMute && bounceType === 'Permanent' && /^(?:General|NoEmail|Suppressed)$/.test(String(bounceSubType));
+  const refusal = isGone
+    ? refusalFor('unknown_user')
+    : bounceType === 'Transient' && read.class === 'recipient_gone'
+      ? refusalFor('unknown')
+      : read;
   return {
     ...delivered(address),
     action: 'failed',

@@ -1,5 +1,3 @@
-import { hasQuoteMarks, htmlToPlain } from './html-text.ts';
-import type { InboundMessage } from './parse.ts';
 import {
   AUTHOR_LABEL,
   DEVICE_LINE,
@@ -13,7 +11,6 @@ import {
   TELLING_LABEL,
   WROTE,
 } from './quote-words.ts';
-import { withoutSentText } from './sent-lines.ts';
 
 const ADDRESS = /[<[(][^<>\s]{1,200}@[^<>\s]{1,200}[>\])]/;
 const DATED = /(?<!\d)(?:19|20)\d\d(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)|\d{1,2}月|<[^<>\s]{1,200}@[^<>\s]{1,200}>/;
@@ -32,6 +29,8 @@ const LEAD_IN = /^(?:w dniu|il giorno|\p{L}{1,4})?\s?\p{L}{2,13}[.,]{0,2}$/iu;
 const AS_SAID = /^(?:as|like|since|because|when|what|wie|was|comme|como|come|zoals|som|kuten|jak|как|як)\s/i;
 /** How many wrapped lines an introduction such as "On … wrote:" is followed over. */
 const INTRODUCTION_LINES = 4;
+/** Lines of a header block with the rule above it. */
+const HEADER_LINES = 8;
 const MAX_LINE = 400;
 const MAX_LINES = 4000;
 const MAX_DEVICE_LINE = 100;
@@ -45,21 +44,6 @@ const MAX_TYPED_LIST = 10;
 /** Words above a message that is passed on. */
 const FORWARDED =
   /forward|message|mail|nachricht|weiterg|transf|reenvi|mensaje|inoltr|messaggio|encaminh|mensagem|bericht|besked|meddelan|melding|viesti|wiadomo|zpráv|üzenet|сообщ|повідомл|письм|лист|ileti|mesaj|メッセージ|メール|邮件|郵件/i;
-
-/**
- * The reply's own words: the body without quoted messages, the lines introducing them, and signatures.
- *
- * Reads the plain text and, where the HTML form marks what it quotes, that too, and believes the one that keeps less.
- *
- * @param sent texts that we sent to this person; what repeats them goes wherever it stands
- */
-export function ownWords(message: InboundMessage, sent: readonly string[] = []): string {
-  const plain = message.textFromHtml ? '' : withoutSentText(stripQuoted(message.text), sent);
-  if (message.html === null || !(message.textFromHtml || hasQuoteMarks(message.html))) return plain;
-  const marked = withoutSentText(stripQuoted(htmlToPlain(message.html, { quotes: 'mark' })), sent);
-  if (message.textFromHtml) return marked;
-  return marked !== '' && marked.length < plain.length ? marked : plain;
-}
 
 /**
  * Removes quoted text and signatures from a plain text reply, top-posted, bottom-posted or answered in
@@ -95,6 +79,16 @@ export function stripQuoted(text: string): string {
   }
   while (kept.length > 0 && (kept.at(-1) === '' || RULE.test((kept.at(-1) ?? '').trim()))) kept.pop();
   return kept.join('\n').replace(/^\n+/, '');
+}
+
+/** Whether a text ends in what programs write above a quote: an introduction, a header block or a rule. */
+export function endsWithIntroduction(text: string): boolean {
+  const lines = text.trimEnd().split('\n');
+  for (let at = Math.max(0, lines.length - HEADER_LINES); at < lines.length; at += 1) {
+    if (ORIGINAL_MARKER.test(lines[at]!.trim()) || isHeaderBlock(lines, at)) return true;
+    if (introductionAt(lines, at)?.length === lines.length - at) return true;
+  }
+  return false;
 }
 
 function isQuoteLine(line: string): boolean {

@@ -72,11 +72,12 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
 }
 
 /** What receivers say of a mailbox's mail without stopping it: it is shown with the mailbox and holds nothing. */
-type WarningCode = 'content_refused' | 'refused_by_receiver';
+type WarningCode = 'content_refused' | 'refused_by_receiver' | 'report_without_email';
 
 const WARNINGS: Record<WarningCode, string> = {
   content_refused: 'A receiver refused an email for its content',
   refused_by_receiver: 'A receiver refused an email for its sender: the mailbox, its domain or its network',
+  report_without_email: 'A report says that an address written to this week does not work, and names no email',
 };
 /** A warning is recorded once in this time (ms) per mailbox and code, because many receivers may share one opinion. */
 const WARNING_EVERY_MS = DAY_MS;

@@ -15,7 +15,7 @@ import { lockSubject, recordEngagement, subjectPayload, type Subject } from './s
  * A refusal of an email, by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client
  * (`reported`).
  */
-interface Bounce {
+export interface Bounce {
   /** The address does not work; a soft bounce says it did not work this time. */
   hard: boolean;
   reason: string;

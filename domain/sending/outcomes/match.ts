@@ -1,5 +1,6 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import { storableText } from './storable.ts';
 
 /** The email of ours an incoming message is about. */
 export interface MatchedSend {
@@ -14,14 +15,18 @@ export interface MatchedSend {
   about_id: string | null;
   /** Message-ID the conversation began with. */
   root: string | null;
+  /** The subject that it left with. */
+  subject: string;
   /** The contact's timezone field, as people write it. */
   timezone: string | null;
 }
 
 const COLUMNS = `s.id, s.message_id, s.campaign_id, s.contact_id, s.recipient, d.about_send_id as about_id,
-  coalesce(d.to_emails || d.cc_emails || d.bcc_emails, array[s.recipient]) as recipients, s.conversation -> 'messageIds' ->> 0 as root, c.custom_fields ->> 'timezone' as timezone`;
+  coalesce(d.to_emails || d.cc_emails || d.bcc_emails, array[s.recipient]) as recipients, s.conversation -> 'messageIds' ->> 0 as root, s.subject, c.custom_fields ->> 'timezone' as timezone`;
 /** A message of a contact we have mailed counts as an answer for this long (ms). */
 const ANSWERED_WITHIN_MS = 60 * DAY_MS;
+/** A report without our Message-ID counts for an address that was mailed within this time (ms). */
+const REPORTED_WITHIN_MS = 7 * DAY_MS;
 
 /**
  * The email among the candidates that stands first in their order (best first); undefined when none is ours. A candidate is
@@ -56,25 +61,43 @@ export async function matchAnswered(org: OrgScope, send: MatchedSend): Promise<M
   return about ?? send;
 }
 
+/** Mail that names no email of ours, by an address in it. */
+interface Unnamed {
+  addresses: readonly string[];
+  mailboxId: string;
+  receivedAt: Date;
+}
+
 /**
- * The latest email to a person from the mailbox that their message came to, when it left in the sixty days before: for an
- * answer that names no email of ours, as some mail programs and relays have it.
+ * The latest email to the authors of a message from the mailbox that it came to, when it left in the sixty days before: for
+ * an answer that names no email of ours, as some mail programs and relays have it.
  */
-export async function matchBySender(
+export function matchBySender(org: OrgScope, message: Unnamed): Promise<MatchedSend | undefined> {
+  return matchByAddress(org, message, ANSWERED_WITHIN_MS);
+}
+
+/** The same for a report without our Message-ID, by the recipients that it names, within a week. */
+export function matchByReport(org: OrgScope, report: Unnamed): Promise<MatchedSend | undefined> {
+  return matchByAddress(org, report, REPORTED_WITHIN_MS);
+}
+
+async function matchByAddress(
   org: OrgScope,
-  { from, mailboxId, receivedAt }: { from: string | null; mailboxId: string; receivedAt: Date },
+  { addresses, mailboxId, receivedAt }: Unnamed,
+  withinMs: number,
 ): Promise<MatchedSend | undefined> {
-  if (!from) return undefined;
+  if (addresses.length === 0) return undefined;
   const [send] = await org.sql<MatchedSend>(
     `select ${COLUMNS}
      from contacts c join sends s on s.contact_id = c.id left join direct_sends d on d.id = s.id
-     where c.organization_id = :org and c.email = :from and s.organization_id = :org and s.mailbox_id = :mailbox and s.recipient = c.email
-       and s.state in ('sending', 'sent', 'uncertain', 'bounced') and coalesce(s.sent_at, s.claimed_at) between :since and :until
+     where c.organization_id = :org and c.email = any(cast(:addresses as text[])) and s.organization_id = :org and s.mailbox_id = :mailbox
+       and s.recipient = c.email and s.state in ('sending', 'sent', 'uncertain', 'bounced')
+       and coalesce(s.sent_at, s.claimed_at) between :since and :until
      order by coalesce(s.sent_at, s.claimed_at) desc limit 1`,
     {
-      from,
+      addresses: addresses.map((address) => storableText(address, 320)),
       mailbox: mailboxId,
-      since: new Date(receivedAt.getTime() - ANSWERED_WITHIN_MS),
+      since: new Date(receivedAt.getTime() - withinMs),
       // Clocks differ.
       until: new Date(receivedAt.getTime() + MINUTE_MS),
     },

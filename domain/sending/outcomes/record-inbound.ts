@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto';
 import { newId } from '../../../lib/ids.ts';
 import { classifyInbound, type InboundClassification } from '../../mail/inbound/classify.ts';
+import { addressesIn } from '../../mail/inbound/fields.ts';
 import { safeHtml } from '../../mail/inbound/safe-html.ts';
 import { parseInbound, type InboundMessage } from '../../mail/inbound/parse.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
-import { holdAway } from './away.ts';
+import { applyInbound, readTimezone } from './apply-inbound.ts';
 import { confirmSent } from './confirm-sent.ts';
-import { recordBounce, recordComplaint, recordCopyBounce, emitDelivered, recordUnsubscribe } from './effects.ts';
-import { isOwnMail, matchAnswered, matchBySender, matchSend, type MatchedSend } from './match.ts';
-import { recordReply, type Reply } from './reply.ts';
+import { isOwnMail, matchAnswered, matchByReport, matchBySender, matchSend, type MatchedSend } from './match.ts';
+import type { Reply } from './reply.ts';
 import { sentTexts } from './sent-text.ts';
 import { storeReceivedFiles } from './received-files.ts';
 import { storableText } from './storable.ts';
-import { lockSubject, type Subject } from './subject.ts';
 
 export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other'] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
@@ -31,6 +29,9 @@ export interface MessageLocation {
 const MAX_BODY = 64 * 1024;
 const MAX_LINE = 1000;
 const MAX_SAFE_HTML = 512 * 1024;
+/** As much of a report's text (characters), and as many addresses in it, as are compared with what we sent. */
+const MAX_PROSE = 8000;
+const MAX_WRITTEN = 20;
 
 /**
  * Records one message of a mailbox with everything it means: thread, kind, intent, and what a reply, bounce, complaint or
@@ -62,8 +63,9 @@ export async function recordInbound(
       await advanceFolder(tx, mailbox.id, location);
       return null;
     }
-    const named =
-      (await matchSend(tx.org, guess.threadIds)) ?? (await answered(tx, mailbox.id, message, guess, location));
+    const place = { mailboxId: mailbox.id, receivedAt: location.receivedAt };
+    const byId = await matchSend(tx.org, guess.threadIds);
+    const named = byId ?? (await matchUnnamed(tx, message, guess, place));
     // A report is about the email that it names; an answer counts for the campaign, whoever wrote last.
     const isReport = guess.kind === 'bounce' || guess.kind === 'complaint';
     const send = named && !isReport ? await matchAnswered(tx.org, named) : named;
@@ -79,7 +81,7 @@ export async function recordInbound(
       send: own ? undefined : send,
       mailbox,
       threadId: send?.root ?? send?.message_id ?? message.references[0] ?? message.inReplyTo ?? messageId,
-      contactId: (own ? null : send?.contact_id) ?? (await findContact(tx, message.from)),
+      contactId: (own ? null : send?.contact_id) ?? (await findContact(tx, message.authors)),
       intent: own || !send || !('intent' in reading) ? null : reading.intent,
       confidence: reading.kind === 'reply' ? reading.confidence : null,
     };
@@ -87,7 +89,9 @@ export async function recordInbound(
     await storeContent(tx, inbound, html, ctx.config.ORG_RECEIVED_BYTES);
     if (!own && send && !seen.elsewhere) {
       if (named && named.id !== send.id) await confirmSent(tx, named.id, 'a message refers to it');
-      await applyEffects(tx, inbound, reading, send);
+      const byAddress = isReport && byId === undefined;
+      const facts = factsOf(inbound);
+      await applyInbound(tx, { facts, message, mailboxId: mailbox.id, send, byAddress }, reading);
     }
     emitReceived(tx, inbound);
     await advanceFolder(tx, mailbox.id, location);
@@ -183,20 +187,28 @@ async function seenBefore(
   return row!;
 }
 
-/** What a person's message that names no email of ours answers. Reports of machines are believed only with a Message-ID. */
-async function answered(
+/**
+ * The email that a message is about which names none of ours: what its author was sent last or, for the report of a mail
+ * system, what the address that it names was sent this week.
+ */
+async function matchUnnamed(
   tx: Tx,
-  mailboxId: string,
   message: InboundMessage,
-  { kind }: InboundClassification,
-  { receivedAt }: MessageLocation,
+  guess: InboundClassification,
+  place: { mailboxId: string; receivedAt: Date },
 ): Promise<MatchedSend | undefined> {
-  if (kind !== 'reply' && kind !== 'out_of_office') return undefined;
-  const from = message.from && storableText(message.from, 320);
-  return matchBySender(tx.org, { from, mailboxId, receivedAt });
+  if (guess.kind === 'complaint') return undefined;
+  if (guess.kind !== 'bounce') return matchBySender(tx.org, { addresses: message.authors, ...place });
+  if (!guess.fromSystem) return undefined;
+  const named = guess.recipients.flatMap(({ finalRecipient, originalRecipient }) =>
+    [finalRecipient, originalRecipient ?? []].flat(),
+  );
+  // Forwarding systems write in prose which of their addresses they forward.
+  const written = addressesIn(message.text.slice(0, MAX_PROSE), MAX_WRITTEN);
+  return matchByReport(tx.org, { addresses: [...named, ...guess.returnedTo, ...written], ...place });
 }
 
-/** Reads the message once more by the settings of the campaign it belongs to and the recipient's time zone. */
+/** Reads the message once more by the settings of the campaign it belongs to, the recipient's time zone and what we sent. */
 async function readAgain(
   tx: Tx,
   message: InboundMessage,
@@ -206,20 +218,19 @@ async function readAgain(
 ): Promise<InboundClassification> {
   if (!send || guess.kind === 'bounce' || guess.kind === 'complaint') return guess;
   const settings = await effectiveSettings(tx.org, send.campaign_id);
-  const sent = guess.kind === 'reply' ? await sentTexts(tx, send) : [];
+  const sent = { texts: await sentTexts(tx, send), subjects: [send.subject] };
   return classifyInbound(message, settings.reply_intent, location.receivedAt, await readTimezone(tx, send), sent);
 }
 
-async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
-  const { send_time_optimization: settings } = await effectiveSettings(tx.org, send.campaign_id);
-  return recipientZone(send.timezone, send.recipient, settings.default_contact_timezone).timezone;
-}
-
-async function findContact(tx: Tx, from: string | null): Promise<string | null> {
-  if (!from) return null;
+async function findContact(tx: Tx, authors: readonly string[]): Promise<string | null> {
+  if (authors.length === 0) return null;
   const contact = await tx.org
     .table('contacts')
-    .where({ email: storableText(from, 320) })
+    .whereIn(
+      'email',
+      authors.map((address) => storableText(address, 320)),
+    )
+    .orderBy('id')
     .first('id');
   return contact?.id ?? null;
 }
@@ -258,80 +269,6 @@ async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
 async function storeContent(tx: Tx, { id, message }: Inbound, html: string, quotaBytes: number): Promise<void> {
   if (html !== '') await tx.org.insert('inbound_bodies', { message_id: id, html: storableText(html, MAX_SAFE_HTML) });
   await storeReceivedFiles(tx, id, message.files, quotaBytes);
-}
-
-async function applyEffects(
-  tx: Tx,
-  inbound: Inbound,
-  reading: InboundClassification,
-  send: MatchedSend,
-): Promise<void> {
-  // What answers an email, or reports on it, has seen it. A bounce settles it by itself.
-  if (reading.kind !== 'bounce') await confirmSent(tx, send.id, 'a message refers to it');
-  const subject = await lockSubject(tx, send.id);
-  if (!subject) return;
-  switch (reading.kind) {
-    case 'bounce': {
-      // Anyone may write a report; only what it says of the address this email went to is believed.
-      const bounced = reading.recipients.find((one) => addressIn(send, one) !== undefined);
-      if (!bounced) return;
-      const bounce = {
-        hard: bounced.bounceType === 'hard',
-        reason: bounced.diagnosticCode ?? bounced.status ?? 'the message came back',
-        source: 'dsn',
-        fault: bounced.refusal?.class,
-      } as const;
-      const address = addressIn(send, bounced)!;
-      return address === send.recipient
-        ? recordBounce(tx, subject, bounce)
-        : recordCopyBounce(tx, { ...bounce, address });
-    }
-    case 'complaint':
-      if (reading.recipient !== null && !send.recipients.includes(reading.recipient)) return;
-      return recordComplaint(tx, subject, { reason: `spam complaint (${reading.feedbackType})`, source: 'arf' });
-    case 'out_of_office':
-      if (subject.contactId) {
-        await holdAway(tx, subject.contactId, {
-          messageId: inbound.id,
-          receivedAt: inbound.location.receivedAt,
-          returnDate: reading.returnDate,
-          timezone: await readTimezone(tx, send),
-        });
-      }
-      return;
-    case 'automated': {
-      const delivered = reading.delivered.find(
-        ({ finalRecipient, originalRecipient }) =>
-          finalRecipient === send.recipient || originalRecipient === send.recipient,
-      );
-      if (delivered) emitDelivered(tx, subject, delivered.remoteMta);
-      if (reading.unsubscribeRequest) await optOutByMail(tx, subject);
-      return;
-    }
-    case 'reply':
-      return recordReply(tx, subject, {
-        intent: reading.intent,
-        confidence: reading.confidence,
-        unsubscribeRequest: reading.unsubscribeRequest,
-        unsubscribeDoubtful: reading.unsubscribeDoubtful,
-        source: 'inbox',
-        message: factsOf(inbound),
-      });
-  }
-}
-
-/** Which recipient of an email a line of a report is about; undefined when none. */
-function addressIn(
-  send: MatchedSend,
-  { finalRecipient, originalRecipient }: { finalRecipient: string; originalRecipient: string | null },
-): string | undefined {
-  return send.recipients.find((address) => address === finalRecipient || address === originalRecipient);
-}
-
-/** Mail that a mail program wrote when its user pressed "unsubscribe". */
-async function optOutByMail(tx: Tx, subject: Subject): Promise<void> {
-  const { reply_intent: settings } = await effectiveSettings(tx.org, subject.campaignId);
-  if (settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) await recordUnsubscribe(tx, subject, 'reply');
 }
 
 function emitReceived(tx: Tx, inbound: Inbound): void {

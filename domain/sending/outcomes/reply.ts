@@ -3,7 +3,7 @@ import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment, finishEnrollments } from '../control/finish.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings, stopsEverywhere } from '../campaign/outreach-settings.ts';
-import { recordUnsubscribe } from './effects.ts';
+import { recordOptOutByMail, type Writer } from './opt-out-by-mail.ts';
 import { recordEngagement, subjectPayload, type Subject } from './subject.ts';
 
 /** What a person answered. */
@@ -14,6 +14,8 @@ export interface Reply {
   unsubscribeRequest: boolean;
   /** It may ask to be left out; a person has to read it. */
   unsubscribeDoubtful?: boolean;
+  /** Absent where only a client reports the reply. */
+  writer?: Writer;
   source: 'inbox' | 'reported';
   /** The message itself; null where only a client reports it. */
   message: {
@@ -30,7 +32,7 @@ export interface Reply {
  * What a human reply does (`stop_on_reply` and `reply_intent`): it is recorded, and it ends the contact's way
  * through this campaign where stop_on_reply says so, or where it is negative and auto_pause_on_negative says so. A reply of
  * an intent that stops everywhere (a negative one, unless the settings say otherwise) ends it in all campaigns. A
- * request to be left out unsubscribes, unless auto_suppress_on_unsubscribe_keyword is off; a doubtful one stops the sequence
+ * request to be left out unsubscribes who wrote it, unless auto_suppress_on_unsubscribe_keyword is off; a doubtful one stops the sequence
  * and is logged for a person, whatever stop_on_reply says.
  */
 export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
@@ -57,7 +59,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     });
   const { reply_intent: settings, custom } = await effectiveSettings(tx.org, campaignId);
   if (reply.unsubscribeRequest && settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) {
-    await recordUnsubscribe(tx, subject, 'reply');
+    await recordOptOutByMail(tx, subject, reply.writer ?? { addresses: [], isRecipient: true });
     return;
   }
   if (!enrollmentId || !campaignId) return;

@@ -162,6 +162,8 @@ export const said: Record<keyof typeof en, string> = {
   'said.mailbox_issue.blocked': 'Sein Aufwärmen ist blockiert',
   'said.content_refused': 'Ein Empfänger lehnte eine E-Mail wegen ihres Inhalts ab',
   'said.refused_by_receiver': 'Ein Empfänger lehnte eine E-Mail wegen ihres Absenders ab: Postfach, Domain oder Netz',
+  'said.report_without_email':
+    'Ein Bericht nennt eine Adresse, an die diese Woche geschrieben wurde, als unzustellbar, aber keine E-Mail',
   'said.approval_reason.none': 'Der Zugang hat keine Richtlinie: Über jede Handlung entscheidet ein Mensch',
   'said.approval_reason.revoked': 'Der Zugang wurde widerrufen',
   'said.approval_reason.off': 'Die Richtlinie ist ausgeschaltet',

@@ -160,6 +160,7 @@ export const said = {
   'said.mailbox_issue.blocked': 'Its warmup is blocked',
   'said.content_refused': 'A receiver refused an email for its content',
   'said.refused_by_receiver': 'A receiver refused an email for its sender: the mailbox, its domain or its network',
+  'said.report_without_email': 'A report says that an address written to this week does not work, and names no email',
   'said.approval_reason.none': 'The credential has no policy: a person decides on every action',
   'said.approval_reason.revoked': 'The credential was revoked',
   'said.approval_reason.off': 'The policy is switched off',

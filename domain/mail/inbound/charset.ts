@@ -1,0 +1,238 @@
+/**
+ * Text of bytes whose charset is missing, unknown or wrong. In this order: a byte order mark, the escape sequences of
+ * seven-bit charsets, UTF-8 where the bytes are valid, the labels that the message gives, a detector.
+ */
+
+/** Bytes of a text that are decoded; what is longer is cut at the end of a line. */
+const MAX_DECODED = 1024 * 1024;
+/** Bytes that the detector looks at. */
+const MAX_DETECTED = 16 * 1024;
+/** Share of bytes beyond ASCII among the letters of a text that no Latin writing reaches. */
+const MOST_ACCENTS = 0.4;
+
+/** Decodes bytes as text. `labels` are names of charsets that the message gives, the most trusted first. */
+export type TextReader = (bytes: Buffer, labels?: readonly (string | null | undefined)[]) => string;
+
+/** Charsets that mail is written in. The detector knows forty more, which it takes short texts for. */
+const CANDIDATES = (
+  'windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1255 windows-1256 windows-1257 windows-1258 ' +
+  'windows-874 iso-8859-2 iso-8859-5 iso-8859-7 iso-8859-8 koi8-r koi8-u cp866 cp932 euc-jp gb18030 big5 cp949'
+).split(' ');
+
+/** Names of charsets in mail that the Encoding Standard does not list. */
+const ALIASES: Readonly<Record<string, string>> = {
+  cp932: 'shift_jis',
+  ms932: 'shift_jis',
+  'windows-932': 'shift_jis',
+  'iso-2022-jp-1': 'iso-2022-jp',
+  'iso-2022-jp-2': 'iso-2022-jp',
+  'iso-2022-jp-ms': 'iso-2022-jp',
+  cp50220: 'iso-2022-jp',
+  cp50221: 'iso-2022-jp',
+  eucjp: 'euc-jp',
+  cp949: 'euc-kr',
+  uhc: 'euc-kr',
+  cp936: 'gb18030',
+  cp950: 'big5',
+  euccn: 'gb18030',
+  'euc-cn': 'gb18030',
+  'gb2312-80': 'gb18030',
+  cp874: 'windows-874',
+  'iso-8859-8-e': 'iso-8859-8',
+  'iso-8859-6-i': 'iso-8859-6',
+  'iso-8859-6-e': 'iso-8859-6',
+};
+/** The characters 80 to 9F of windows-1252. */
+const WESTERN_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+const MULTIBYTE = /^(?:shift_jis|euc-jp|euc-kr|gbk|gb18030|big5)$/;
+const LATIN = /^(?:windows-1252|windows-1254|iso-8859-15|iso-8859-3|macintosh)$/;
+/** Letters of Central European charsets, as they look under a Western label. */
+const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))/u;
+const ESCAPED = '\u001b';
+const SHIFT_OUT = '\u000e';
+const SHIFT_IN = '\u000f';
+/** Escapes at the start of a text, and the charset whose characters stand between its shifts. */
+const SHIFTED_BY = [
+  ['\u001b$)C', 'euc-kr'],
+  ['\u001b$)A', 'gb18030'],
+] as const;
+
+/** Loads the detector, which only processes that read mail need, and returns the reader. */
+export async function loadTextReader(): Promise<TextReader> {
+  const { detect } = (await import('jschardet')).default;
+  const guess = (bytes: Buffer): string | null =>
+    canonicalLabel(
+      detect(bytes.subarray(0, MAX_DETECTED), { detectEncodings: CANDIDATES, minimumThreshold: 0 }).encoding,
+    );
+  return (bytes, labels = []) =>
+    readText(
+      lineBounded(bytes),
+      labels.flatMap((label) => canonicalLabel(label) ?? []),
+      guess,
+    );
+}
+
+function lineBounded(bytes: Buffer): Buffer {
+  if (bytes.length <= MAX_DECODED) return bytes;
+  const end = bytes.lastIndexOf(0x0a, MAX_DECODED);
+  return bytes.subarray(0, end > 0 ? end : MAX_DECODED);
+}
+
+function readText(bytes: Buffer, labels: readonly string[], guess: (bytes: Buffer) => string | null): string {
+  const marked = markedText(bytes);
+  if (marked !== null) return marked;
+  if (bytes.every((byte) => byte < 0x80 && byte !== 0)) return sevenBitText(bytes.toString('latin1'), labels);
+  const wide = labels.find((label) => label.startsWith('utf-16'));
+  if (wide !== undefined && bytes.includes(0)) return utf16Text(bytes, wide);
+  const label = labels.find((each) => !each.startsWith('utf-'));
+  const utf8 = utf8Text(bytes);
+  // Two bytes may be one letter in UTF-8 and one character in an East Asian charset; three in a row are no coincidence.
+  if (utf8 !== null && !(label !== undefined && MULTIBYTE.test(label) && !/[\u0800-\u{10ffff}]/u.test(utf8)))
+    return utf8;
+  const labelled = label === undefined ? null : strictly(label, bytes);
+  if (labelled !== null && !(LATIN.test(label!) && isForeign(bytes, labelled, guess))) return labelled;
+  if (utf8 === null) {
+    const mixed = mixedText(bytes, label, guess);
+    if (mixed !== null) return mixed;
+  }
+  return detected(bytes, label, guess);
+}
+
+function detected(bytes: Buffer, label: string | undefined, guess: (bytes: Buffer) => string | null): string {
+  const found = guess(bytes);
+  for (const charset of [found, label, 'gb18030']) {
+    if (!charset || (charset === 'gb18030' && found !== charset && label !== charset)) continue;
+    const text = strictly(charset, bytes);
+    if (text !== null) return text;
+  }
+  // One broken character is no reason to read all others in another charset.
+  const lenient = [label, found].find((charset) => charset && MULTIBYTE.test(charset));
+  return lenient ? new TextDecoder(lenient).decode(bytes) : westernText(bytes);
+}
+
+/**
+ * The text of lines in UTF-8 among lines in another charset, as gateways leave them that add a footer of their own, or of
+ * UTF-8 that is cut in a character; null where UTF-8 is not what most lines are in.
+ */
+function mixedText(bytes: Buffer, label: string | undefined, guess: (bytes: Buffer) => string | null): string | null {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(0x0a, start);
+    const next = end < 0 ? bytes.length : end + 1;
+    lines.push(bytes.subarray(start, next));
+    start = next;
+  }
+  const read = lines.map((line) => strictly('utf-8', line));
+  const isBeyondAscii = (line: Buffer): boolean => line.some((byte) => byte >= 0x80);
+  const inUtf8 = read.filter((text, at) => text !== null && isBeyondAscii(lines[at]!)).length;
+  const others = Buffer.concat(lines.filter((_, at) => read[at] === null));
+  const otherLines = read.filter((text) => text === null).length;
+  if (inUtf8 === 0 || inUtf8 < otherLines) return null;
+  const charset = label ?? guess(others);
+  return read
+    .map((text, at) => text ?? (charset && strictly(charset, lines[at]!)) ?? new TextDecoder().decode(lines[at]))
+    .join('');
+}
+
+/** Valid UTF-8; a last character that is cut is left out. Null where the bytes are anything else. */
+function utf8Text(bytes: Buffer): string | null {
+  const text = strictly('utf-8', bytes);
+  if (text !== null) return text;
+  const cut = bytes.subarray(-3).findLastIndex((byte) => byte >= 0xc0);
+  if (cut < 0) return null;
+  const rest = strictly('utf-8', bytes.subarray(0, Math.max(0, bytes.length - 3) + cut));
+  return rest !== null && /[^\0-\x7f]/.test(rest) ? rest : null;
+}
+
+/** The text after a byte order mark; null without one. */
+function markedText(bytes: Buffer): string | null {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return strictly('utf-8', bytes);
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  return null;
+}
+
+/** Without a mark, the byte order is that in which ASCII characters have their zeros. */
+function utf16Text(bytes: Buffer, label: string): string {
+  let zeros = 0;
+  for (let at = 0; at < Math.min(bytes.length, 400); at += 1) if (bytes[at] === 0) zeros += at % 2 === 0 ? 1 : -1;
+  const order = label === 'utf-16le' && zeros <= 0 ? 'utf-16le' : zeros > 0 ? 'utf-16be' : label;
+  return new TextDecoder(order).decode(bytes);
+}
+
+/** Text of bytes below 128: ASCII, or a charset that switches its characters by escapes (RFC 1468, 1557, 1842, 1922, 2152). */
+function sevenBitText(text: string, labels: readonly string[]): string {
+  if (labels.includes('utf-7')) return utf7Text(text);
+  for (const [announced, charset] of SHIFTED_BY)
+    if (text.includes(announced)) return shiftedText(text.replaceAll(announced, ''), SHIFT_OUT, SHIFT_IN, charset);
+  if (text.includes(ESCAPED)) return new TextDecoder('iso-2022-jp').decode(Buffer.from(text, 'latin1'));
+  if (labels.includes('hz-gb-2312') || /~\{(?:[!-w][!-~])+~\}/.test(text))
+    return shiftedText(text, '~{', '~}', 'gb18030').replaceAll('~\n', '').replaceAll('~~', '~');
+  return text;
+}
+
+/** Characters between shifts are those of an eight-bit charset without their highest bits. */
+function shiftedText(text: string, open: string, close: string, charset: string): string {
+  const [start = '', ...rest] = text.split(open);
+  const read = rest.map((piece) => {
+    const end = piece.includes(close) ? piece.indexOf(close) : piece.length;
+    const bytes = Buffer.from(piece.slice(0, end), 'latin1').map((byte) => (byte > 0x20 ? byte | 0x80 : byte));
+    return new TextDecoder(charset).decode(bytes) + piece.slice(end + close.length);
+  });
+  return start + read.join('');
+}
+
+function utf7Text(text: string): string {
+  return text.replace(/\+([A-Za-z0-9+/]*)-?/g, (_, encoded: string) => {
+    if (encoded === '') return '+';
+    const bytes = Buffer.from(encoded, 'base64');
+    return new TextDecoder('utf-16be').decode(bytes.subarray(0, bytes.length & ~1));
+  });
+}
+
+/**
+ * Whether text under a Latin label, which careless programs give to everything, is in another charset: more of it is beyond
+ * ASCII than any Latin writing has, or signs stand in words where the detector finds letters.
+ */
+function isForeign(bytes: Buffer, text: string, guess: (bytes: Buffer) => string | null): boolean {
+  const start = bytes.subarray(0, MAX_DETECTED);
+  const beyond = start.reduce((sum, byte) => sum + (byte > 0xa0 || (byte >= 0x80 && byte < 0xa0) ? 1 : 0), 0);
+  const letters = start.reduce((sum, byte) => sum + ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a ? 1 : 0), 0);
+  if (beyond >= 4 && beyond > MOST_ACCENTS * (beyond + letters)) return true;
+  if (SIGN_IN_WORD.test(text)) return !LATIN.test(guess(bytes) ?? 'windows-1252');
+  return /[ýþð]/i.test(text) && guess(bytes) === 'windows-1254';
+}
+
+function strictly(charset: string, bytes: Buffer): string | null {
+  if (charset === 'windows-1252') return westernText(bytes);
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Node's decoder of windows-1252 leaves the bytes from 80 to 9F as control characters. */
+function westernText(bytes: Buffer): string {
+  return bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => WESTERN_80[character.charCodeAt(0) - 0x80]!);
+}
+
+/** The name of a charset as the Encoding Standard has it, beside `utf-7` and `hz-gb-2312`; null where nobody knows it. */
+function canonicalLabel(label: string | null | undefined): string | null {
+  const name = (label ?? '')
+    .trim()
+    .toLowerCase()
+    .replace(/^["']|["']$/g, '');
+  // Bytes beyond ASCII under this label are in another charset, and nobody says which.
+  if (name === '' || /ascii|^ansi_x3|^(?:iso-?)?646/.test(name)) return null;
+  if (/^(?:unicode-1-1-)?utf-?7$/.test(name)) return 'utf-7';
+  if (/^(?:iso-2022-(?:kr|cn)|hz-gb-2312)/.test(name)) return name;
+  const known =
+    ALIASES[name] ?? name.replace(/^(?:cp|win|windows)[-_]?(125\d)$/, 'windows-$1').replace(/^(?:x-)?utf_?8$/, 'utf-8');
+  try {
+    const { encoding } = new TextDecoder(known);
+    return encoding === 'gbk' ? 'gb18030' : encoding;
+  } catch {
+    return null;
+  }
+}

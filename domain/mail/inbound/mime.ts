@@ -1,0 +1,139 @@
+import { MailParser } from 'mailparser';
+import type { AddressObject, AttachmentStream, HeaderLines, Headers } from 'mailparser';
+import { unflowed } from './flowed.ts';
+import { loadTextReader } from './charset.ts';
+import type { TextReader } from './charset.ts';
+import { readableHeader } from './header-text.ts';
+
+/** A file or a part of a report, without its transfer encoding. */
+interface MimePart {
+  readonly contentType: string;
+  readonly filename?: string | undefined;
+  readonly content: Buffer;
+}
+
+/** A message in its parts, decoded. `text` and `html` join all parts of that type. */
+export interface MimeMessage {
+  readonly headers: Headers;
+  readonly headerLines: HeaderLines;
+  readonly text: string;
+  readonly html: string;
+  readonly parts: readonly MimePart[];
+}
+
+/**
+ * Parses MIME. The parser decodes every text by its label; here the bytes are kept until all that the message says of its
+ * charset is known.
+ *
+ * @throws Error when the message has more parts than the parser takes
+ */
+export async function parseMime(raw: Buffer): Promise<MimeMessage> {
+  const parser = new ByteKeepingParser(await loadTextReader(), raw);
+  const parts: MimePart[] = [];
+  let text = '';
+  let html = '';
+  return new Promise((resolve, reject) => {
+    parser.on('error', reject);
+    parser.on('data', (data: AttachmentStream | { type: 'text'; text?: string; html?: string | false }) => {
+      if (data.type === 'text') {
+        text = data.text ?? '';
+        html = data.html || '';
+        return;
+      }
+      const chunks: Buffer[] = [];
+      data.content.on('data', (chunk: Buffer) => chunks.push(chunk));
+      data.content.on('end', () => {
+        parts.push({ contentType: data.contentType, filename: data.filename, content: Buffer.concat(chunks) });
+        data.release?.();
+      });
+    });
+    parser.on('end', () => {
+      resolve({ headers: parser.headers || new Map(), headerLines: parser.headerLines || [], text, html, parts });
+    });
+    parser.end(raw);
+  });
+}
+
+/** The addresses of a header, by which groups are taken apart. */
+export function addressesIn(header: unknown): { address?: string | undefined; name: string }[] {
+  return ([header ?? []].flat() as AddressObject[])
+    .flatMap((list) => list.value ?? [])
+    .flatMap((entry) => entry.group ?? [entry]);
+}
+
+/** A node of the parser's tree. Its members are no documented interface; `charset.test.ts` notices when they change. */
+interface MimeNode {
+  contentType?: string | false;
+  charset?: string;
+  textContent?: string;
+  node: { flowed?: boolean; delSp?: boolean; charset?: string | false };
+  children: MimeNode[];
+  label?: string | undefined;
+  flow?: { delSp: boolean } | undefined;
+}
+
+interface ParserInternals {
+  tree: MimeNode | false;
+  createNode(node: MimeNode['node']): MimeNode;
+  getTextContent(): unknown;
+  processHeaders(lines: { key: string; line: string }[]): unknown;
+}
+
+const Parser = MailParser as unknown as new (options: object) => MailParser & ParserInternals;
+
+class ByteKeepingParser extends Parser {
+  readonly #read: TextReader;
+  readonly #firstLabel: string | undefined;
+
+  constructor(read: TextReader, raw: Buffer) {
+    super({
+      keepDeliveryStatus: true,
+      // Returned and forwarded messages stay whole parts, or their words would be taken for the sender's own.
+      ignoreEmbedded: true,
+      skipHtmlToText: true,
+      skipTextToHtml: true,
+      checksumAlgo: false,
+    });
+    this.#read = read;
+    this.#firstLabel = /charset\s*=\s*"?([\w.:-]{2,40})/i.exec(raw.toString('latin1', 0, 64 * 1024))?.[1];
+  }
+
+  override createNode(node: MimeNode['node']): MimeNode {
+    const flow = node.flowed ? { delSp: node.delSp === true } : undefined;
+    node.flowed = false;
+    const made = super.createNode(node);
+    if (!/^text\//i.test(made.contentType || '')) return made;
+    made.label = made.charset;
+    made.flow = flow;
+    // One character for each byte.
+    made.charset = 'binary';
+    return made;
+  }
+
+  override getTextContent(): unknown {
+    if (this.tree) this.#decode(this.tree);
+    return super.getTextContent();
+  }
+
+  override processHeaders(lines: { key: string; line: string }[]): unknown {
+    const label = this.#firstLabel;
+    return super.processHeaders(
+      lines.map(({ key, line }) => ({ key, line: readableHeader(key, line, this.#read, label) })),
+    );
+  }
+
+  #decode(node: MimeNode): void {
+    if (node.textContent !== undefined && node.charset === 'binary') {
+      const bytes = Buffer.from(node.textContent, 'latin1');
+      const labels = [node.label, node.contentType === 'text/html' ? headLabel(node.textContent) : undefined];
+      const text = this.#read(bytes, labels).replace(/\r\n?/g, '\n');
+      node.textContent = node.flow ? unflowed(text, node.flow.delSp) : text;
+    }
+    node.children.forEach((child) => this.#decode(child));
+  }
+}
+
+/** The charset in the head of an HTML document. */
+function headLabel(html: string): string | undefined {
+  return /<meta\b[^>]{0,200}\bcharset\s*=\s*["']?([\w.:-]{2,40})/i.exec(html.slice(0, 4096))?.[1];
+}

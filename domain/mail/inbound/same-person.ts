@@ -1,0 +1,71 @@
+import { addressesIn } from './fields.ts';
+import { fold } from './fold.ts';
+import type { InboundMessage } from './parse.ts';
+
+/** To whom our email went. */
+interface Recipient {
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+}
+
+/** Lines at the end of a message in which people sign. */
+const SIGN_OFF_LINES = 4;
+const ROLES =
+  /^(?:info|office|contact|kontakt|hello|hallo|mail|sales|support|help|service|admin|team|post|kundenservice|reception|billing|hr|jobs|marketing|press|welcome|enquiries|inquiries)$/;
+
+/**
+ * Whether the person who wrote a message is the one whom our email went to: by the address, by the name in From or below the
+ * words, or because the words name the address.
+ *
+ * @param words what the person wrote, without quotes
+ */
+export function isSamePerson(recipient: Recipient, message: InboundMessage, words: string): boolean {
+  const email = withoutTag(recipient.email);
+  const addresses = [...message.authors, ...message.relatedAddresses].map(withoutTag);
+  if (addresses.includes(email) || addresses.some((address) => isOtherAddress(address, email))) return true;
+  if (addressesIn(words).some((address) => withoutTag(address) === email)) return true;
+  const name = tokens(message.fromName);
+  const given = tokens(recipient.firstName);
+  const family = tokens(recipient.lastName);
+  const whole = [...given, ...family];
+  if (given.length > 0 && family.length > 0 && whole.every((part) => name.includes(part))) return true;
+  if (whole.length === 0 && isNameOf(name, email)) return true;
+  return given.length > 0 && signsAs(words, given, whole);
+}
+
+/** The same local part at another domain of the company, or a local part of two names anywhere. */
+function isOtherAddress(address: string, email: string): boolean {
+  const [local = '', domain = ''] = email.split('@');
+  const [otherLocal = '', otherDomain = ''] = address.split('@');
+  if (local !== otherLocal || ROLES.test(local)) return false;
+  if (/^\p{L}{2,}[._-]\p{L}{2,}/u.test(local)) return true;
+  return domain.endsWith(`.${otherDomain}`) || otherDomain.endsWith(`.${domain}`);
+}
+
+/** Whether an address is made of a name of two words: `dana.field`, `dfield`, `fieldd`, `danafield`. */
+function isNameOf(name: readonly string[], email: string): boolean {
+  const [first = '', last = ''] = [name[0], name.at(-1)];
+  if (name.length < 2 || first === '' || last === '') return false;
+  const local = (email.split('@', 1)[0] ?? '').replace(/[._-]/g, '');
+  return [first + last, last + first, first.charAt(0) + last, last + first.charAt(0)].includes(local);
+}
+
+/** Whether one of the last lines is the name and nothing else. */
+function signsAs(words: string, given: readonly string[], whole: readonly string[]): boolean {
+  const lines = words.split('\n').flatMap((line) => line.trim() || []);
+  return lines.slice(-SIGN_OFF_LINES).some((line) => {
+    const parts = tokens(line);
+    return (
+      parts.length > 0 && given.every((part) => parts.includes(part)) && parts.every((part) => whole.includes(part))
+    );
+  });
+}
+
+function withoutTag(address: string): string {
+  return address.replace(/\+[^@]*@/, '@');
+}
+
+function tokens(text: string): string[] {
+  return fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+}

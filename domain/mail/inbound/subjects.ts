@@ -1,0 +1,23 @@
+import { fold } from './fold.ts';
+
+/** What mail programs put before the subject of an answer or a forwarded message; on folded text. */
+export const ANSWERS = /^(?:(?:re|aw|sv|vs|rv|ref|odp|antw|r|fwd?|wg|tr)\s?(?:\[\d+\])?\s?:\s*)+/;
+
+/**
+ * What the subject of an answer has beside the subjects that we sent, folded: `Automatic reply:` of
+ * `Automatic reply: Vacation homes`, nothing of `Vacation homes`. Our own words say nothing about the answer.
+ */
+export function theirSubject(subject: string, sent: readonly string[]): string {
+  const whole = fold(subject).trim();
+  for (const each of sent) {
+    const ours = fold(each).trim().replace(ANSWERS, '');
+    const at = ours === '' ? -1 : whole.lastIndexOf(ours);
+    if (at < 0 || isLetter(whole[at - 1]) || isLetter(whole[at + ours.length])) continue;
+    return `${whole.slice(0, at)} ${whole.slice(at + ours.length)}`.trim();
+  }
+  return whole;
+}
+
+function isLetter(character: string | undefined): boolean {
+  return character !== undefined && /[\p{L}\p{N}]/u.test(character);
+}

@@ -1,0 +1,113 @@
+import type { BounceClassification, InboundClassification } from '../../mail/inbound/classify.ts';
+import type { InboundMessage } from '../../mail/inbound/parse.ts';
+import { ownWords } from '../../mail/inbound/own-words.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
+import { effectiveSettings } from '../campaign/outreach-settings.ts';
+import { warnMailbox } from '../control/mailbox-hold.ts';
+import { holdAway } from './away.ts';
+import { confirmSent } from './confirm-sent.ts';
+import { emitDelivered, recordBounce, recordComplaint, recordCopyBounce, type Bounce } from './effects.ts';
+import type { MatchedSend } from './match.ts';
+import { findWriter, recordOptOutByMail } from './opt-out-by-mail.ts';
+import { recordReply, type Reply } from './reply.ts';
+import { lockSubject, type Subject } from './subject.ts';
+
+/** A stored message, and the email of ours that it is about. */
+interface Received {
+  facts: NonNullable<Reply['message']>;
+  message: InboundMessage;
+  mailboxId: string;
+  send: MatchedSend;
+  /** A report without our Message-ID, which is about this email by the address alone. */
+  byAddress: boolean;
+}
+
+/** Does what a message means for the email that it is about: a bounce, a complaint, an absence, an opt-out, a reply. */
+export async function applyInbound(tx: Tx, received: Received, reading: InboundClassification): Promise<void> {
+  const { facts, message, send } = received;
+  // What answers an email, or reports on it, has seen it. A bounce settles it by itself.
+  if (reading.kind !== 'bounce') await confirmSent(tx, send.id, 'a message refers to it');
+  const subject = await lockSubject(tx, send.id);
+  if (!subject) return;
+  switch (reading.kind) {
+    case 'bounce':
+      return applyBounce(tx, subject, received, reading);
+    case 'complaint':
+      if (reading.recipient !== null && !send.recipients.includes(reading.recipient)) return;
+      return recordComplaint(tx, subject, { reason: `spam complaint (${reading.feedbackType})`, source: 'arf' });
+    case 'out_of_office':
+      if (subject.contactId) {
+        await holdAway(tx, subject.contactId, {
+          messageId: facts.id,
+          receivedAt: facts.receivedAt,
+          returnDate: reading.returnDate,
+          timezone: await readTimezone(tx, send),
+        });
+      }
+      return;
+    case 'automated': {
+      const delivered = reading.delivered.find(
+        ({ finalRecipient, originalRecipient }) =>
+          finalRecipient === send.recipient || originalRecipient === send.recipient,
+      );
+      if (delivered) emitDelivered(tx, subject, delivered.remoteMta);
+      if (reading.unsubscribeRequest && (await isOptOutByMailOn(tx, subject)))
+        await recordOptOutByMail(tx, subject, await findWriter(tx, subject, message, ownWords(message)));
+      return;
+    }
+    case 'reply':
+      return recordReply(tx, subject, {
+        intent: reading.intent,
+        confidence: reading.confidence,
+        unsubscribeRequest: reading.unsubscribeRequest,
+        unsubscribeDoubtful: reading.unsubscribeDoubtful,
+        writer: await findWriter(tx, subject, message, reading.ownWords),
+        source: 'inbox',
+        message: facts,
+      });
+  }
+}
+
+/** The contact's time zone as far as it is known, an IANA name. */
+export async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
+  const { send_time_optimization: settings } = await effectiveSettings(tx.org, send.campaign_id);
+  return recipientZone(send.timezone, send.recipient, settings.default_contact_timezone).timezone;
+}
+
+/**
+ * Records a bounce for the recipient that a report is about. An address that forwards is reported under the one that it
+ * forwards to, so a report with our Message-ID is about our only recipient whatever it names. It is soft then, as it is
+ * without our Message-ID: anyone may write a report, and only a hard one suppresses.
+ */
+async function applyBounce(tx: Tx, subject: Subject, received: Received, reading: BounceClassification): Promise<void> {
+  const { send, byAddress, mailboxId } = received;
+  const named = reading.recipients.find((each) => addressIn(send, each) !== undefined);
+  const report = named ?? reading.recipients[0];
+  const returned = send.recipients.filter((address) => reading.returnedTo.includes(address));
+  const [only] = [send.recipients, returned].find((addresses) => addresses.length === 1) ?? [];
+  const address = named ? addressIn(send, named) : only;
+  if (!report || address === undefined) return;
+  const bounce: Bounce = {
+    hard: named !== undefined && !byAddress && report.bounceType === 'hard',
+    reason: report.diagnosticCode ?? report.status ?? 'the message came back',
+    source: 'dsn',
+    fault: report.refusal?.class,
+  };
+  if (byAddress) await warnMailbox(tx, mailboxId, 'report_without_email', `${address}: ${bounce.reason}`);
+  if (address === send.recipient) await recordBounce(tx, subject, bounce);
+  else await recordCopyBounce(tx, { ...bounce, address });
+}
+
+/** Which recipient of an email a line of a report is about; undefined when none. */
+function addressIn(
+  send: MatchedSend,
+  { finalRecipient, originalRecipient }: { finalRecipient: string; originalRecipient: string | null },
+): string | undefined {
+  return send.recipients.find((address) => address === finalRecipient || address === originalRecipient);
+}
+
+async function isOptOutByMailOn(tx: Tx, { campaignId }: Subject): Promise<boolean> {
+  const { reply_intent: settings } = await effectiveSettings(tx.org, campaignId);
+  return settings.enabled && settings.auto_suppress_on_unsubscribe_keyword;
+}

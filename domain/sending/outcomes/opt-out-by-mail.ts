@@ -1,0 +1,61 @@
+import type { Columns } from '../../../db/rows.ts';
+import type { InboundMessage } from '../../mail/inbound/parse.ts';
+import { isSamePerson } from '../../mail/inbound/same-person.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { logCampaign } from '../campaign/log.ts';
+import { finishEnrollment } from '../control/finish.ts';
+import { recordUnsubscribe } from './effects.ts';
+import { storableText } from './storable.ts';
+import type { Subject } from './subject.ts';
+
+/** Who wrote an answer. */
+export interface Writer {
+  /** Addresses of the authors; empty when the message names none. */
+  addresses: readonly string[];
+  /** They are the person whom our email went to. */
+  isRecipient: boolean;
+}
+
+/** Who wrote a message, compared with whom the email went to that it answers. */
+export async function findWriter(
+  tx: Tx,
+  { contactId, email }: Subject,
+  message: InboundMessage,
+  words: string,
+): Promise<Writer> {
+  const [contact] = await tx.org.sql<Columns<'contacts', 'first_name' | 'last_name'>>(
+    'select first_name, last_name from contacts where organization_id = :org and (id = :id or email = :email) order by id = :id desc limit 1',
+    { id: contactId, email },
+  );
+  const recipient = { email, firstName: contact?.first_name ?? '', lastName: contact?.last_name ?? '' };
+  const addresses = message.authors.map((address) => storableText(address, 320));
+  return { addresses, isRecipient: addresses.length === 0 || isSamePerson(recipient, message, words) };
+}
+
+/**
+ * Unsubscribes who wrote. The recipient of our email is unsubscribed too when they are the same person; otherwise the
+ * recipient leaves this campaign, and the activity log asks a person to decide about them.
+ */
+export async function recordOptOutByMail(tx: Tx, subject: Subject, writer: Writer): Promise<void> {
+  const { email, campaignId, enrollmentId, contactId } = subject;
+  if (writer.isRecipient) await recordUnsubscribe(tx, subject, 'reply');
+  for (const address of writer.addresses) {
+    if (address === email) continue;
+    const other = {
+      send: null,
+      isDirect: subject.isDirect,
+      campaignId,
+      enrollmentId: null,
+      contactId: null,
+      email: address,
+    };
+    await recordUnsubscribe(tx, other, 'reply');
+  }
+  if (writer.isRecipient || !enrollmentId || !campaignId) return;
+  await logCampaign(tx, campaignId, 'opt_out_doubtful', 'Somebody else asked to be left out; decide about the lead', {
+    contact_id: contactId,
+  });
+  await finishEnrollment(tx, enrollmentId, 'replied', {
+    reason: 'somebody else who got the email asked to be left out',
+  });
+}
