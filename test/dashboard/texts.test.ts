@@ -145,7 +145,7 @@ test('what the API says is known in its own words, with the values in them', asy
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What only programs send: no form of the dashboard shows what is wrong with it. */
 const OF_PROGRAMS =
-  /^(?:api\/(?:acquisition|agent-tools|auth|http\/challenge|mcp|oauth|product-events|prospect-catalogue|realtime)|domain\/(?:analytics|api-keys\/analytics|deliverability|instance|mailbox-orders|mail\/inbound|oauth|product-events|prospect-catalogue|runs))/;
+  /^(?:api\/(?:reporting\/acquisition|agents|identity\/(?:auth|oauth)|http\/challenge|pages|audience\/(?:product-events|prospect-catalogue)|servers\/realtime)|domain\/(?:reporting\/analytics|identity\/(?:api-keys\/analytics|oauth)|campaigns\/(?:deliverability|runs)|operations\/instance|billing\/mailbox-orders|mail\/inbound|audience\/(?:product-events|prospect-catalogue)))/;
 const TEXT = /('(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/;
 /** Where sources say what is wrong with a field: beside its path, in an issue of its type, or as the words of a check. */
 const OF_FIELDS = [
@@ -155,7 +155,7 @@ const OF_FIELDS = [
 ].map((pattern) => new RegExp(pattern, 'g'));
 /** What is refused to programs alone, or in words that depend on a code (said.ts). */
 const REFUSES_PROGRAMS =
-  /^(?:api\/(?:acquisition|agent-tools|auth|http|mcp|oauth|product-events|prospect-catalogue|realtime|servers)|domain\/(?:acquisition|agent-policies|analytics|api-keys\/analytics|auth|campaigns\/(?:preflight|preview|start)|deliverability|engine\/campaign|identity|instance|integrations\/(?:inbound|registry)|kernel|leads\/may-change|mail|oauth|organizations\/organizations|payment-events|payments|people|product-events|reactions|records\/(?:automation-rights|contact-filters|outreach-settings)|runs|system))[/.-]/;
+  /^(?:api\/(?:reporting\/acquisition|agents|identity\/(?:auth|oauth)|http|pages|audience\/(?:product-events|prospect-catalogue)|servers)|domain\/(?:reporting\/(?:acquisition|analytics)|approvals\/(?:agent-policies|automation-rights|may-change-leads)|identity\/(?:[\w-]+(?=\.ts)|api-keys\/analytics|auth|oauth|organizations\/organizations)|campaigns\/(?:preflight|preview|start|deliverability|runs)|sending\/campaign|operations\/(?:instance|system)|connect\/integrations\/(?:inbound|registry)|platform\/(?:kernel|events)|mail|billing\/(?:payment-events|payments)|audience\/(?:identities|product-events)|directory\/contact-filters))[/.-]/;
 /** Why something is refused, and what to do about it. */
 const OF_REFUSALS = [
   `new AppError\\(\\s*[^,()]+,\\s*${TEXT.source}`,
@@ -228,7 +228,7 @@ test('what is wrong with a field, lines of the log, why a run is blocked and why
 });
 
 test('every text without a code is still said by the API, or by the types of its fields', async (t) => {
-  const names = ['api', 'domain', 'lib', 'client/src'].map(async (folder) => {
+  const names = ['api', 'activities', 'domain', 'lib', 'client/src'].map(async (folder) => {
     const files = (await readdir(join(ROOT, folder), { recursive: true })).filter(
       (name) => /(?<!\.test)\.ts$/.test(name) && !name.startsWith('page-texts/'),
     );
@@ -330,21 +330,30 @@ for (const [header, texts] of LANGUAGES) {
   });
 }
 
+/** What lies beside the verbs of pages, and no page asks for. */
+const NO_PAGE = /^(?:agent-policies|automation-rights|may-change-leads|warmup)/;
+
 test('what the pages refuse is known in German', async (t) => {
-  const domain = ['auth', 'identity', 'mailboxes', 'approvals'].map((area) => `domain/${area}`);
   const places = [
-    ...domain,
+    'domain/identity/auth',
+    'domain/mailboxes',
+    'domain/approvals',
+    'api/pages',
     'api/identity/auth/pages',
     'api/identity/oauth/pages',
     'api/approvals/pages',
     'api/mailboxes',
   ];
+  const identity = (await readdir(join(ROOT, 'domain/identity'))).filter((name) => /(?<!\.test)\.ts$/.test(name));
   const listed = places.map(async (place) => {
     const names = await readdir(join(ROOT, place), { recursive: true });
-    return names.filter((name) => /(?<!\.test)\.ts$/.test(name)).map((name) => join(place, name));
+    return names
+      .filter((name) => /(?<!\.test)\.ts$/.test(name) && !NO_PAGE.test(name))
+      .map((name) => join(place, name));
   });
   const names = [
     ...(await Promise.all(listed)).flat(),
+    ...identity.map((name) => join('domain/identity', name)),
     'domain/identity/oauth/authorize.ts',
     'domain/identity/organizations/invitations.ts',
     'domain/connect/integrations/oauth.ts',

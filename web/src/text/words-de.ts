@@ -35,6 +35,8 @@ export const words: Readonly<Record<string, string>> = {
   'No copy goes to {count|1 address|# addresses} of cc and bcc: suppressed or opted out':
     'Keine Kopie geht an {count|1 Adresse|# Adressen} aus cc und bcc: gesperrt oder abgemeldet',
   'Settings were changed': 'Einstellungen wurden geändert',
+  'Somebody else asked to be left out; decide about the lead':
+    'Jemand anderes möchte keine E-Mails mehr: Bitte über den Lead entscheiden',
   'Step "{name}" did nothing: {why}': 'Schritt „{name}“ hat nichts bewirkt: {why}',
   'Step "{name}" runs again': 'Schritt „{name}“ läuft noch einmal',
   'The app could not be asked for step "{name}": {what}': 'Die App ließ sich für Schritt „{name}“ nicht fragen: {what}',
