@@ -25,6 +25,10 @@ const DAY_AND_TIME =
   /(?:\p{L}{3,12}\.?\s\d{1,2}|\d{1,2}\.?\s(?:de\s)?\p{L}{3,12}\.?|\d{1,2}[./]\d{1,2}\.?),?\s(?:\p{L}{1,4}\s){0,2}\d{1,2}[:.]\d{2}/u;
 /** What may stand alone on the first line of an introduction: "On Monday,". */
 const LEAD_IN = /^(?:w dniu|il giorno|\p{L}{1,4})?\s?\p{L}{2,13}[.,]{0,2}$/iu;
+/** Date and author without a verb, above a quote. */
+const DATED_AUTHOR = /^\d{2,4}[./-]\d{1,2}[./-]\d{1,4}\s.{0,200}<[^<>\s]{1,200}@[^<>\s]{1,200}>$/;
+/** Where an introduction may begin on a line that begins with the writer's words. */
+const BEGINNING = /(?:\s*-{2,12}\s*|\s+)(?=(?:on|am|le|el|il|em|op|den|dne|på)\s)/gi;
 /** "As Ann wrote" belongs to a sentence. */
 const AS_SAID = /^(?:as|like|since|because|when|what|wie|was|comme|como|come|zoals|som|kuten|jak|как|як)\s/i;
 /** How many wrapped lines an introduction such as "On … wrote:" is followed over. */
@@ -39,6 +43,8 @@ const MAX_SIGNATURE_LINES = 12;
 const OWN_HEADING = /^[^>＞\s]\S*\s(?:\S+\s)?(?:\p{Ll}|[\p{Lo}]{2})\S*[^\n]*[:：]$/u;
 /** ">10 pallets", ">= €5", and not ">1. the first point". */
 const COMPARISON = /^\s*>=?[€$£]?\d(?!\d?[.)]\s)/;
+/** ">>> our site <<<" */
+const DECORATED = /^\s*>.{0,300}<\s*$/;
 /** Lines of a list that a person marks with `>`. */
 const MAX_TYPED_LIST = 10;
 /** Words above a message that is passed on. */
@@ -65,7 +71,7 @@ export function stripQuoted(text: string): string {
     const isQuoted = isQuoteLine(line) && !typed.has(at);
     // Below a signature comes what it stands above: a quote, and perhaps what the writer adds to that.
     inSignature = isSignature(lines, at) || (inSignature && !isQuoted);
-    if (isQuoted || isDeviceLine(lines, at, line)) continue;
+    if (isQuoted || isDeviceLine(lines, at, line) || isBrokenLink(lines, at)) continue;
     if (ORIGINAL_MARKER.test(line) || isHeaderBlock(lines, at)) break;
     const introduction = introductionAt(lines, at);
     if (inSignature && introduction === null) continue;
@@ -74,6 +80,8 @@ export function stripQuoted(text: string): string {
       kept.push((lines[at] ?? '').trimEnd());
       continue;
     }
+    const before = introduction.length === 1 ? wordsBefore(line) : '';
+    if (before !== '') kept.push(before);
     if (!isQuoteLine(next) && next !== '') break;
     at += introduction.length - 1;
   }
@@ -103,7 +111,9 @@ function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   const marked = lines.flatMap((line, at) => (isQuoteLine(line.trim()) ? [at] : []));
   const isAlone = (at: number): boolean =>
     !isQuoteLine((lines[at - 1] ?? '').trim()) && !isQuoteLine((lines[at + 1] ?? '').trim());
-  const typed = new Set(marked.filter((at) => isAlone(at) && COMPARISON.test(lines[at] ?? '')));
+  const typed = new Set(
+    marked.filter((at) => isAlone(at) && (COMPARISON.test(lines[at] ?? '') || DECORATED.test(lines[at] ?? ''))),
+  );
   const rest = marked.filter((at) => !typed.has(at));
   const [first = 0] = rest;
   const above = (lines[first - 1] ?? '').trim().slice(0, MAX_LINE);
@@ -111,6 +121,13 @@ function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   if (!isOneList || !OWN_HEADING.test(above) || SAID.test(above) || DATED.test(above)) return typed;
   if (rest.some((at) => /^\s*[>＞]\s?[>＞]|[:：]$/.test(lines[at] ?? ''))) return typed;
   return new Set(marked);
+}
+
+/** Whether a line is the rest of a link in a quote whose mark was lost where the link was broken. */
+function isBrokenLink(lines: readonly string[], at: number): boolean {
+  const [before = '', line = '', after = ''] = [lines[at - 1], lines[at], lines[at + 1]].map((each) => each?.trim());
+  if (line === '' || !isQuoteLine(before) || !isQuoteLine(after)) return false;
+  return /^\(?https?:\S+\s?>?$/.test(line) || (!/\s/.test(line) && /https?:\S*$/.test(before));
 }
 
 /** The lines, from one on, that say who wrote when; `generated` if only a program writes so. */
@@ -126,14 +143,18 @@ interface Introduction {
 function introductionAt(lines: readonly string[], at: number): Introduction | null {
   const taken: string[] = [];
   for (let count = 1; count <= INTRODUCTION_LINES; count += 1) {
-    const line = (lines[at + count - 1] ?? '').trim().replace(/^-{1,12}\s|\s-{1,12}$/g, '');
-    const joined = [...taken, line].join(' ');
+    const whole = (lines[at + count - 1] ?? '').trim();
+    const isRuled = /^-{2,12}[^-].*[^-]-{2,12}$/.test(whole);
+    const line = whole.replace(isRuled ? /^-+\s?|\s?-+$/g : /^-{1,12}\s|\s-{1,12}$/g, '');
+    const joined = [...taken, line].join(' ').replace(/<\s+(?=\S+@)/, '<');
     if (line === '' || isQuoteLine(line) || joined.length > MAX_LINE) return null;
     const before = taken.join(' ');
     if (count === 2 && !INTRODUCTION_START.test(before) && !/<[^<>\s]+@/.test(before)) return null;
     // The first of several lines has a part of the date, or the author.
     if (count === 2 && !/[\d@]/.test(before) && !LEAD_IN.test(before)) return null;
     taken.push(line);
+    if (isRuled && count === 1 && WROTE_AT_END.test(line)) return { length: 1, generated: DATED.test(line) };
+    if (count === 1 && DATED_AUTHOR.test(line)) return { length: 1, generated: false };
     // Some programs leave the colon out; then nothing but a verb after date and address will do.
     const ends = /[:：]$/.test(line)
       ? isIntroduction(joined)
@@ -152,7 +173,16 @@ const WROTE_AT_END = new RegExp(`${WROTE.source.replace(/\(\?=\[[^\]]*\]\|\$\)$/
 function isIntroduction(joined: string): boolean {
   if (WROTE.test(joined) && DATED.test(joined)) return true;
   if (!DATE_AND_TIME.test(joined) || !ADDRESS.test(joined)) return false;
-  return /[>)\]]\s{0,3}[:：]$/.test(joined) || INTRODUCTION_START.test(joined);
+  return /[>)\]](?:\s\S+){0,2}\s{0,3}[:：]$/.test(joined) || INTRODUCTION_START.test(joined);
+}
+
+/** The writer's words on the line on which a program's introduction begins; empty where it is the introduction alone. */
+function wordsBefore(line: string): string {
+  if (INTRODUCTION_START.test(line)) return '';
+  const isWhole = (rest: string): boolean => rest.includes('@') && DATE_AND_TIME.test(rest) && isIntroduction(rest);
+  const starts = Array.from(line.matchAll(BEGINNING), ({ index, 0: gap }) => [index, index + gap.length] as const);
+  const [end = 0] = starts.findLast(([, start]) => isWhole(line.slice(start))) ?? [];
+  return line.slice(0, end);
 }
 
 /** Whether the last of these lines are an introduction without those above them, which are the writer's then. */
@@ -171,6 +201,9 @@ function isGenerated(joined: string): boolean {
 
 function isHeaderBlock(lines: readonly string[], at: number): boolean {
   const first = (lines[at] ?? '').trim().slice(0, MAX_LINE);
+  const second = (lines[at + 1] ?? '').trim().slice(0, MAX_LINE);
+  const isLabelledAddress = !AUTHOR_LABEL.test(second) && OTHER_LABEL.test(second) && /\S@\S/.test(second);
+  if (OTHER_LABEL.test(first) && DATE_LABELLED.test(first) && /\d:\d\d/.test(first) && isLabelledAddress) return true;
   if (!AUTHOR_LABEL.test(first)) return false;
   const above = (lines[at - 1] ?? '').trim().slice(-MAX_LINE);
   // "This is the header:" right above: the writer shows it.
