@@ -12,10 +12,10 @@ import type { CampaignRow } from '../../domain/campaigns/read.ts';
 import type { SenderPool } from '../../domain/campaigns/senders.ts';
 import type { CampaignStepRow } from '../../domain/campaigns/steps.ts';
 import type { CampaignVariantRow } from '../../domain/campaigns/variants.ts';
-import { presentHoldOf } from '../audience/contacts/present.ts';
-import { iso } from '../http/schemas.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { presentHoldOf } from '../audience/contacts/present.ts';
+import { iso } from '../http/schemas.ts';
 import type { campaign, flow, heldLead, leadPage, leadWay, logPage, senderList, step, variantList } from './schemas.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;

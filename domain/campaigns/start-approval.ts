@@ -3,7 +3,7 @@ import type { ApprovalSubject } from '../approvals/decide.ts';
 import type { ApprovalRow } from '../approvals/view.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { lockCampaign } from '../sending/control/status.ts';
-import { startContent, startLocked, type StartOptions } from './start.ts';
+import { startApproved, startContent, type StartOptions } from './start.ts';
 
 /**
  * The start of a campaign, as a person approves it: with its approval it happens after all checks of a start. A start that does not happen stands in the
@@ -21,7 +21,7 @@ export const campaignStart: ApprovalSubject<CampaignRow> = {
   ],
   lock: lockCampaign,
   content: (tx, campaign, approval, config) => startContent(tx, campaign, config, optionsOf(approval)),
-  execute: (tx, campaign, approval) => startLocked(tx, campaign, optionsOf(approval)),
+  execute: (tx, campaign, approval) => startApproved(tx, campaign, optionsOf(approval)),
   refused: (tx, campaign, { id }, why) =>
     logCampaign(tx, campaign.id, 'campaign_start_refused', REFUSED[why], { approval_id: id }),
 };

@@ -15,8 +15,6 @@ import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../
 export interface StartOptions {
   /** Start although the projected bounce rate is high. */
   acknowledgeListRisk?: boolean;
-  /** The caller has made all checks of a start in this transaction, with the campaign locked. */
-  isChecked?: boolean;
 }
 
 /**
@@ -65,33 +63,63 @@ export async function startCampaign(
   return transact(ctx, async (tx) => startOrHold(ctx, tx, await lockCampaign(tx, campaignId), options));
 }
 
-/** {@link startCampaign} for a campaign the caller has locked. */
+/** {@link startCampaign} for a campaign the caller has locked: its steps, each once. */
 export async function startOrHold(
   { config }: Pick<Ctx, 'config'>,
   tx: Tx,
   campaign: CampaignRow,
   options: StartOptions,
 ): Promise<ApprovalRow | null> {
-  const subject = { type: 'campaign', id: campaign.id } as const;
-  if (isCredential(tx.actor) && campaign.status !== 'active') {
-    await assertPoolAllowed(tx, campaign);
-    const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
-    if (refusal) throw refusal;
-    const content = await startContent(tx, campaign, config, options);
-    const authorization = await authorizeAction(tx, tx.actor, {
-      capability: 'campaign.launch',
-      mailboxIds: content.senders.map((sender) => sender.mailbox_id),
-      recipients: content.recipients.count + campaign.cc.length + campaign.bcc.length,
-    });
-    if (authorization.decision === 'awaiting_approval') {
-      const { reasons } = authorization;
-      const held = { requester: tx.actor, capability: 'campaign.launch', subject, reasons, content } as const;
-      return holdForApproval(tx, config, held);
-    }
-  }
-  await startLocked(tx, campaign, options);
-  await withdrawApproval(tx, subject, 'The campaign was started meanwhile');
+  await assertMayLaunch(tx, campaign, options);
+  const held = await authorizeStart(config, tx, campaign, options);
+  if (held) return held;
+  await launch(tx, campaign);
+  await withdrawApproval(tx, subjectOf(campaign), 'The campaign was started meanwhile');
   return null;
+}
+
+/** Starts a locked campaign whose start a person has approved. */
+export async function startApproved(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<void> {
+  await assertMayLaunch(tx, campaign, options);
+  await launch(tx, campaign);
+}
+
+/** @throws AppError forbidden for mailboxes the key may not use, and the refusals of {@link launchRefusal} */
+async function assertMayLaunch(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<void> {
+  await assertPoolAllowed(tx, campaign);
+  const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
+  if (refusal) throw refusal;
+}
+
+/**
+ * Asks the policy of a key or application. People need none, and neither does a campaign that is active.
+ * @returns the approval that the start waits for; null where it is allowed
+ */
+async function authorizeStart(
+  config: Ctx['config'],
+  tx: Tx,
+  campaign: CampaignRow,
+  options: StartOptions,
+): Promise<ApprovalRow | null> {
+  if (!isCredential(tx.actor) || campaign.status === 'active') return null;
+  const content = await startContent(tx, campaign, config, options);
+  const authorization = await authorizeAction(tx, tx.actor, {
+    capability: 'campaign.launch',
+    mailboxIds: content.senders.map((sender) => sender.mailbox_id),
+    recipients: content.recipients.count + campaign.cc.length + campaign.bcc.length,
+  });
+  if (authorization.decision !== 'awaiting_approval') return null;
+  return holdForApproval(tx, config, {
+    requester: tx.actor,
+    capability: 'campaign.launch',
+    subject: subjectOf(campaign),
+    reasons: authorization.reasons,
+    content,
+  });
+}
+
+function subjectOf({ id }: CampaignRow) {
+  return { type: 'campaign', id } as const;
 }
 
 /** What an approver of a start decides on; an accepted list risk is part of it. */
@@ -105,11 +133,11 @@ export async function startContent(
   return acknowledgeListRisk ? { ...content, details: { ...content.details, list_risk_accepted: true } } : content;
 }
 
-/** Starts a campaign that the caller has locked, for whoever may do so. */
-export async function startLocked(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<void> {
-  await assertPoolAllowed(tx, campaign);
-  const refusal = options.isChecked ? null : await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
-  if (refusal) throw refusal;
+/**
+ * Starts a locked campaign. The caller has made all checks of a start in this transaction.
+ * @throws AppError bad_request when it is active and does not wait for leads
+ */
+export async function launch(tx: Tx, campaign: CampaignRow): Promise<void> {
   const waitForLeads = !(await hasOpenLeads(tx, campaign.id));
   if (campaign.status === 'active') {
     if (!waitForLeads || campaign.continuous) throw new AppError('bad_request', 'The campaign is already active');

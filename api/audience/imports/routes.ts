@@ -13,10 +13,10 @@ import {
 import { cancelImport, namedByImport, startImport } from '../../../domain/audience/imports/start.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { unknownProblems } from '../../../domain/sending/leads/membership.ts';
+import { contactImportWorkflow } from '../../../workflows/contact-import/contract.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { route } from '../../http/route.ts';
 import { idParams, iso, pageQuery, presentPage } from '../../http/schemas.ts';
-import { contactImportWorkflow } from '../../../workflows/contact-import/contract.ts';
 import { contactImport, importBody, importPage, importPreview, previewBody, problemPage } from './schemas.ts';
 
 const fileBytes = (config: Config) => config.IMPORT_MAX_BYTES;

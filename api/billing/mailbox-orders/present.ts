@@ -6,8 +6,8 @@ import type { Offer } from '../../../domain/billing/mailbox-orders/ports.ts';
 import type { OrderView } from '../../../domain/billing/mailbox-orders/read.ts';
 import type { QuoteRow } from '../../../domain/billing/mailbox-orders/states.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
-import { iso } from '../../http/schemas.ts';
 import { mailboxOrderWorkflow } from '../../../workflows/mailbox-order/contract.ts';
+import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
 /** What the provider sells, with prices per month in cents. */

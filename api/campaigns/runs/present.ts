@@ -3,8 +3,8 @@ import { approvalUrl } from '../../../domain/approvals/link.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import type { RunEventRow, RunRow } from '../../../domain/campaigns/runs/states.ts';
-import { iso } from '../../http/schemas.ts';
 import { runWorkflow } from '../../../workflows/run/contract.ts';
+import { iso } from '../../http/schemas.ts';
 import type { run, runEvent } from './schemas.ts';
 
 /** An agent's run and how far it is, with the page to decide at while it waits for a person, and its run in the Temporal UI. */

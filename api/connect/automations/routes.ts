@@ -13,9 +13,9 @@ import { automationProblems, type AutomationWrite } from '../../../domain/connec
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
+import { automationWorkflow } from '../../../workflows/automation/contract.ts';
 import { route } from '../../http/route.ts';
 import { asSeen, idParams, iso } from '../../http/schemas.ts';
-import { automationWorkflow } from '../../../workflows/automation/contract.ts';
 import * as schemas from './schemas.ts';
 
 const automations = {

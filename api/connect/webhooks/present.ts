@@ -2,12 +2,14 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import type { z } from 'zod';
 import type { ManagedEndpointView } from '../../../domain/connect/webhooks/applications.ts';
-import type { DeliveryView, DeliveryWithPayload } from '../../../domain/connect/webhooks/deliveries.ts';
+import type { DeliveryAttempt, DeliveryView, DeliveryWithPayload } from '../../../domain/connect/webhooks/deliveries.ts';
 import type { WebhookEndpointRow } from '../../../domain/connect/webhooks/endpoints.ts';
 import type { ThrottleDrop } from '../../../domain/connect/webhooks/throttle-drops.ts';
 import type { ChallengeResult } from '../../../domain/connect/webhooks/verify.ts';
-import { iso } from '../../http/schemas.ts';
+import { webhookBatchWorkflow } from '../../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/contract.ts';
+import { webhookEndpointWorkflow } from '../../../workflows/webhook-endpoint/contract.ts';
+import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
 /** An endpoint of the workspace with its health. Its secret is shown by creation and rotation alone. */
@@ -81,6 +83,21 @@ export function presentDelivery(
     ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
     ...(hasRun ? runUrl(config, webhookDeliveryWorkflow, { deliveryId: row.id }) : {}),
   };
+}
+
+/** One attempt of a delivery, with the run in the Temporal UI that made it: that of a batch, of its endpoint, or its own. */
+export function presentAttempt(
+  { batch_id: batchId, endpoint_id: endpointId, started_at: startedAt, ...attempt }: DeliveryAttempt,
+  deliveryId: string,
+  { config }: Pick<Ctx, 'config'>,
+): z.input<typeof schemas.attempts>['data'][number] {
+  return { ...attempt, started_at: iso(startedAt), ...urlOfAttempt() };
+
+  function urlOfAttempt(): { temporal_url?: string } {
+    if (batchId === null) return runUrl(config, webhookDeliveryWorkflow, { deliveryId });
+    if (batchId === endpointId) return runUrl(config, webhookEndpointWorkflow, { endpointId });
+    return runUrl(config, webhookBatchWorkflow, { batchId });
+  }
 }
 
 /** How many events of one type an endpoint was not told of in one minute, and why. */

@@ -16,8 +16,8 @@ import { redeliver } from '../../../domain/connect/webhooks/redeliver.ts';
 import { listThrottleDrops } from '../../../domain/connect/webhooks/throttle-drops.ts';
 import { challengeEndpoint, recordChallenge } from '../../../domain/connect/webhooks/verify.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { asSeen, idParams, iso, paged, presentPage } from '../../http/schemas.ts';
-import { presentDelivery, presentDrop, presentEndpoint, presentVerification } from './present.ts';
+import { asSeen, idParams, paged, presentPage } from '../../http/schemas.ts';
+import { presentAttempt, presentDelivery, presentDrop, presentEndpoint, presentVerification } from './present.ts';
 import * as schemas from './schemas.ts';
 
 const webhooks = {
@@ -198,7 +198,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     success: { status: 200, body: schemas.attempts },
     errors: ['no_organization'],
     handler: async (ctx, { params }) => ({
-      data: (await listAttempts(ctx, params.deliveryId)).map((one) => ({ ...one, started_at: iso(one.started_at) })),
+      data: (await listAttempts(ctx, params.deliveryId)).map((one) => presentAttempt(one, params.deliveryId, ctx)),
     }),
   }),
   route({

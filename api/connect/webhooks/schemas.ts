@@ -118,6 +118,10 @@ export const attempts = z.strictObject({
       duration_ms: z.int(),
       response_status: z.int().nullable().meta({ description: 'Null where no answer came' }),
       error_reason: z.string().nullable().meta({ description: 'Why it did not succeed' }),
+      temporal_url: z
+        .string()
+        .optional()
+        .meta({ description: 'The run in the Temporal UI that made it; absent without TEMPORAL_UI_URL' }),
     }),
   ),
 });

@@ -3,9 +3,9 @@ import type { Goal, GoalRevision } from '../../../domain/reporting/goals/goals.t
 import type { GoalPreview } from '../../../domain/reporting/goals/preview.ts';
 import type { GoalReplay, ReplayPreview } from '../../../domain/reporting/goals/replays.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
+import { goalReplayWorkflow } from '../../../workflows/goal-replay/contract.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { iso } from '../../http/schemas.ts';
-import { goalReplayWorkflow } from '../../../workflows/goal-replay/contract.ts';
 import type * as schemas from './schemas.ts';
 
 /** A goal with the definition that is in force. */

@@ -128,10 +128,12 @@ create table webhook_attempts (
   duration_ms integer not null,
   response_status integer,
   error_reason text,
+  batch_id uuid,
   primary key (delivery_id, attempt)
 ) partition by range (delivery_id);
 comment on table webhook_attempts is 'One HTTP request of a delivery.';
 comment on column webhook_attempts.duration_ms is 'Milliseconds.';
+comment on column webhook_attempts.batch_id is 'The batch whose run made the attempt; null where the delivery had a run of its own.';
 ${divided('webhook_attempts', 'id')}
 call heron_guard_rows('webhook_attempts');
 

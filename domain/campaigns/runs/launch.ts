@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { executeApproval } from '../../approvals/decide.ts';
 import { launchContent } from '../launch-content.ts';
-import { startLocked } from '../start.ts';
+import { launch } from '../start.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -64,6 +64,6 @@ async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFac
  * campaign that a person has started meanwhile is followed as it is.
  */
 export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow): Promise<RunRow> {
-  if (campaign.status !== 'active') await startLocked(tx, campaign, { isChecked: true });
+  if (campaign.status !== 'active') await launch(tx, campaign);
   return (await moveRun(tx, run.id, ['launching'], 'active', { reason: 'launched' }))!;
 }

@@ -79,7 +79,7 @@ async function findTaken(org: OrgScope, id: string | undefined): Promise<Campaig
 
 /** A run takes an existing campaign as it is, or describes a new one. */
 function campaignProblems(input: Partial<CreateRun>, campaign: CampaignRow | undefined): Problem[] {
-  if (input.campaign_id === undefined) return newCampaignProblems(input);
+  if (input.campaign_id === undefined) return launchInputProblems(input);
   const problems: Problem[] = [];
   if (!campaign) problems.push({ path: 'body.campaign_id', message: 'is not a campaign of this workspace' });
   else if (campaign.status === 'active')
@@ -91,7 +91,8 @@ function campaignProblems(input: Partial<CreateRun>, campaign: CampaignRow | und
   return problems;
 }
 
-function newCampaignProblems({ name, intent, steps, ...audience }: Partial<CreateRun>): Problem[] {
+/** Faults of a run that describes its campaign: fields that a launch needs. */
+function launchInputProblems({ name, intent, steps, ...audience }: Partial<CreateRun>): Problem[] {
   const problems: Problem[] = [];
   if (name === undefined) problems.push({ path: 'body.name', message: 'is needed without campaign_id' });
   if (intent !== 'launch') return problems;

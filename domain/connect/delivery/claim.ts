@@ -44,7 +44,7 @@ export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed
     db,
     isBatch ? 'claim_batch' : 'claim_one',
     `with due as materialized (
-       select d.id, d.status, d.organization_id, d.endpoint_id, d.event_id, d.secret_id, d.attempt_count, d.last_attempt_at
+       select d.id, d.status, d.organization_id, d.endpoint_id, d.event_id, d.secret_id, d.batch_id, d.attempt_count, d.last_attempt_at
        from webhook_deliveries d where ${isBatch ? WHICH.batch : WHICH.one}
        order by d.id limit :limit::int for update skip locked
      ), facts as (
@@ -61,8 +61,8 @@ export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed
            union all (select id, sealed from webhook_secrets where application_id = e.application_id order by id desc limit 1)) s
          order by s.id desc limit 1) newest on kept.id is null
      ), interrupted as (
-       insert into webhook_attempts (delivery_id, attempt, organization_id, started_at, duration_ms, error_reason)
-       select id, attempt_count, organization_id, coalesce(last_attempt_at, :now::timestamptz), 0, 'The worker ended before the outcome was known.'
+       insert into webhook_attempts (delivery_id, attempt, organization_id, started_at, duration_ms, error_reason, batch_id)
+       select id, attempt_count, organization_id, coalesce(last_attempt_at, :now::timestamptz), 0, 'The worker ended before the outcome was known.', batch_id
        from due where status = 'in_flight' on conflict do nothing
      )
      update webhook_deliveries d

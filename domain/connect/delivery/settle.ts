@@ -215,8 +215,8 @@ async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent)
        returning d.id
      ), recorded as (
        -- One that counted as dead but was alive has its outcome after all.
-       insert into webhook_attempts as a (delivery_id, attempt, organization_id, started_at, duration_ms, response_status, error_reason)
-       select d.id, r.attempt, d.organization_id, r.started_at, r.duration_ms, r.response_status, r.reason
+       insert into webhook_attempts as a (delivery_id, attempt, organization_id, started_at, duration_ms, response_status, error_reason, batch_id)
+       select d.id, r.attempt, d.organization_id, r.started_at, r.duration_ms, r.response_status, r.reason, d.batch_id
        from results r join webhook_deliveries d on d.id = r.id where r.sent and not :bare::boolean
        on conflict (delivery_id, attempt) do update
          set started_at = excluded.started_at, duration_ms = excluded.duration_ms, response_status = excluded.response_status, error_reason = excluded.error_reason

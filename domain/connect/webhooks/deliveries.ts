@@ -82,8 +82,8 @@ export async function listEndpointDeliveries(
 /** One request of a delivery: when, how long it took (ms), and what came of it. */
 type DeliveryAttempt = Pick<
   Row<'webhook_attempts'>,
-  'attempt' | 'started_at' | 'duration_ms' | 'response_status' | 'error_reason'
->;
+  'attempt' | 'started_at' | 'duration_ms' | 'response_status' | 'error_reason' | 'batch_id'
+> & { endpoint_id: string };
 
 /** Attempts of a delivery that are listed: redeliveries go on counting without an end. */
 const LISTED_ATTEMPTS = 100;
@@ -96,14 +96,15 @@ export async function listAttempts(ctx: Ctx, deliveryId: string): Promise<Delive
   const org = reader(ctx);
   const delivery =
     isUuid(deliveryId) &&
-    (await org.table('webhook_deliveries').where({ id: deliveryId }).whereNull('application_id').first('id'));
+    (await org.table('webhook_deliveries').where({ id: deliveryId }).whereNull('application_id').first('endpoint_id'));
   if (!delivery) throw notFound('Webhook delivery');
-  return org
+  const attempts = await org
     .table('webhook_attempts')
     .where({ delivery_id: deliveryId })
     .orderBy('attempt', 'desc')
     .limit(LISTED_ATTEMPTS)
-    .select('attempt', 'started_at', 'duration_ms', 'response_status', 'error_reason');
+    .select('attempt', 'started_at', 'duration_ms', 'response_status', 'error_reason', 'batch_id');
+  return attempts.map((attempt) => ({ ...attempt, ...delivery }));
 }
 
 /**
