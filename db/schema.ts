@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 57f9b8cdc826c39d. Types: 77e4097b86e41117. */
+/* Written by `npm run db:types`; do not edit. Sources: 5a9cd21b948078e9. Types: f9ed008cb27a9b3c. */
 
 import type {
   ApprovalContent,
@@ -753,8 +753,8 @@ interface AutomationsRow {
   /** Condition on the events of the trigger. */
   filter: AutomationFilter;
   graph: AutomationGraph;
-  /** Rights of whoever saved it last; null counts as none. */
-  author_rights: string[] | null;
+  /** Rights of whoever saved it last. */
+  author_rights: string[];
   created_at: Date;
   updated_at: Date;
 }
@@ -767,7 +767,7 @@ interface AutomationsInsert {
   trigger_event: string;
   filter: string;
   graph: string;
-  author_rights?: string[] | null;
+  author_rights: string[];
   created_at: Date;
   updated_at: Date;
 }
@@ -5255,8 +5255,6 @@ interface WebhookAttemptsRow {
   duration_ms: number;
   response_status: number | null;
   error_reason: string | null;
-  /** The batch whose run made the attempt; null where the delivery had a run of its own. */
-  batch_id: string | null;
 }
 
 interface WebhookAttemptsInsert {
@@ -5267,7 +5265,6 @@ interface WebhookAttemptsInsert {
   duration_ms: number;
   response_status?: number | null;
   error_reason?: string | null;
-  batch_id?: string | null;
 }
 
 /** A batch of first attempts while the fan-out may still add to it; its run deletes it before it ends. */

@@ -67,12 +67,11 @@ export function lackingRights({ nodes }: AutomationGraph, rights: readonly strin
 
 /**
  * The rights of a run.
- * @param author of its automation; null where nobody knows who saved it, which counts as none
+ * @param author rights of whoever saved its automation
  * @param caller of the run that asked for it; null where an event or a step of a campaign did
  */
-export function runRights(author: readonly string[] | null, caller: readonly string[] | null): string[] {
-  const own = author ?? [];
-  return caller ? own.filter((right) => caller.includes(right)) : [...own];
+export function runRights(author: readonly string[], caller: readonly string[] | null): string[] {
+  return caller ? author.filter((right) => caller.includes(right)) : [...author];
 }
 
 /** What a right is called towards a caller: `manage_contacts` to a person, `WRITE_CRM` to a key. */

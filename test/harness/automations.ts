@@ -55,7 +55,7 @@ export async function createAutomation(
   organizationId: string,
   trigger: string,
   graph: AutomationGraph,
-  more: { filter?: AutomationFilter; enabled?: boolean; name?: string; authorRights?: AutomationRight[] | null } = {},
+  more: { filter?: AutomationFilter; enabled?: boolean; name?: string; authorRights?: AutomationRight[] } = {},
 ): Promise<string> {
   const id = newId();
   const now = deps.clock.now();
@@ -67,7 +67,7 @@ export async function createAutomation(
     trigger_event: trigger,
     filter: json(more.filter ?? {}),
     graph: json(graph),
-    author_rights: more.authorRights === undefined ? authorRights(systemActor(organizationId)) : more.authorRights,
+    author_rights: more.authorRights ?? authorRights(systemActor(organizationId)),
     created_at: now,
     updated_at: now,
   });

@@ -16,8 +16,6 @@ import { openBlobStores } from '../../../lib/blobs/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createMetrics } from '../../../lib/metrics.ts';
 import { VERSION } from '../../../lib/version.ts';
-import { replaceAutomation } from '../../../domain/connect/automations/automations.ts';
-import { act, chain, createAutomation } from '../../../test/harness/automations.ts';
 import { createMailbox, createMember } from '../../../test/harness/factories.ts';
 import { startMailWorld } from '../../../test/harness/mail.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
@@ -49,7 +47,7 @@ const PROMISED =
   );
 
 /** Codes that this release has beside them. */
-const OWN = ['automation_author_unknown', 'facts_incomplete'];
+const OWN = ['facts_incomplete'];
 
 /** Codes that a case of this file has made appear and go. */
 const covered = new Set<string>();
@@ -120,20 +118,6 @@ test.serial('what the database says: accounts, invitations, warmup', async (t) =
   await warming();
   await appearsAndGoes(t, 'warmup_pools_missing', ask, warming);
   const org = tenant.organizationId;
-  const called = await createAutomation(world, org, 'automation.called', chain());
-  const starting = chain(act('on', 'run_automation', { automation_id: called }));
-  const old = await createAutomation(world, org, 'email.replied', starting, { authorRights: null, name: 'Old' });
-  await db('automation_references').insert({
-    id: newId(),
-    organization_id: org,
-    automation_id: old,
-    used_automation_id: called,
-  });
-  t.regex((await ask()).automation_author_unknown!, /Without a known author: 1 automation, "Old" in /);
-  await appearsAndGoes(t, 'automation_author_unknown', ask, async () => {
-    const write = { name: 'Old', enabled: true, trigger_event: 'email.replied', filter: {}, graph: starting };
-    await replaceAutomation(world.system(org), old, write);
-  });
   await db('stale_groups').insert({ organization_id: org });
   await appearsAndGoes(t, 'facts_incomplete', ask, () => rebuildFacts(deps, org));
   const [last] = (await db.raw('select * from heron_migrations order by id desc limit 1')).rows as { name: string }[];

@@ -178,7 +178,7 @@ create table automations (
   trigger_event text not null,
   filter jsonb not null,
   graph jsonb not null,
-  author_rights text[],
+  author_rights text[] not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   unique (organization_id, id)
@@ -186,7 +186,7 @@ create table automations (
 comment on table automations is 'A flow of actions that starts from a trigger.';
 comment on column automations.trigger_event is 'An event of domain/connect/triggers, or automation.called.';
 comment on column automations.filter is 'Condition on the events of the trigger.';
-comment on column automations.author_rights is 'Rights of whoever saved it last; null counts as none.';
+comment on column automations.author_rights is 'Rights of whoever saved it last.';
 create index automations_organization on automations (organization_id, id desc);
 create index automations_trigger on automations (organization_id, trigger_event) where enabled;
 alter table campaign_steps add constraint campaign_steps_automation_fkey foreign key (organization_id, automation_id) references automations (organization_id, id);

@@ -319,12 +319,12 @@ test.serial(
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
     t.is((await events('automation.run_failed')).length, 3);
 
-    // Nobody knows what the author of this one may do.
-    const old = await automate(chain(run('on', adding), tell), { authorRights: null });
+    // The author of this one may do nothing.
+    const powerless = await automate(chain(run('on', adding), tell), { authorRights: [] });
     await world.deps.db('automations').where({ id: caller }).update({ enabled: false });
     await reply();
     await settle();
-    t.deepEqual(lines((await runs(old))[0]), ['trigger success', 'on error', 'tell skipped']);
+    t.deepEqual(lines((await runs(powerless))[0]), ['trigger success', 'on error', 'tell skipped']);
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
 
     // By itself, and asked for by one whose author may do it, it runs.

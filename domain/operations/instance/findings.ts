@@ -260,16 +260,10 @@ export const FINDINGS = {
     fix: 'Warm up two mailboxes or more in the workspace.',
     docs: 'docs/warmup.md',
   },
-  automation_author_unknown: {
-    title: 'Automations start others, and nobody knows by whose rights',
-    severity: 'warning',
-    fix: 'Have somebody who may do all that the automations do that are started save them again: until then those that need a right are not started.',
-    docs: 'docs/automations.md#what-a-run-does',
-  },
   facts_incomplete: {
     title: 'Reports count emails one by one',
     severity: 'warning',
-    fix: 'Run `heron facts rebuild` once after the upgrade: figures are right without it, and reports of many emails slow.',
+    fix: 'Run `heron facts rebuild` again if it was stopped: figures are right without it, and reports of many emails slow.',
     docs: 'docs/reporting.md#how-these-are-kept',
   },
   redis_unreachable: {

@@ -21,13 +21,6 @@ export async function lookAtStored({ db, clock }: Pick<Deps, 'db' | 'clock'>): P
     { now: clock.now() },
   );
   const { accounts, admins, given, links, invitations, alone, stale } = row!;
-  const authorless = await across(db, 'operator').sql<Authorless>(
-    `select a.name, o.name as workspace, count(*) over () as total from automations a join organizations o on o.id = a.organization_id
-     where a.enabled and a.author_rights is null
-       and exists (select from automation_references r where r.automation_id = a.id and r.used_automation_id is not null)
-     order by a.id limit :named`,
-    { named: NAMED },
-  );
   return {
     single_platform_admin: admins === 1 ? 'One account is platform administrator' : undefined,
     bootstrap_password_still_set:
@@ -37,26 +30,8 @@ export async function lookAtStored({ db, clock }: Pick<Deps, 'db' | 'clock'>): P
       invitations > 0 ? `${plural(invitations, 'open invitation')} past the time to accept` : undefined,
     warmup_pools_missing: alone > 0 ? `${plural(alone, 'workspace')} with a single mailbox that warms up` : undefined,
     facts_incomplete:
-      stale > 0
-        ? `${plural(stale, 'workspace')} with emails from before this release that are not counted by group`
-        : undefined,
-    automation_author_unknown: authorless[0] && saysAuthorless(authorless),
+      stale > 0 ? `${plural(stale, 'workspace')} whose \`heron facts rebuild\` has not ended` : undefined,
   };
-}
-
-/** Rows that a finding names. */
-const NAMED = 5;
-
-interface Authorless {
-  name: string;
-  workspace: string;
-  total: number;
-}
-
-function saysAuthorless(found: readonly Authorless[]): string {
-  const names = found.map(({ name, workspace }) => `"${name}" in ${workspace}`).join(', ');
-  const total = found[0]!.total;
-  return `Without a known author: ${plural(total, 'automation')}, ${names}${total > found.length ? ' and more' : ''}`;
 }
 
 interface Counts {

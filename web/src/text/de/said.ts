@@ -340,16 +340,11 @@ export const said: Record<keyof typeof en, string> = {
   'said.warmup_pools_missing.found':
     '{count|Ein Arbeitsbereich|# Arbeitsbereiche} mit nur einem Postfach, das sich aufwärmt',
   'said.warmup_pools_missing.fix': 'Im Arbeitsbereich zwei oder mehr Postfächer aufwärmen.',
-  'said.automation_author_unknown.title': 'Automatisierungen starten andere, und niemand weiß, mit wessen Rechten',
-  'said.automation_author_unknown.found':
-    'Ohne bekannten Autor: {count|eine Automatisierung|# Automatisierungen}, {names}',
-  'said.automation_author_unknown.fix':
-    'Sie von jemandem neu speichern lassen, der alles darf, was die gestarteten Automatisierungen tun: Bis dahin starten solche nicht, die ein Recht brauchen.',
   'said.facts_incomplete.title': 'Berichte zählen E-Mails einzeln',
   'said.facts_incomplete.found':
-    '{count|Ein Arbeitsbereich|# Arbeitsbereiche} mit E-Mails von vor dieser Version, die nicht nach Gruppen gezählt sind',
+    'In {count|einem Arbeitsbereich|# Arbeitsbereichen} ist `heron facts rebuild` nicht zu Ende',
   'said.facts_incomplete.fix':
-    'Nach dem Upgrade einmal `heron facts rebuild` ausführen: Ohne es stimmen die Zahlen, aber Berichte über viele E-Mails sind langsam.',
+    '`heron facts rebuild` noch einmal ausführen, falls es unterbrochen wurde: Ohne es stimmen die Zahlen, aber Berichte über viele E-Mails sind langsam.',
   'said.redis_unreachable.title': 'Redis antwortet nicht',
   'said.redis_unreachable.fix':
     'REDIS_URL prüfen; bis es antwortet, zählt und merkt sich jeder Prozess Anfragen für sich.',

@@ -328,15 +328,10 @@ export const said = {
   'said.warmup_pools_missing.title': 'Mailboxes have no partner to warm up with',
   'said.warmup_pools_missing.found': '{count|1 workspace|# workspaces} with a single mailbox that warms up',
   'said.warmup_pools_missing.fix': 'Warm up two mailboxes or more in the workspace.',
-  'said.automation_author_unknown.title': 'Automations start others, and nobody knows by whose rights',
-  'said.automation_author_unknown.found': 'Without a known author: {count|1 automation|# automations}, {names}',
-  'said.automation_author_unknown.fix':
-    'Have somebody who may do all that the automations do that are started save them again: until then those that need a right are not started.',
   'said.facts_incomplete.title': 'Reports count emails one by one',
-  'said.facts_incomplete.found':
-    '{count|1 workspace|# workspaces} with emails from before this release that are not counted by group',
+  'said.facts_incomplete.found': '{count|1 workspace|# workspaces} whose `heron facts rebuild` has not ended',
   'said.facts_incomplete.fix':
-    'Run `heron facts rebuild` once after the upgrade: figures are right without it, and reports of many emails slow.',
+    'Run `heron facts rebuild` again if it was stopped: figures are right without it, and reports of many emails slow.',
   'said.redis_unreachable.title': 'Redis does not answer',
   'said.redis_unreachable.fix':
     'Check REDIS_URL; until it answers each process counts requests, and remembers answers, for itself.',
