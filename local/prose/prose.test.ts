@@ -77,7 +77,8 @@ test('metaphors of the house are named with the plain word; the same words in pl
   ])
     t.regex(messages(`// ${sentence}`).join(), /is a metaphor: \w/, sentence);
   for (const sentence of [
-    'Kept as a dead letter, in upper-case letters and digits.',
+    'Kept as a dead letter.',
+    'Takes letters and digits, or a letter of another script.',
     'By the way in which it is read.',
     'It turns into a look-up.',
     'Two days apart, apart from tests.',

@@ -8,7 +8,10 @@ const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|incl|no)\.$/i;
 
 /** Metaphors of the house, and the words of the field in their place. Other uses of the words are plain English. */
 const METAPHORS: readonly (readonly [RegExp, string])[] = [
-  [/(?<!dead |dead-|case |capital |one |single |of |\d )\bletters?\b(?! (?:and|or) (?:digit|number|figure))/i, 'email'],
+  [
+    /(?<!\b(?:dead|digits?|case|capital|script|alphabet)\b.*)\bletters?\b(?!.*\b(?:digits?|case|script|alphabet)\b)/i,
+    'email',
+  ],
   [/\b(?:its|their|his|whose) ways?\b|\bon the way\b|\bthe way (?:to|on|of)\b/i, 'path'],
   [/\btold\b/i, 'notified, or named'],
   [/\bsaid\b/i, 'the error, answer or report by its name'],

@@ -8,8 +8,8 @@ export interface FoundLink {
 }
 
 /**
- * Characters of URLs as people write them: ASCII without blanks, quotes and angle brackets, and the letters and digits of any
- * script with the marks that stand inside words. Punctuation, symbols and invisible marks beyond ASCII end a URL.
+ * Characters of URLs as people write them: ASCII without blanks, quotes and angle brackets, and letters and digits of any
+ * script. Marks that stand inside words are among them. Punctuation, symbols and invisible marks beyond ASCII end a URL.
  */
 const CHARACTER = '(?:[!#-;=?-_a-~]|[^\\P{L}\\p{ASCII}]|[\\p{M}\\u00b7\\u200c\\u200d]|[^\\P{N}\\p{ASCII}])';
 /** A stretch that may be a URL; a list may have the next URL right behind its separator. The bound keeps hostile text cheap. */

@@ -4,7 +4,7 @@ import { isWebUrl } from './text-links.ts';
 /** Elements that begin and end a line, beside those that the converter knows. */
 const LINES = ['address', 'caption', 'center', 'dd', 'details', 'dialog', 'dt', 'fieldset', 'figcaption', 'figure'];
 const MORE_LINES = ['hgroup', 'legend', 'menu', 'option', 'search', 'summary', 'td', 'th', 'tr'];
-/** Elements whose content is not part of the letter. */
+/** Elements whose content is not part of the text. */
 const HIDDEN = ['head', 'noscript', 'template', 'title'];
 const line = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 
@@ -86,7 +86,7 @@ const formatTable: FormatCallback = (element, walk, builder, options) => {
 
 const convert: (html: string, originals: OriginalUrls) => string = compile({
   wordwrap: false,
-  // The converter recurses; deeper markup than any letter has becomes an ellipsis.
+  // The converter recurses; deeper markup than any email has becomes an ellipsis.
   limits: { maxDepth: 200 },
   formatters: { letterLink: formatLink, letterImage: formatImage, letterTable: formatTable },
   selectors: [

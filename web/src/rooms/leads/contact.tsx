@@ -156,7 +156,7 @@ function Filing({ contact, mayWrite }: { contact: Contact; mayWrite: boolean }) 
   );
 }
 
-/** What of letters to a contact came about; nothing before the first one left. */
+/** Outcomes of the emails to a contact; nothing before the first one was sent. */
 function Letters({ contact: { engagement } }: { contact: Contact }) {
   const t = useText();
   if (engagement.total_sent === 0 || !engagement.last_sent_at) return null;
