@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 5a9cd21b948078e9. Types: f9ed008cb27a9b3c. */
+/* Written by `npm run db:types`; do not edit. Sources: 08b9bd6cc7add059. Types: 6865a2dc2fece723. */
 
 import type {
   ApprovalContent,
@@ -5255,6 +5255,8 @@ interface WebhookAttemptsRow {
   duration_ms: number;
   response_status: number | null;
   error_reason: string | null;
+  /** The batch whose run made the attempt; null where the delivery had a run of its own. */
+  batch_id: string | null;
 }
 
 interface WebhookAttemptsInsert {
@@ -5265,6 +5267,7 @@ interface WebhookAttemptsInsert {
   duration_ms: number;
   response_status?: number | null;
   error_reason?: string | null;
+  batch_id?: string | null;
 }
 
 /** A batch of first attempts while the fan-out may still add to it; its run deletes it before it ends. */

@@ -80,7 +80,7 @@ export async function listEndpointDeliveries(
 }
 
 /** One request of a delivery: when, how long it took (ms), and what came of it. */
-type DeliveryAttempt = Pick<
+export type DeliveryAttempt = Pick<
   Row<'webhook_attempts'>,
   'attempt' | 'started_at' | 'duration_ms' | 'response_status' | 'error_reason' | 'batch_id'
 > & { endpoint_id: string };
