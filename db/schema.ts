@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 08b9bd6cc7add059. Types: 6865a2dc2fece723. */
+/* Written by `npm run db:types`; do not edit. Sources: 79a72dfccebb5efe. Types: 6865a2dc2fece723. */
 
 import type {
   ApprovalContent,

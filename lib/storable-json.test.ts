@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { isJsonObject, jsonProblem, unstorableParts } from './storable-json.ts';
+import { composed, isJsonObject, jsonProblem, parseKeepingNumbers, unstorableParts } from './storable-json.ts';
 
 test('what JSON can say is storable, except NUL, half surrogates and great depth', (t) => {
   for (const value of [null, 1, true, 'Grüße 👋', [], {}, { a: [{ b: '\u0001' }] }])
@@ -44,4 +44,32 @@ test('every part that cannot be kept is listed with its path, however deep or st
     20,
   );
   t.deepEqual(unstorableParts(process.stdin, 'body'), [], 'a stream is handed on as it is');
+});
+
+test('whole numbers beyond 2^53 are refused, or kept as the text that was written', (t) => {
+  for (const json of ['7615917337495251231', '-9007199254740992', '1e400', '[{"a":9007199254740993}]'])
+    t.regex(jsonProblem(JSON.parse(json))!, /2\^53/, json);
+  for (const json of ['9007199254740991', '0.1', '1e-7', '-0', '123456789.25'])
+    t.is(jsonProblem(JSON.parse(json)), undefined, json);
+  t.deepEqual(unstorableParts({ data: { order: 7615917337495251000 } }, 'body'), [
+    {
+      path: 'body.data.order',
+      message: 'Contains a whole number beyond 2^53, which would change: send it as a string',
+    },
+  ]);
+  t.deepEqual(
+    parseKeepingNumbers(
+      '{"a":7615917337495251231,"b":"7615917337495251231 \\" 1","c":[-12345678901234567890,1.5e3,12]}',
+    ),
+    { a: '7615917337495251231', b: '7615917337495251231 " 1', c: ['-12345678901234567890', 1500, 12] },
+  );
+  t.throws(() => parseKeepingNumbers('{"a":76159173374952512x}'), { instanceOf: SyntaxError });
+});
+
+test('text is composed wherever it stands, and a value without any to compose is the same', (t) => {
+  t.deepEqual(composed({ 'Jose\u0301': ['Mu\u0308ller', { a: 'e\u0301' }, 1, null] }), {
+    'Jos\u00e9': ['M\u00fcller', { a: '\u00e9' }, 1, null],
+  });
+  const value = { a: ['x', { b: '\u00e9' }] };
+  t.is(composed(value), value);
 });

@@ -5,10 +5,12 @@ const MAX_DEPTH = 64;
 
 /**
  * Why a JSON value from outside cannot be kept in a jsonb column, as the end of a sentence ("contains …"), or undefined
- * when it can: PostgreSQL stores neither NUL characters nor halves of surrogate pairs.
+ * when it can: PostgreSQL stores neither NUL characters nor halves of surrogate pairs, and JavaScript no whole number
+ * beyond 2^53 as it was written.
  */
 export function jsonProblem(value: unknown, depth = 0): string | undefined {
   if (typeof value === 'string') return textProblem(value);
+  if (typeof value === 'number') return numberProblem(value);
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth >= MAX_DEPTH) return `is nested more than ${MAX_DEPTH} levels deep`;
   for (const [key, element] of Object.entries(value)) {
@@ -22,16 +24,16 @@ export function jsonProblem(value: unknown, depth = 0): string | undefined {
 const MAX_LISTED = 20;
 
 /**
- * Every string in a value from outside that PostgreSQL cannot keep, keys included, and every part that is nested too
- * deep, each with its path.
+ * Every string in a value from outside that PostgreSQL cannot keep, keys included, every number that is not the one
+ * that was written, and every part that is nested too deep, each with its path.
  * @param path of the value itself
  */
 export function unstorableParts(value: unknown, path: string): Problem[] {
   const problems: Problem[] = [];
   const visit = (part: unknown, at: string, depth: number): void => {
     if (problems.length === MAX_LISTED) return;
-    if (typeof part === 'string') {
-      const problem = textProblem(part);
+    if (typeof part === 'string' || typeof part === 'number') {
+      const problem = typeof part === 'string' ? textProblem(part) : numberProblem(part);
       if (problem) problems.push({ path: at, message: sentence(problem) });
     } else if (Array.isArray(part) || isPlainObject(part)) {
       if (depth >= MAX_DEPTH) problems.push({ path: at, message: `Is nested more than ${MAX_DEPTH} levels deep` });
@@ -61,6 +63,40 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 /** Whether a value is what JSON calls an object. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A value from outside with its text in Unicode's composed form (NFC), keys included: what looks the same is then the
+ * same. A value that is so already, and anything but JSON, comes back as it is.
+ */
+export function composed(value: unknown): unknown {
+  if (typeof value === 'string') return value.normalize('NFC');
+  if (Array.isArray(value)) {
+    const parts = value.map(composed);
+    return parts.some((part, index) => part !== value[index]) ? parts : value;
+  }
+  if (!isPlainObject(value)) return value;
+  const entries = Object.entries(value);
+  const parts = entries.map(([key, part]): [string, unknown] => [key.normalize('NFC'), composed(part)]);
+  const isSame = parts.every(([key, part], index) => key === entries[index]![0] && part === entries[index]![1]);
+  return isSame ? value : Object.fromEntries(parts);
+}
+
+/**
+ * JSON parsed with whole numbers beyond 2^53 as text: a JavaScript number would be another one.
+ * @throws SyntaxError when the text is no JSON
+ */
+export function parseKeepingNumbers(json: string): unknown {
+  // Strings match first, so that no digits inside of them do. Node 20 gives a reviver no source text.
+  const kept = json.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (token) =>
+    token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${token}"`,
+  );
+  return JSON.parse(kept);
+}
+
+function numberProblem(value: number): string | undefined {
+  const isKept = Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+  return isKept ? undefined : 'contains a whole number beyond 2^53, which would change: send it as a string';
 }
 
 function textProblem(text: string): string | undefined {

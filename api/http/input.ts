@@ -4,7 +4,7 @@ import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { MultipartFile } from '../../lib/multipart.ts';
-import { isJsonObject, unstorableParts } from '../../lib/storable-json.ts';
+import { composed, isJsonObject, unstorableParts } from '../../lib/storable-json.ts';
 import { keyProblems } from './once.ts';
 import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
 
@@ -23,8 +23,9 @@ export function requestOf(koa: Context): RouteRequest {
 }
 
 /**
- * Params, query and body as the schemas of a route read them. Text that PostgreSQL cannot keep (NUL, half of a surrogate
- * pair) and endless nesting are refused here, for every route, and so is a missing Idempotency-Key.
+ * Params, query and body as the schemas of a route read them, text in composed form (NFC). Text that PostgreSQL cannot
+ * keep (NUL, half of a surrogate pair), whole numbers beyond 2^53 and endless nesting are refused here, for every route,
+ * and so is a missing Idempotency-Key.
  * @throws AppError bad_request, or the code of the route, with all faults at once
  */
 export async function readInput(
@@ -121,10 +122,12 @@ function parse(
     }
     return undefined;
   };
+  // What is nested without end is not walked.
+  const given = (value: unknown) => (known.size > 0 ? value : composed(value));
   const values = {
-    params: read('params', spec.params, withIdsAsStored(request.params)) ?? {},
-    query: read('query', spec.query, request.query) ?? {},
-    body: read('body', spec.body, request.body ?? {}),
+    params: read('params', spec.params, withIdsAsStored(given(request.params))) ?? {},
+    query: read('query', spec.query, given(request.query)) ?? {},
+    body: read('body', spec.body, given(request.body ?? {})),
   };
   return { values, problems };
 }

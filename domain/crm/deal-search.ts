@@ -1,4 +1,5 @@
 import type { Columns } from '../../db/rows.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { fromMinorUnits, scaledBound } from '../../lib/money.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
@@ -209,7 +210,8 @@ function boundOf(filters: DealFilters): Conditions {
   among('stage_id', filters.stage_ids, 'uuid[]');
   among('assigned_to', filters.assigned_to, 'uuid[]');
   among('campaign_id', filters.campaign_ids, 'uuid[]');
-  if (filters.query) where.add(`d.name ilike ${where.bind(`%${likeLiteral(filters.query)}%`, 'text')}`);
+  if (filters.query)
+    where.add(`heron_fold(d.name) like ${where.bind(`%${likeLiteral(foldCase(filters.query))}%`, 'text')}`);
   if (filters.min_value !== undefined)
     where.add(
       `d.value_scaled is not null and coalesce(d.value_scaled, -1) >= ${where.bind(String(scaledBound(filters.min_value, 'up')), 'bigint')}`,

@@ -1,3 +1,4 @@
+import { foldCase } from '../../lib/fold-case.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { Conditions, likeLiteral } from '../platform/conditions.ts';
@@ -90,7 +91,8 @@ export function compileTaskFilters(filters: TaskFilters, now: Date): Conditions 
   }
   if (filters.contact_id) where.add(`t.contact_id = ${where.bind(filters.contact_id, 'uuid')}`);
   if (filters.deal_id) where.add(`t.deal_id = ${where.bind(filters.deal_id, 'uuid')}`);
-  if (filters.query) where.add(`t.title ilike ${where.bind(`%${likeLiteral(filters.query)}%`, 'text')}`);
+  if (filters.query)
+    where.add(`heron_fold(t.title) like ${where.bind(`%${likeLiteral(foldCase(filters.query))}%`, 'text')}`);
   if (filters.due_after) where.add(`${DUE} >= ${where.bind(filters.due_after, 'timestamptz')}`);
   if (filters.due_before)
     where.add(`${DUE} > '-infinity' and ${DUE} <= ${where.bind(filters.due_before, 'timestamptz')}`);

@@ -52,9 +52,9 @@ export interface ContactDraft {
   subscribed: boolean;
 }
 
-/** Text without the surrounding space, and without NUL, which PostgreSQL cannot store. */
+/** Text in composed form (NFC), without the surrounding space, and without NUL, which PostgreSQL cannot store. */
 export function cleanText(text: string): string {
-  return (text.includes('\0') ? text.replaceAll('\0', '') : text).trim();
+  return (text.includes('\0') ? text.replaceAll('\0', '') : text).normalize('NFC').trim();
 }
 
 /** Custom fields with clean keys and values; empty values are left out unless `keepEmpty`. */

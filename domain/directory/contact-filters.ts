@@ -1,4 +1,5 @@
 import { AppError, type Problem } from '../../lib/errors.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { Conditions, likeLiteral } from '../platform/conditions.ts';
 import { cleanText } from './contact-fields.ts';
@@ -79,8 +80,9 @@ export function compileFilters(filters: ContactFilters, now: Date): Conditions {
   const where = new Conditions('f');
   addTextSearch(where, filters.query);
   for (const filter of filters.custom_field_filters ?? []) {
-    const pattern = PATTERN[filter.type](likeLiteral(cleanText(filter.value)));
-    where.add(`c.custom_fields ->> ${where.bind(cleanText(filter.name), 'text')} ilike ${where.bind(pattern, 'text')}`);
+    const pattern = PATTERN[filter.type](likeLiteral(foldCase(cleanText(filter.value))));
+    const value = `c.custom_fields ->> ${where.bind(cleanText(filter.name), 'text')}`;
+    where.add(`heron_fold(${value}) like ${where.bind(pattern, 'text')}`);
   }
   addMemberships(where, filters, now);
   if (filters.min_campaigns !== undefined)
@@ -100,8 +102,8 @@ export function addTextSearch(where: Conditions, query: string | undefined): voi
   const text = cleanText(query ?? '');
   if (!text) return;
   // Exactly the expression of the trigram index contacts_search.
-  const pattern = where.bind(`%${likeLiteral(text)}%`, 'text');
-  where.add(`(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company) ilike ${pattern}`);
+  const pattern = where.bind(`%${likeLiteral(foldCase(text))}%`, 'text');
+  where.add(`heron_fold(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company) like ${pattern}`);
 }
 
 function addMemberships(where: Conditions, filters: ContactFilters, now: Date): void {

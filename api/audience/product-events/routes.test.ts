@@ -75,6 +75,24 @@ test('the same request sent at the same time is one event', async (t) => {
   t.is((await world.deps.db('product_events').where({ contact_id: ada.contactId })).length, 1);
 });
 
+test('an event of the future and a number that would change are refused; a clock may be somewhat ahead', async (t) => {
+  const tenant = await world.tenant();
+  const { contactId } = await waitingContact(tenant);
+  const report = (fields: object) => publish(tenant, { name: 'order.paid', contact_id: contactId, ...fields });
+  const ahead = (minutes: number) => new Date(world.deps.clock.now().getTime() + minutes * 60_000).toISOString();
+  for (const occurred_at of ['2099-01-01T00:00:00Z', ahead(70)])
+    t.deepEqual((await report({ occurred_at })).body.problems, [
+      { path: 'body.occurred_at', message: 'must be at most one hour in the future' },
+    ]);
+  for (const occurred_at of ['1970-01-01T00:00:00Z', ahead(-1), ahead(50)])
+    assertStatus(t, await report({ occurred_at }), 202);
+  const big = await report({ data: { order: 7615917337495251231n.toString() } });
+  assertStatus(t, big, 202);
+  const refused = await report({ data: { order: 7615917337495251000 } });
+  assertStatus(t, refused, 400);
+  t.is(refused.body.problems[0].path, 'body.data.order');
+});
+
 test('every fault is listed; the key is required; an unknown contact has a code of its own', async (t) => {
   const tenant = await world.tenant();
   const paths = (answer: { body: { problems: { path: string }[] } }) =>

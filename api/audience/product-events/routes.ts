@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { dataProblems, publishEvent } from '../../../domain/audience/product-events/publish.ts';
+import { eventProblems, publishEvent } from '../../../domain/audience/product-events/publish.ts';
 import { getEvent, listEvents } from '../../../domain/audience/product-events/read.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, paged, presentPage } from '../../http/schemas.ts';
@@ -23,10 +23,12 @@ export const eventsRoutes: readonly AnyRoute[] = [
       'Names its person by exactly one of `email` and `contact_id`, and by `user_id` and `anonymous_id` where you know them: these are linked to the person. ' +
       'An email of no contact is refused, unless the event also carries a `user_id` or an `anonymous_id`: then the event is kept for a person without a contact, ' +
       'whom a contact with that email takes over when it is made. An identifier that already belongs to another person is recorded as an identity conflict. ' +
+      'An `occurred_at` of more than one hour in the future is refused. ' +
       'Repeating the request with its Idempotency-Key repeats the answer and resumes nothing.',
     idempotency: 'required',
     body: schemas.publishBody,
-    furtherProblems: async (_ctx, { data }) => dataProblems(data),
+    furtherProblems: async ({ clock }, { data, occurred_at: occurredAt }) =>
+      eventProblems({ data, occurredAt }, clock.now()),
     success: { status: 202, body: schemas.accepted },
     errors: ['event_contact_not_found'],
     handler: async (ctx, { body }) => {

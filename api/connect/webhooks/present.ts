@@ -2,7 +2,11 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import type { z } from 'zod';
 import type { ManagedEndpointView } from '../../../domain/connect/webhooks/applications.ts';
-import type { DeliveryAttempt, DeliveryView, DeliveryWithPayload } from '../../../domain/connect/webhooks/deliveries.ts';
+import type {
+  DeliveryAttempt,
+  DeliveryView,
+  DeliveryWithPayload,
+} from '../../../domain/connect/webhooks/deliveries.ts';
 import type { WebhookEndpointRow } from '../../../domain/connect/webhooks/endpoints.ts';
 import type { ThrottleDrop } from '../../../domain/connect/webhooks/throttle-drops.ts';
 import type { ChallengeResult } from '../../../domain/connect/webhooks/verify.ts';

@@ -74,7 +74,7 @@ create index crm_deals_assignee on crm_deals (organization_id, assigned_to, id) 
 create index crm_deals_contact on crm_deals (contact_id, id) where contact_id is not null;
 create index crm_deals_campaign on crm_deals (campaign_id, id) where campaign_id is not null;
 create index crm_deals_mailbox on crm_deals (source_mailbox_id) where source_mailbox_id is not null;
-create index crm_deals_search on crm_deals using gin (name gin_trgm_ops);
+create index crm_deals_search on crm_deals using gin (heron_fold(name) gin_trgm_ops);
 call heron_guard_rows('crm_deals');
 
 create table crm_task_types (
@@ -139,7 +139,7 @@ create index crm_tasks_assignee on crm_tasks (organization_id, assigned_to, id) 
 create index crm_tasks_team on crm_tasks (assigned_team_id, id) where assigned_team_id is not null;
 create index crm_tasks_contact on crm_tasks (contact_id, id) where contact_id is not null;
 create index crm_tasks_deal on crm_tasks (deal_id, id) where deal_id is not null;
-create index crm_tasks_search on crm_tasks using gin (title gin_trgm_ops);
+create index crm_tasks_search on crm_tasks using gin (heron_fold(title) gin_trgm_ops);
 create index crm_tasks_open_due on crm_tasks (organization_id, coalesce(due_date, '-infinity'), id) include (due_date, assigned_to)
   where status in ('pending', 'in_progress');
 call heron_guard_rows('crm_tasks');

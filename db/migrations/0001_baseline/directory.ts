@@ -1,8 +1,7 @@
 import { FREE_MAIL_DOMAINS } from '../../../lib/free-mail.ts';
 
 /** Contacts, and the facts about a contact that sending, audience and reports share. */
-export const DIRECTORY = String.raw`
-create table contacts (
+export const DIRECTORY = String.raw`create table contacts (
   id uuid primary key,
   organization_id uuid not null references organizations on delete cascade,
   email text not null check (email = lower(email)),
@@ -29,7 +28,7 @@ comment on column contacts.email is 'Lower-case.';
 create index contacts_org on contacts (organization_id, id desc);
 create index contacts_org_created on contacts (organization_id, created_at desc, id desc);
 create index contacts_org_updated on contacts (organization_id, updated_at desc, id desc);
-create index contacts_search on contacts using gin ((email || ' ' || first_name || ' ' || last_name || ' ' || company) gin_trgm_ops);
+create index contacts_search on contacts using gin (heron_fold(email || ' ' || first_name || ' ' || last_name || ' ' || company) gin_trgm_ops);
 create index contacts_named on contacts (organization_id, (lower(first_name || ' ' || last_name)), id);
 create index contacts_company on contacts (organization_id, (lower(company)), id);
 create index contacts_domain on contacts (organization_id, (split_part(email, '@', -1)));

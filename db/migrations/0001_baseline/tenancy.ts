@@ -3,6 +3,10 @@ export const TENANCY = `
 create extension if not exists pg_trgm;
 create extension if not exists btree_gin;
 
+-- Text as searches compare it, without regard to case; the same as foldCase of lib/fold-case.ts.
+create function heron_fold(given text) returns text language sql immutable strict parallel safe
+  return replace(lower(translate(given, 'İıςẞ', 'iiσß')), 'ß', 'ss');
+
 -- Returns the organization of the transaction, or null. A plain expression, so that indexes can use it.
 create function heron_organization() returns uuid language sql stable parallel safe as
   $$ select nullif(current_setting('heron.organization_id', true), '')::uuid $$;

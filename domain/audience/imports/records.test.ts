@@ -214,3 +214,14 @@ test('an address set knows exactly what it was given', (t) => {
   t.true(addresses.every((address) => set.add(address)));
   t.false(addresses.some((address) => set.add(address)));
 });
+
+test('cells are composed, so that a file from a Mac and what people type are the same', async (t) => {
+  const [header, row] = await records('pre\u0301nom,ville\nJose\u0301,Mu\u0308nchen');
+  t.deepEqual(
+    [header?.values, row?.values],
+    [
+      ['pr\u00e9nom', 'ville'],
+      ['Jos\u00e9', 'M\u00fcnchen'],
+    ],
+  );
+});

@@ -179,7 +179,7 @@ function parseRows(rows: readonly RawRecord[], delimiter: string): CsvRecord[] {
   let next = 0;
   return rows.map((row) => ({
     line: row.line,
-    values: row.broken ? null : (parsed[next++] ?? null),
+    values: row.broken ? null : (parsed[next++]?.map((cell) => cell.normalize('NFC')) ?? null),
     raw: row.text,
   }));
 }

@@ -10,6 +10,9 @@ import { resumeTestRuns } from '../../sending/control/test-runs.ts';
 /** Most bytes of an event's data, as JSON. */
 const MAX_EVENT_DATA_BYTES = 64 * 1024;
 
+/** How far ahead of ours the clock of whoever reports an event may be. */
+const MAX_AHEAD_MS = 60 * 60_000;
+
 /** A reported product event. Exactly one of `email` and `contactId`. */
 interface EventReport {
   name: string;
@@ -43,11 +46,12 @@ interface PublishedEvent {
  * so the answer lists exactly what was resumed (POST /events). A wait matches when the event occurred after the contact
  * entered it and before its deadline, and nothing settled it earlier; the engine completes the step. A person without a
  * contact waits for nothing.
- * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored
+ * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored, and for an event of the
+ *   future: until then it would stand in every report and range
  */
 export async function publishEvent(ctx: Ctx, report: EventReport): Promise<PublishedEvent> {
-  const problems = dataProblems(report.data);
-  if (problems.length > 0) throw new AppError('bad_request', 'The data of the event cannot be stored', { problems });
+  const problems = eventProblems(report, ctx.clock.now());
+  if (problems.length > 0) throw new AppError('bad_request', 'The event cannot be stored', { problems });
   return transact(ctx, async (tx) => {
     const { personId, contactId } = await identifyPerson(tx, report);
     const occurredAt = report.occurredAt ?? tx.now;
@@ -116,9 +120,15 @@ function resumeWaits(
   );
 }
 
-/** Why the data of an event would be refused; empty when it would not. */
-export function dataProblems(data: Record<string, unknown> | undefined): Problem[] {
+/** Reasons to refuse an event beside the forms of its fields; empty when there is none. */
+export function eventProblems(
+  { data, occurredAt }: Partial<Pick<EventReport, 'data' | 'occurredAt'>>,
+  now: Date,
+): Problem[] {
+  const problems: Problem[] = [];
   if (data && Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES)
-    return [{ path: 'body.data', message: 'is larger than 64 KiB' }];
-  return [];
+    problems.push({ path: 'body.data', message: 'is larger than 64 KiB' });
+  if (occurredAt && occurredAt.getTime() > now.getTime() + MAX_AHEAD_MS)
+    problems.push({ path: 'body.occurred_at', message: 'must be at most one hour in the future' });
+  return problems;
 }

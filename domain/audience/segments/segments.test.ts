@@ -246,3 +246,61 @@ test('segments are saved, changed and deleted; faulty conditions are all named',
   t.deepEqual(await segmentContactIds(reader(world.system(other.organizationId)), made.body.id, { limit: 10 }), []);
   assertStatus(t, await call(world, 'DELETE', `/v1/segments/${made.body.id}`, { token }), 204);
 });
+
+test('text is found in any case and any form of Unicode, however it was typed and stored', async (t) => {
+  const tenant = await world.tenant();
+  const token = tenant.apiKey;
+  const names = ['MÜNCHEN', 'Mu\u0308nchen', 'ΣΊΣΥΦΟΣ', 'Straße', 'STRASSE', 'İpek', 'ıpek', 'Jose\u0301'];
+  const people = names.map((first_name, index) => ({
+    email: `${index}-${newId()}@fold.example`,
+    first_name,
+    custom_fields: { 'cite\u0301': first_name },
+  }));
+  assertStatus(t, await call(world, 'POST', '/v1/contacts', { token, body: people }), 200);
+  const found = async (body: object) => {
+    const answer = await call(world, 'POST', '/v1/contacts/search', { token, body });
+    return answer.body.data.map((contact: { email: string }) => Number(contact.email.split('-')[0])).sort();
+  };
+  for (const [asked, places] of [
+    ['münchen', [0, 1]],
+    ['mu\u0308nch', [0, 1]],
+    ['σίσυφος', [2]],
+    ['ΣΊΣΥΦΟΣ', [2]],
+    ['strasse', [3, 4]],
+    ['straße', [3, 4]],
+    ['STRAẞE', [3, 4]],
+    ['ipek', [5, 6]],
+    ['IPEK', [5, 6]],
+    ['JOSÉ', [7]],
+    ['jose\u0301', [7]],
+  ] as const) {
+    t.deepEqual(await found({ query: asked }), places, `search ${asked}`);
+    for (const name of ['cite\u0301', 'cité'])
+      t.deepEqual(
+        await found({ custom_field_filters: [{ name, value: asked, type: 'starts_with' }] }),
+        places,
+        `field ${asked}`,
+      );
+    for (const field of ['first_name', 'custom.cité', 'custom.cite\u0301']) {
+      const conditions = [{ field, operator: 'contains', values: [asked] }];
+      const body = { name: newId(), match: 'all', conditions };
+      const { id } = (await call(world, 'POST', '/v1/segments', { token, body })).body;
+      const ids = await segmentContactIds(reader(world.system(tenant.organizationId)), id, { limit: 10 });
+      t.is(ids.length, places.length, `${field} ${asked}`);
+    }
+  }
+});
+
+test('a day or a moment that does not exist is refused', async (t) => {
+  const { apiKey: token } = await world.tenant();
+  const created = (value: string) =>
+    call(world, 'POST', '/v1/segments', {
+      token,
+      body: { name: newId(), match: 'all', conditions: [{ field: 'created_at', operator: 'before', values: [value] }] },
+    });
+  const none = ['2026-02-30', '2026-02-31', '2026-04-31T00:00:00Z', '2025-02-29', '2026-11-28T24:00:00Z'];
+  for (const value of [...none, '2026-13-01', '2026-11-28 10:00', '2026-11-28T10:00:00'])
+    assertStatus(t, await created(value), 400);
+  for (const value of ['2026-11-28', '2024-02-29', '2026-11-28T00:00:00+05:45'])
+    assertStatus(t, await created(value), 201);
+});

@@ -1,5 +1,5 @@
 import { EgressError, type EgressErrorKind, type EgressResponse } from '../../../lib/egress/index.ts';
-import { isJsonObject, jsonProblem } from '../../../lib/storable-json.ts';
+import { composed, isJsonObject, jsonProblem, parseKeepingNumbers } from '../../../lib/storable-json.ts';
 
 /** The result of one attempt. `retryable` says whether another one may succeed. */
 export type Answer =
@@ -66,7 +66,7 @@ function refusedStatus(status: number): Answer {
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return composed(parseKeepingNumbers(new TextDecoder('utf-8', { fatal: true }).decode(body)));
   } catch {
     return undefined;
   }

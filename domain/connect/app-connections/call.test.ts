@@ -236,6 +236,19 @@ test.serial('task_reliability decides how often; switched off, a failure is fina
   }
 });
 
+test.serial('a long whole number of an answer is kept as it was written', async (t) => {
+  const { url } = await app(t, (_request, response) =>
+    response.writeHead(200).end('{"order":7615917337495251231,"total":12.5,"note":"id 7615917337495251231"}'),
+  );
+  const given = await setup(url);
+  await call(given);
+  t.deepEqual((await readRun(given)).output, {
+    order: '7615917337495251231',
+    total: 12.5,
+    note: 'id 7615917337495251231',
+  });
+});
+
 test.serial('an app that takes longer than 30 seconds is asked again', async (t) => {
   const { url } = await app(t, () => undefined);
   const given = await setup(url);

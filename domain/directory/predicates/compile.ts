@@ -1,5 +1,5 @@
+import { foldCase } from '../../../lib/fold-case.ts';
 import { Conditions } from '../../platform/conditions.ts';
-import { foldCase } from './evaluate.ts';
 import type { Predicate, Scalar } from './predicate.ts';
 
 /** A condition in SQL with its bindings. */

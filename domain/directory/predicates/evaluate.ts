@@ -1,3 +1,4 @@
+import { foldCase } from '../../../lib/fold-case.ts';
 import type { Predicate, Scalar } from './predicate.ts';
 
 /**
@@ -48,11 +49,6 @@ export function propertyAt(data: unknown, path: string): unknown {
     found = (found as Record<string, unknown>)[segment];
   }
   return found;
-}
-
-/** Text as `contains` compares it. */
-export function foldCase(text: string): string {
-  return text.toLowerCase();
 }
 
 function isOneOf(values: readonly Scalar[], found: unknown): boolean {

@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import type { SegmentCondition } from '../../../db/models/segment.ts';
 import type { Problem } from '../../../lib/errors.ts';
+import { foldCase } from '../../../lib/fold-case.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { Conditions, likeLiteral } from '../../platform/conditions.ts';
 import { cleanText } from '../contact-fields.ts';
@@ -27,7 +29,8 @@ const TEXT_SQL: Record<string, string> = {
 /** Fields that are kept in lower case: an index can answer what is equal. */
 const LOWERED: ReadonlySet<string> = new Set(['company_domain', 'seniority', 'department']);
 const EMAILED = 'select 1 from send_facts f where f.contact_id = c.id and f.sent_at is not null';
-const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d))?$/;
+/** A day or a moment that exists: 30 February is none, nor is 24:00. */
+const TIME = z.iso.date().or(z.iso.datetime({ offset: true }));
 const FILED = 'select 1 from contact_categories f where f.contact_id = c.id';
 
 /** Everything wrong with a set of conditions; empty when it can be compiled. Paths start at `path`. */
@@ -60,8 +63,7 @@ function valueProblem(field: SegmentField, value: string): string | undefined {
   if (field.values && !field.values.includes(value)) return `One of ${field.values.join(', ')}`;
   if (field.type === 'label' && !isUuid(value)) return 'The id of a category';
   if (field.type === 'campaign' && !isUuid(value)) return 'The id of a campaign';
-  if (field.type === 'time' && (!TIME.test(value) || Number.isNaN(Date.parse(value))))
-    return 'A date (YYYY-MM-DD, UTC) or an RFC 3339 time';
+  if (field.type === 'time' && !TIME.safeParse(value).success) return 'A date (YYYY-MM-DD, UTC) or an RFC 3339 time';
   if (field.type === 'text' && !cleanText(value)) return 'Not empty';
   return undefined;
 }
@@ -115,11 +117,11 @@ function textOf(where: Conditions, name: string): string {
 
 function compileText(where: Conditions, text: string, operator: string, values: readonly string[]): string {
   if (operator === 'exists') return `${text} <> ''`;
-  const literals = values.map((value) => likeLiteral(cleanText(value)));
+  const literals = values.map((value) => likeLiteral(foldCase(cleanText(value))));
   const patterns = literals.map((literal) => {
     if (operator === 'contains') return `%${literal}%`;
     if (operator === 'starts_with') return `${literal}%`;
     return operator === 'ends_with' ? `%${literal}` : literal;
   });
-  return `${text} ilike any(${where.bind(patterns, 'text[]')})`;
+  return `heron_fold(${text}) like any(${where.bind(patterns, 'text[]')})`;
 }

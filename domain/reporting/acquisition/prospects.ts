@@ -7,6 +7,7 @@ import {
   type PageRequest,
 } from '../../../lib/cursor.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { foldCase } from '../../../lib/fold-case.ts';
 import { ALL_CAMPAIGNS, MILESTONES } from '../aggregates/prospects.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
@@ -96,7 +97,9 @@ export async function listProspects(ctx: Ctx, asked: ProspectSearch, page: PageR
     'pf.organization_id = :org and pf.campaign_id = :campaign',
     ...(search.filter ? [FILTERS[search.filter]] : []),
     ...(search.dropoff ? [DROPPED[search.dropoff]] : []),
-    ...(text ? [`(k.email || ' ' || k.first_name || ' ' || k.last_name || ' ' || k.company) ilike :pattern`] : []),
+    ...(text
+      ? [`heron_fold(k.email || ' ' || k.first_name || ' ' || k.last_name || ' ' || k.company) like :pattern`]
+      : []),
     ...(after ? ['(pf.activity_at, pf.contact_id) < (:afterAt::timestamptz, :afterId::uuid)'] : []),
   ];
   const rows = await org.sql<ProspectRow & { position: string }>(
@@ -113,7 +116,7 @@ export async function listProspects(ctx: Ctx, asked: ProspectSearch, page: PageR
       activation: goals.activation ?? null,
       paid: goals.paid ?? null,
       limit: page.limit + 1,
-      ...(text ? { pattern: `%${likeLiteral(text)}%` } : {}),
+      ...(text ? { pattern: `%${likeLiteral(foldCase(text))}%` } : {}),
       ...(after ? { afterAt: after[0], afterId: after[1] } : {}),
     },
   );
