@@ -47,7 +47,7 @@ const compiled = new WeakMap<Schedule, CompiledSchedule>();
 export function compileSchedule(schedule: Schedule): CompiledSchedule {
   let result = compiled.get(schedule);
   if (result === undefined) {
-    const raw = schedule.windows?.some((day) => day.length > 0) ? windowSpans(schedule.windows) : legacySpans(schedule);
+    const raw = schedule.windows?.some((day) => day.length > 0) ? windowSpans(schedule.windows) : daySpans(schedule);
     result = {
       pattern: { clock: zoneClock(schedule.timezone), spans: weekSpans(raw) },
       from: schedule.startDate?.getTime() ?? -Infinity,
@@ -113,7 +113,7 @@ function windowSpans(windows: NonNullable<Schedule['windows']>): Span[] {
   );
 }
 
-function legacySpans({ days, startTime, endTime }: Schedule): Span[] {
+function daySpans({ days, startTime, endTime }: Schedule): Span[] {
   const start = startTime === null ? 0 : minuteOfDay(startTime);
   const end = endTime === null ? 1440 : minuteOfDay(endTime);
   if (start === undefined || end === undefined) throw new RangeError('schedule times must be HH:MM');
