@@ -1,10 +1,12 @@
+import { isUtf8 } from 'node:buffer';
+
 /**
  * Text of bytes whose charset is missing, unknown or wrong. In this order: a byte order mark, the escape sequences of
  * seven-bit charsets, UTF-8 where the bytes are valid, the labels that the message gives, a detector.
  */
 
 /** Bytes of a text that are decoded; what is longer is cut at the end of a line. */
-const MAX_DECODED = 1024 * 1024;
+const MAX_DECODED = 256 * 1024;
 /** Bytes that the detector looks at. */
 const MAX_DETECTED = 16 * 1024;
 /** Share of bytes beyond ASCII among the letters of a text that no Latin writing reaches. */
@@ -174,19 +176,21 @@ function sevenBitText(text: string, labels: readonly string[]): string {
 /** Characters between shifts are those of an eight-bit charset without their highest bits. */
 function shiftedText(text: string, open: string, close: string, charset: string): string {
   const [start = '', ...rest] = text.split(open);
+  const decoder = new TextDecoder(charset);
   const read = rest.map((piece) => {
     const end = piece.includes(close) ? piece.indexOf(close) : piece.length;
     const bytes = Buffer.from(piece.slice(0, end), 'latin1').map((byte) => (byte > 0x20 ? byte | 0x80 : byte));
-    return new TextDecoder(charset).decode(bytes) + piece.slice(end + close.length);
+    return decoder.decode(bytes) + piece.slice(end + close.length);
   });
   return start + read.join('');
 }
 
 function utf7Text(text: string): string {
+  const decoder = new TextDecoder('utf-16be');
   return text.replace(/\+([A-Za-z0-9+/]*)-?/g, (_, encoded: string) => {
     if (encoded === '') return '+';
     const bytes = Buffer.from(encoded, 'base64');
-    return new TextDecoder('utf-16be').decode(bytes.subarray(0, bytes.length & ~1));
+    return decoder.decode(bytes.subarray(0, bytes.length & ~1));
   });
 }
 
@@ -205,6 +209,7 @@ function isForeign(bytes: Buffer, text: string, guess: (bytes: Buffer) => string
 
 function strictly(charset: string, bytes: Buffer): string | null {
   if (charset === 'windows-1252') return westernText(bytes);
+  if (charset === 'utf-8') return isUtf8(bytes) ? new TextDecoder().decode(bytes) : null;
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes);
   } catch {

@@ -29,8 +29,15 @@ export function formOf(plain: string, html: string | null): Form {
   return only > 1 ? 'both' : 'html';
 }
 
+/** A text without the rules of style sheets, each with the line on which it begins. */
 function withoutStyles(text: string): string {
-  return text.replace(/[^{}\n]{0,500}\{[^{}]{0,2000}[:;][^{}]{0,2000}\}/g, '');
+  const pieces = text.split('}');
+  const last = pieces.pop() ?? '';
+  const kept = pieces.map((piece) => {
+    const open = piece.indexOf('{');
+    return open >= 0 && /[:;]/.test(piece.slice(open)) ? piece.slice(0, piece.lastIndexOf('\n', open) + 1) : piece;
+  });
+  return [...kept, last].join('\n');
 }
 
 function tokens(text: string): Set<string> {

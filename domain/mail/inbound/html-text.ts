@@ -15,6 +15,8 @@ const MAX_DEPTH = 500;
 /** As much of the text as introductions are looked for in. */
 const LAST_PARTS = 60;
 const LAST_CHARACTERS = 1200;
+/** Indented blocks above which an introduction is looked for. */
+const MAX_LOOKS = 10;
 
 interface HtmlTextOptions {
   /** `keep` what the message quotes, or `mark` it: one line `>` instead. */
@@ -79,9 +81,15 @@ export function htmlToPlain(
   let hidden = 0;
   let cut = false;
   let isInterleaved = false;
+  let looks = 0;
 
   /** Answers between the parts of a quote leave its later parts without an introduction. */
-  const isIntroduced = (): boolean => (isInterleaved ||= introduces?.(writer.lastLines()) ?? true);
+  const isIntroduced = (): boolean => {
+    if (!introduces) return true;
+    if (!isInterleaved && looks < MAX_LOOKS) isInterleaved = introduces(writer.lastLines());
+    looks += 1;
+    return isInterleaved;
+  };
   const startTag = (token: Token.TagToken): void => {
     onStep?.();
     const name = token.tagName;

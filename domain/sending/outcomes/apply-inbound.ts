@@ -62,7 +62,7 @@ export async function applyInbound(tx: Tx, received: Received, reading: InboundC
         confidence: reading.confidence,
         unsubscribeRequest: reading.unsubscribeRequest,
         unsubscribeDoubtful: reading.unsubscribeDoubtful,
-        writer: await findWriter(tx, subject, message, reading.ownWords),
+        writer: reading.unsubscribeRequest ? await findWriter(tx, subject, message, reading.ownWords) : undefined,
         source: 'inbox',
         message: facts,
       });

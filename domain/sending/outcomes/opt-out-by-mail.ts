@@ -23,13 +23,14 @@ export async function findWriter(
   message: InboundMessage,
   words: string,
 ): Promise<Writer> {
+  const addresses = message.authors.map((address) => storableText(address, 320));
+  if (addresses.every((address) => address === email)) return { addresses, isRecipient: true };
   const [contact] = await tx.org.sql<Columns<'contacts', 'first_name' | 'last_name'>>(
     'select first_name, last_name from contacts where organization_id = :org and (id = :id or email = :email) order by id = :id desc limit 1',
     { id: contactId, email },
   );
   const recipient = { email, firstName: contact?.first_name ?? '', lastName: contact?.last_name ?? '' };
-  const addresses = message.authors.map((address) => storableText(address, 320));
-  return { addresses, isRecipient: addresses.length === 0 || isSamePerson(recipient, message, words) };
+  return { addresses, isRecipient: isSamePerson(recipient, message, words) };
 }
 
 /**

@@ -14,8 +14,8 @@ export interface Reply {
   unsubscribeRequest: boolean;
   /** It may ask to be left out; a person has to read it. */
   unsubscribeDoubtful?: boolean;
-  /** Absent where only a client reports the reply. */
-  writer?: Writer;
+  /** Who asks to be left out; absent where only a client reports the reply. */
+  writer?: Writer | undefined;
   source: 'inbox' | 'reported';
   /** The message itself; null where only a client reports it. */
   message: {
