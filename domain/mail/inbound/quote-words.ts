@@ -33,7 +33,7 @@ export const INTRODUCTION_START = anyOf(
 export const ORIGINAL_MARKER = anyOf(
   [
     String.raw`original (?:message|appointment)|reply message|forwarded message|forwarded by\b.{0,100}|begin forwarded message`,
-    String.raw`ursprüngliche nachricht|original-nachricht|weitergeleitete nachricht|message d['’]origine|message original|message transféré|message d['’]origine`,
+    String.raw`ursprüngliche nachricht|antwort nachricht|original-nachricht|weitergeleitete nachricht|message d['’]origine|message original|message transféré|message d['’]origine`,
     String.raw`mensaje original|mensaje reenviado|messaggio originale|messaggio inoltrato|mensagem original|mensagem encaminhada`,
     String.raw`oorspronkelijk bericht|doorgestuurd bericht|oprindelig (?:besked|meddelelse)|videresendt (?:besked|meddelelse|melding)`,
     String.raw`ursprungligt meddelande|ursprungligt mail|vidarebefordrat meddelande|opprinnelig melding|alkuperäinen viesti|välitetty viesti|edelleenlähetetty viesti`,
