@@ -24,7 +24,6 @@ const LINE_END = 0x0a;
 const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'auto-submitted',
   ...ANSWER_HEADERS,
-  'x-auto-response-suppress',
   'x-failed-recipients',
   'x-ms-exchange-generated-message-source',
   'x-ms-exchange-inbox-rules-loop',
