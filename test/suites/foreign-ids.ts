@@ -280,6 +280,7 @@ export const ROWS: Record<string, Factory> = {
       trigger_event: 'email.replied',
       filter: '{}',
       graph: json({ nodes: [{ id: 'trigger', type: 'trigger', x: 0, y: 0 }], edges: [] }),
+      author_rights: [],
     }),
   '/meetings/:id': async (place) =>
     insert(place, 'meetings', {

@@ -183,7 +183,7 @@ function describe(mail: MimeMessage): InboundMessage {
     fromName: named[0]?.name || author?.name || '',
     to: addresses(mail.headers.get('to')).flatMap(({ address }) => address ?? []),
     returnPath: returnPath(raw.get('return-path')),
-    subject: unfold(String(mail.headers.get('subject') ?? '')).slice(0, MAX_HEADER_VALUE),
+    subject: unfold(plainHeader(mail.headers.get('subject'))).slice(0, MAX_HEADER_VALUE),
     date: parseDate(raw.get('date')?.slice(0, 200)),
     text: form === 'html' && html !== null ? htmlToPlain(html) : plain,
     html,
@@ -220,6 +220,11 @@ function fileName(name: string | undefined, index: number): string {
     .slice(0, 2 * MAX_FILE_NAME);
   const plain = last.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"<>|:*?]+/gu, '_').replace(/^[\s.]+|[\s.]+$/g, '');
   return plain.slice(0, MAX_FILE_NAME) || `file-${index + 1}`;
+}
+
+/** The text of a header that has no structure. */
+function plainHeader(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function unfold(value: string): string {
