@@ -1,12 +1,12 @@
 /**
  * Measures Heron against the bare parts it is made of. `npm run bench` runs everything, `npm run bench -- contacts import`
  * some of it, `npm run bench -- first-minutes` what a newcomer meets, on a clone with empty caches, and `npm run bench -- inbound <folder>` how incoming mail is read, on the
- * corpora in the folder; `--quick` with small amounts to see that it works (nothing is written
+ * corpora in the folder, `npm run bench -- reading` how the trained model reads people whom it has not met; `--quick` with small amounts to see that it works (nothing is written
  * then), and `--scale 0.1` reports and goals on a tenth of their data, as their results say. `--data <folder>` keeps the installation there: reports finds
  * the data set of an earlier run in it, and measures without writing it again; dashboard opens that data set in a browser.
  */
 import { parseArgs } from 'node:util';
-import { withContext, type Bench } from './context.ts';
+import { withContext, type Bench, type BenchResult } from './context.ts';
 import { printResult, writeReport, writeResult } from './report.ts';
 
 const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
@@ -36,9 +36,18 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   warmup: () => import('./warmup.ts'),
   'row-security': () => import('./row-security.ts'),
 };
+/** Benches that bring no installation up. */
+const ALONE: Record<
+  string,
+  (options: { folder: string | undefined; quick: boolean }, log: (line: string) => void) => Promise<BenchResult>
+> = {
+  'first-minutes': async ({ quick }, log) => (await import('./first-minutes.ts')).run(quick, log),
+  inbound: async ({ folder }, log) => (await import('./inbound.ts')).run(folder!, log),
+  reading: async () => (await import('./reading.ts')).run(),
+};
 
-/** Sections of RESULTS.md in their order; the first and the last bench bring no installation up. */
-const REPORTED = ['first-minutes', ...Object.keys(BENCHES), 'inbound'];
+/** Sections of RESULTS.md in their order. */
+const REPORTED = ['first-minutes', ...Object.keys(BENCHES), 'inbound', 'reading'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -53,12 +62,8 @@ if (only === 'inbound' && folder === undefined) {
   console.error('Name the folder with the corpora: npm run bench -- inbound <folder>');
   process.exit(2);
 }
-if (only === 'inbound' || only === 'first-minutes') {
-  const say = (line: string) => console.log(`  ${line}`);
-  const result =
-    only === 'inbound'
-      ? await (await import('./inbound.ts')).run(folder!, say)
-      : await (await import('./first-minutes.ts')).run(values.quick, say);
+if (only !== undefined && only in ALONE) {
+  const result = await ALONE[only]!({ folder, quick: values.quick }, (line) => console.log(`  ${line}`));
   printResult(result);
   if (!values.quick) {
     await writeResult(only, result, { Node: process.versions.node });

@@ -48,7 +48,11 @@ async function bundle(): Promise<string> {
 
 /** Copies the files that modules read beside their sources. */
 async function copyData(): Promise<string> {
-  const files = ['api/http/examples.json', 'api/operations/system/reference/scalar.js.br'];
+  const files = [
+    'api/http/examples.json',
+    'domain/mail/reading/model.bin.br',
+    'api/operations/system/reference/scalar.js.br',
+  ];
   for (const file of files) {
     await mkdir(dirname(join(DIST, file)), { recursive: true });
     await copyFile(join(ROOT, file), join(DIST, file));

@@ -1,3 +1,4 @@
+import { readReply } from '../reading/read-reply.ts';
 import { fold } from './fold.ts';
 import {
   NEGATIVE_KEYWORDS,
@@ -112,7 +113,9 @@ export function replyIntent(words: string, subject: string, settings: ReplyInten
   const text = fold(words.slice(0, MAX_READ)).replaceAll('\n', ' ').trim();
   const negative = find(text, keywords(settings.negative_keywords, NEGATIVE_KEYWORDS));
   const positive = outside(find(text, keywords(settings.positive_keywords, POSITIVE_KEYWORDS)), negative);
-  const optOut = optOutIn(text, subject, positive.length > 0);
+  const optOut =
+    optOutIn(text, subject, positive.length > 0) ??
+    heardIn(words, { refused: negative.length > 0, interested: positive.length > 0 });
   const refused = positive.filter((span) => isNegated(text, span, NEGATION_REACH));
   const against = negative.filter((span) => !isNegated(text, span, 1)).length + refused.length;
   const favour = positive.length - refused.length;
@@ -198,15 +201,31 @@ function isNegated(text: string, { start }: Span, reach: number): boolean {
  * reply. Doubtful: words of opting out in a longer text, beside interest, or in a sentence about something else, such as a
  * contract; those are for a person to read.
  */
-function optOutIn(text: string, subject: string, interested: boolean): 'asked' | 'doubtful' | null {
+function optOutIn(text: string, subject: string, interested: boolean): 'asked' | 'doubtful' | 'declined' | null {
   const whole = text.replace(/[^\p{L}\p{N}' -]+/gu, ' ').trim();
   const plain = whole.replace(/(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= |$)/g, ' ').trim();
   if (UNSUBSCRIBE_REPLIES.includes(plain) || isUnsubscribeSubject(subject)) return 'asked';
-  const spans = find(text, UNSUBSCRIBE_KEYWORDS).filter((span) => !isDeclined(text, span));
-  if (spans.length === 0) return null;
+  const found = find(text, UNSUBSCRIBE_KEYWORDS);
+  const spans = found.filter((span) => !isDeclined(text, span));
+  if (spans.length === 0) return found.length > 0 ? 'declined' : null;
   const isShort = lengthInWords(whole) <= MAX_REQUEST_WORDS;
   const certain = spans.some((span) => isRequest(sentenceAround(text, span)));
   return isShort && certain && !interested ? 'asked' : 'doubtful';
+}
+
+/** Probability from which the trained model's reading is carried out at once, and from which a person is asked. */
+export const SURE = 0.9;
+export const DOUBT = 0.4;
+
+/**
+ * A request to be left out that the trained model hears, where no words of opting out are known. A question, and a reply that shows interest, is for a
+ * person to read; words of refusing alone need its certainty.
+ */
+function heardIn(words: string, known: { refused: boolean; interested: boolean }): 'asked' | 'doubtful' | null {
+  const { optOut } = readReply(words);
+  const isQuestion = /[?？؟;]\s*$/u.test(words);
+  if (optOut >= SURE && !known.interested && !isQuestion) return 'asked';
+  return optOut >= (known.refused ? SURE : DOUBT) ? 'doubtful' : null;
 }
 
 /** Words of a reply that a request to be left out can dominate, and of the sentence that makes it. */
