@@ -1,5 +1,5 @@
 import { BUCKET_BITS, featuresOf, foldText, tokensOf } from '../domain/mail/reading/features.ts';
-import { LABELS, softmax, type Label, type Model } from '../domain/mail/reading/model.ts';
+import { LABELS, softmax, type Model } from '../domain/mail/reading/model.ts';
 import { languages, madeSentences, type Sentence } from './corpus.ts';
 import { Random } from './random.ts';
 import { latinized, mistyped } from './variants.ts';
@@ -125,5 +125,3 @@ function quantized({ values, bias }: Weights, temperature: number): Model {
   for (let at = 0; at < values.length; at += 1) weights[at] = Math.round(values[at]! / step[at % COUNT]!);
   return { bits: BUCKET_BITS, temperature, bias: [...bias], step, weights };
 }
-
-export type { Label };

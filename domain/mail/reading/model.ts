@@ -20,7 +20,7 @@ export const LABELS = [
 export type Label = (typeof LABELS)[number];
 
 /** What the model's file begins with, as JSON behind the length of it (4 bytes, little endian). */
-export interface ModelHeader {
+interface ModelHeader {
   bits: number;
   /** Divides the scores, so that a confidence of 0.8 is right in four of five cases. */
   temperature: number;

@@ -1,12 +1,12 @@
 import { decidingWords, LABELS, readText, type Label, type Reading } from './model.ts';
 
 /** Kinds of answers, finer than the intents that the API shows; opt-outs of every force are one kind. */
-export type AnswerKind = 'opt_out' | Exclude<Label, 'stop' | 'erase' | 'legal'>;
+type AnswerKind = 'opt_out' | Exclude<Label, 'stop' | 'erase' | 'legal'>;
 
 /** The wish of an opt-out: no further emails, also that personal data are erased, also a complaint or a threat of law. */
-export type OptOutForce = 'stop' | 'erase' | 'legal';
+type OptOutForce = 'stop' | 'erase' | 'legal';
 
-export interface ReadReply {
+interface ReadReply {
   kind: AnswerKind;
   /** Probability (0 to 1) of the kind. */
   confidence: number;
