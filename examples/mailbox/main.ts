@@ -26,6 +26,8 @@ try {
   const inbox = createInbox(mailbox);
   mail.onMessage((message) => void inbox.receive(message));
   const page = await startPage(inbox, ports.page);
+  // Before it says that it is up: whoever waits for that may stop it at once.
+  const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   process.stdout.write(
     `${[
       'The mailbox is up.',
@@ -39,7 +41,7 @@ try {
       'It takes mail for every address and delivers none. Ctrl-C stops it and forgets everything.',
     ].join('\n')}\n`,
   );
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await stopped;
   await Promise.all([page.close(), mail.stop()]);
   process.exit(0);
 } catch (error) {

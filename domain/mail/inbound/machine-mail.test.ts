@@ -63,7 +63,7 @@ for (const words of [
   'Esta dirección de correo ya no está en uso.',
   'Ihre Nachricht an dana@client.example wurde in Quarantäne verschoben.',
 ])
-  test(`a notice without any header of a machine: ${words.slice(0, 40)}`, async (t) => {
+  test(`a notice without any header of a machine: ${words.slice(0, 40).trim()}`, async (t) => {
     t.is((await read(`Re: ${OURS}`, words)).kind, 'automated');
   });
 
