@@ -13,7 +13,7 @@ const HOUSE = {
   temporal: ['db', 'lib', 'workflows'],
   domain: ['db', 'lib', 'temporal', 'workflows'],
   activities: ['domain', 'lib', 'workflows'],
-  reading: ['domain', 'lib'],
+  training: ['domain', 'lib'],
   workers: ['activities', 'db', 'domain', 'lib', 'temporal', 'workflows'],
   api: ['domain', 'lib', 'web', 'workflows'],
   deploy: ['activities', 'api', 'bundle', 'client', 'db', 'domain', 'lib', 'temporal', 'web', 'workers', 'workflows'],
@@ -28,7 +28,7 @@ const HOUSE = {
     'examples',
     'lib',
     'local',
-    'reading',
+    'training',
     'temporal',
     'test',
     'web',
@@ -235,7 +235,7 @@ export default {
       rules: { 'max-lines-per-function': 'off' },
     },
     {
-      files: ['bench/**', 'deploy/**', 'examples/**', 'local/**', 'reading/**', 'test/**'],
+      files: ['bench/**', 'deploy/**', 'examples/**', 'local/**', 'training/**', 'test/**'],
       rules: { 'no-console': 'off' },
     },
     {

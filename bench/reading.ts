@@ -1,16 +1,16 @@
 import { DOUBT, SURE } from '../domain/mail/inbound/intent.ts';
 import { LABELS, shippedModel } from '../domain/mail/reading/model.ts';
-import { isHeldOut, sentences, type Sentence } from '../reading/corpus.ts';
-import { confusion, measure, type Measured } from '../reading/measure.ts';
-import { Random } from '../reading/random.ts';
-import { mistyped } from '../reading/variants.ts';
+import { isHeldOut, sentences, type Sentence } from '../training/corpus.ts';
+import { confusion, measure, type Measured } from '../training/measure.ts';
+import { Random } from '../training/random.ts';
+import { mistyped } from '../training/variants.ts';
 import type { BenchResult } from './context.ts';
 
 const SEED = 1;
 const THRESHOLDS = { sure: SURE, doubt: DOUBT };
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-/** Measures how the shipped model reads the people of reading/people who were held out of its training. */
+/** Measures how the shipped model reads the people of training/people who were held out of its training. */
 export async function run(): Promise<BenchResult> {
   const model = shippedModel();
   const all = sentences();

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { isHeldOut, sentences, type Sentence } from '../../../reading/corpus.ts';
-import { measure } from '../../../reading/measure.ts';
-import { Random } from '../../../reading/random.ts';
-import { mistyped } from '../../../reading/variants.ts';
+import { isHeldOut, sentences, type Sentence } from '../../../training/corpus.ts';
+import { measure } from '../../../training/measure.ts';
+import { Random } from '../../../training/random.ts';
+import { mistyped } from '../../../training/variants.ts';
 import { DOUBT, SURE } from '../inbound/intent.ts';
 import { featuresOf, foldText, MAX_CHARACTERS, tokensOf } from './features.ts';
 import { decodeModel, encodeModel, readText, shippedModel } from './model.ts';
