@@ -22,7 +22,7 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
         return withPulse(() => deliverTurn(contextOf(deps, organizationId), connectionId, { limits, signal, reached }));
       }),
   }),
-  // What waits for an account that has to be connected again is woken when it is.
+  // Deliveries of an account that has to be connected again are woken when it is.
   mustBeOpen: {
     table: 'integration_connections',
     open: `integration_connections.status in ('connected', 'degraded')
@@ -30,9 +30,9 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
   },
   blocked: { taskType: INTEGRATION_RUN, restricted: 'readOnly', open: 'true', isStamped: true },
   deadLetters: [
-    // What a provider refused: only a person has it tried again.
+    // A delivery that a provider refused: only a person has it tried again.
     { taskType: INTEGRATION_DELIVERY, restricted: 'readOnly', retry: retryDelivery },
-    // What was dropped: there is nothing to repeat, and a person who has read it settles it.
+    // A dropped delivery: there is nothing to repeat, and a person who has read it settles it.
     { taskType: INTEGRATION_BACKLOG, restricted: 'readOnly', retry: async () => {} },
   ],
 });

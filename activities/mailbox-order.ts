@@ -30,7 +30,7 @@ export const mailboxOrder = family<MailboxOrderActivities>({
   // One that has failed or was cancelled is under way until what it has made is undone.
   mustBeOpen: { table: 'mailbox_orders', open: 'under_way' },
   blocked: { taskType: 'mailbox_order', restricted: 'hidden', isStamped: true },
-  // What an order could not undo: only a person has it tried again.
+  // A step that an order could not undo: only a person has it tried again.
   deadLetters: [{ taskType: UNDO_OF_ORDER, restricted: 'hidden', retry: retryUndo }],
 });
 

@@ -9,7 +9,7 @@ import type { Resource } from '../workflows/queues.ts';
 /** Channel on which the relay is woken after a commit that left intents. */
 export const OUTBOX_CHANNEL = 'heron_outbox';
 
-/** How a run is started, in a form that survives the outbox. */
+/** The start of a run, in a form that survives the outbox. */
 export interface StartSpec {
   workflowType: string;
   args: unknown;
@@ -32,7 +32,7 @@ export interface Attributes {
 /** Names that an operator reads beside the ids. Never an address. */
 export type Memo = Readonly<Record<string, string>>;
 
-/** What a start shows an operator beside what follows from the arguments. */
+/** Details that a start shows an operator, beside those that follow from the arguments. */
 interface Shown {
   memo?: Memo | undefined;
   attributes?: Attributes | undefined;

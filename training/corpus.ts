@@ -9,24 +9,20 @@ export interface Sentence {
   /** Number of the person within the language; no two people share a sentence. */
   person: number;
   label: Label;
-  /** The time of a `not_now`, the return and the deputy of an away note, the person that a referral names; as written in the text. */
-  detail: string;
   text: string;
 }
 
 const PEOPLE = new URL('people/', import.meta.url);
 const GRAMMAR = new URL('grammar/', import.meta.url);
-/** Of ten people of a language two are held out, others in each language. */
+/** People of a language of whom two are held out, others in each language. */
 const TEN = 10;
 
 /** Languages of the corpus. */
-export function languages(): string[] {
-  return readdirSync(PEOPLE).toSorted();
-}
+export const LANGUAGES: readonly string[] = readdirSync(PEOPLE).toSorted();
 
 /** All sentences of all people. */
 export function sentences(): Sentence[] {
-  return languages().flatMap((language) => {
+  return LANGUAGES.flatMap((language) => {
     const folder = new URL(`${language}/`, PEOPLE);
     return readdirSync(folder)
       .filter((name) => name.endsWith('.tsv'))
@@ -46,7 +42,7 @@ function sentencesOf(language: string, person: number, file: string): Sentence[]
       const label = (kind === 'opt_out' ? detail : kind) as Label;
       if (!LABELS.includes(label) || text === '')
         throw new Error(`${language}/${person}: not a kind, a detail and a text: ${line}`);
-      return { language, person, label, detail, text: text.replaceAll(String.raw`\n`, '\n') };
+      return { language, person, label, text: text.replaceAll(String.raw`\n`, '\n') };
     });
 }
 
@@ -55,7 +51,7 @@ function sentencesOf(language: string, person: number, file: string): Sentence[]
  * @param shift another pair, for the calibration
  */
 export function isHeldOut({ language, person }: Pick<Sentence, 'language' | 'person'>, shift = 0): boolean {
-  const place = languages().indexOf(language);
+  const place = LANGUAGES.indexOf(language);
   const number = (person - 1) % TEN;
   return number === (place * 3 + shift) % TEN || number === (place * 3 + 5 + shift) % TEN;
 }
@@ -76,7 +72,6 @@ export function madeSentences(language: string, random: Random, perKind: (kind: 
       language,
       person: 0,
       label: (kind === 'opt_out' ? 'stop' : kind) as Label,
-      detail: '',
       text: expand(grammar, grammar.templates[index % grammar.templates.length]!, random),
     })),
   );

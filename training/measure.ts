@@ -1,8 +1,15 @@
-import { LABELS, readText, type Model } from '../domain/mail/reading/model.ts';
+import { LABELS, readText, type Label, type Model } from '../domain/mail/reading/model.ts';
 import type { Sentence } from './corpus.ts';
 
-/** Labels that ask to stop. */
-const OPT_OUT = 3;
+/** Labels of requests to stop. */
+const ASKING: ReadonlySet<Label> = new Set(['stop', 'erase', 'legal']);
+
+/** A text as somebody or something reads it. */
+interface Read {
+  kind: string;
+  /** A request to stop that is carried out at once, or about which a person is asked. */
+  heard: 'asked' | 'doubtful' | null;
+}
 
 export interface Measured {
   /** Share (0 to 1) of opt-outs that are suppressed at once, and that are heard: suppressed, or stopped and asked. */
@@ -11,83 +18,63 @@ export interface Measured {
   /** Share of what is suppressed that asked for it, and of other answers that are suppressed. */
   precision: number;
   stopped: number;
-  /** Right, of the kind, and taken for the kind, by kind. */
-  kinds: Record<string, { right: number; all: number; taken: number }>;
+  /** Number of sentences by their kind, and by the kind that they are read as. */
+  readAs: Record<string, Record<string, number>>;
   languages: Record<string, { heard: number; suppressed: number; all: number }>;
 }
 
-interface Thresholds {
-  sure: number;
-  doubt: number;
+/** Measures a model alone on sentences of people that it has not met. */
+export function measure(
+  model: Model,
+  sentences: readonly Sentence[],
+  { sure, doubt }: { sure: number; doubt: number },
+): Measured {
+  return tally(sentences, (text) => {
+    const { optOut, kind } = judged(readText(text, model).probabilities);
+    return { kind, heard: optOut >= sure ? 'asked' : optOut >= doubt ? 'doubtful' : null };
+  });
 }
 
-/** Measures a model on sentences of people that it has not met. */
-export function measure(model: Model, sentences: readonly Sentence[], { sure, doubt }: Thresholds): Measured {
-  const kinds: Measured['kinds'] = {};
-  const byLanguage: Measured['languages'] = {};
-  let [optOuts, heard, suppressed, wrong] = [0, 0, 0, 0];
+/** Counts how sentences are read. */
+export function tally(sentences: readonly Sentence[], read: (text: string) => Read): Measured {
+  const readAs: Measured['readAs'] = {};
+  const languages: Measured['languages'] = {};
+  let [plain, wrong] = [0, 0];
   for (const { text, label, language } of sentences) {
-    const asks = LABELS.indexOf(label) < OPT_OUT;
-    const { optOut, kind: taken } = judged(readText(text, model).probabilities);
-    const kind = asks ? 'opt_out' : label;
-    const counted = (kinds[kind] ??= { right: 0, all: 0, taken: 0 });
-    counted.all += 1;
-    if (taken === kind) counted.right += 1;
-    (kinds[taken] ??= { right: 0, all: 0, taken: 0 }).taken += 1;
-    if (!asks) {
-      if (optOut >= sure) wrong += 1;
+    const { kind, heard } = read(text);
+    const row = (readAs[ASKING.has(label) ? 'opt_out' : label] ??= {});
+    row[kind] = (row[kind] ?? 0) + 1;
+    if (!ASKING.has(label)) {
+      plain += 1;
+      if (heard === 'asked') wrong += 1;
       continue;
     }
-    const place = (byLanguage[language] ??= { heard: 0, suppressed: 0, all: 0 });
-    optOuts += 1;
+    const place = (languages[language] ??= { heard: 0, suppressed: 0, all: 0 });
     place.all += 1;
-    if (optOut >= doubt) {
-      heard += 1;
-      place.heard += 1;
-    }
-    if (optOut >= sure) {
-      suppressed += 1;
-      place.suppressed += 1;
-    }
+    if (heard !== null) place.heard += 1;
+    if (heard === 'asked') place.suppressed += 1;
   }
+  const sum = (part: 'heard' | 'suppressed' | 'all') =>
+    Object.values(languages).reduce((total, place) => total + place[part], 0);
+  const suppressed = sum('suppressed');
   return {
-    suppressed: suppressed / optOuts,
-    heard: heard / optOuts,
+    suppressed: suppressed / sum('all'),
+    heard: sum('heard') / sum('all'),
     precision: suppressed / (suppressed + wrong),
-    stopped: wrong / (sentences.length - optOuts),
-    kinds,
-    languages: byLanguage,
+    stopped: wrong / plain,
+    readAs,
+    languages,
   };
-}
-
-/** The kinds that sentences of each kind are read as, most frequent first. */
-export function confusion(model: Model, sentences: readonly Sentence[]): Record<string, string> {
-  const table: Record<string, Record<string, number>> = {};
-  for (const { text, label } of sentences) {
-    const row = (table[LABELS.indexOf(label) < OPT_OUT ? 'opt_out' : label] ??= {});
-    const { kind } = judged(readText(text, model).probabilities);
-    row[kind] = (row[kind] ?? 0) + 1;
-  }
-  return Object.fromEntries(
-    Object.entries(table).map(([kind, row]) => [
-      kind,
-      Object.entries(row)
-        .toSorted(([, a], [, b]) => b - a)
-        .map(([taken, count]) => `${taken} ${count}`)
-        .join(', '),
-    ]),
-  );
 }
 
 /** The likeliest kind, opt-outs of every force together, and how likely an opt-out is. */
 function judged(probabilities: Float64Array): { optOut: number; kind: string } {
-  const optOut = probabilities.slice(0, OPT_OUT).reduce((sum, one) => sum + one, 0);
-  let kind = 'opt_out';
-  let highest = optOut;
-  for (let label = OPT_OUT; label < LABELS.length; label += 1)
-    if (probabilities[label]! > highest) {
-      kind = LABELS[label]!;
-      highest = probabilities[label]!;
-    }
-  return { optOut, kind };
+  let optOut = 0;
+  let other: { kind: string; probability: number } = { kind: '', probability: 0 };
+  for (const [place, label] of LABELS.entries()) {
+    const probability = probabilities[place]!;
+    if (ASKING.has(label)) optOut += probability;
+    else if (probability > other.probability) other = { kind: label, probability };
+  }
+  return { optOut, kind: other.probability > optOut ? other.kind : 'opt_out' };
 }

@@ -1,6 +1,6 @@
 import { BUCKET_BITS, featuresOf, foldText, tokensOf } from '../domain/mail/reading/features.ts';
 import { LABELS, softmax, type Model } from '../domain/mail/reading/model.ts';
-import { languages, madeSentences, type Sentence } from './corpus.ts';
+import { LANGUAGES, madeSentences, type Sentence } from './corpus.ts';
 import { Random } from './random.ts';
 import { latinized, mistyped } from './variants.ts';
 
@@ -50,7 +50,7 @@ function descend(written: readonly Sentence[], random: Random): Weights {
       label: LABELS.indexOf(sentence.label),
       weight: 1,
     }));
-    for (const language of languages())
+    for (const language of LANGUAGES)
       for (const made of madeSentences(language, random, (kind) => (kind === 'opt_out' ? MADE.opt_out : MADE.other)))
         lessons.push({ features: features(made.text), label: LABELS.indexOf(made.label), weight: MADE_WEIGHT });
     for (const lesson of random.shuffle(lessons)) learn(weights, squares, lesson);

@@ -33,14 +33,14 @@ export type ApprovalSignals = {
 
 declare const defined: unique symbol;
 
-/** What an operator who ends a run by hand in the Temporal UI causes; shown there while the run is open. */
+/** Effects of ending a run by hand in the Temporal UI; shown there while the run is open. */
 export interface Stops {
   readonly cancel: string;
   /** Default: {@link REOPENED}. */
   readonly terminate: string;
 }
 
-/** What follows where a run ends and its row says that it must be open. */
+/** The effect where a run ends and its row says that it must be open. */
 const REOPENED = 'Maintenance opens the run again within 15 minutes, because PostgreSQL says that it must be open.';
 
 /**
@@ -90,9 +90,9 @@ interface Declaration<Part extends string, Args> {
   /** Ids of rows, in the order in which they stand in the id. */
   parts: readonly Part[];
   summary(args: Args): string;
-  /** What Cancel in the Temporal UI does, for operators; what stops the work for good. */
+  /** The effect of Cancel in the Temporal UI, for operators, and the way to stop the work for good. */
   cancel: string;
-  /** What Terminate does. Default: {@link REOPENED}. */
+  /** The effect of Terminate. Default: {@link REOPENED}. */
   terminate?: string;
   /** Default: standard. */
   work?: Work;

@@ -5,7 +5,7 @@ import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 import { resourceQueue } from './queues.ts';
 
-/** What the steps of a sequence share. */
+/** Parts that the steps of a sequence share. */
 interface Sequence {
   hints: Hints;
   show(blocked: Blocked): void;

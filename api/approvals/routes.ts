@@ -8,7 +8,7 @@ import * as schemas from './schemas.ts';
 const people = { area: 'approvals', scope: 'session', permission: 'send_campaigns' } as const;
 
 /**
- * What keys and applications want to do and a person decides.
+ * Actions that keys and applications ask for and a person decides on.
  * @param subjects those whose approved action the decision carries out
  */
 export const approvalRoutes = (subjects: readonly ApprovalSubject[]): readonly AnyRoute[] => [

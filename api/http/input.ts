@@ -122,7 +122,7 @@ function parse(
     }
     return undefined;
   };
-  // What is nested without end is not walked.
+  // A value that is nested without end is not walked.
   const given = (value: unknown) => (known.size > 0 ? value : composed(value));
   const values = {
     params: read('params', spec.params, withIdsAsStored(given(request.params))) ?? {},

@@ -27,7 +27,7 @@ export interface ApprovalSubject<Locked = any> {
   refusals: readonly ErrorCode[];
   /** Locks the subject. Every other change of it takes this lock before the approval's. */
   lock(tx: Tx, subjectId: string): Promise<Locked>;
-  /** What would be carried out at this moment; compared with what the person saw. */
+  /** The content of this moment, which is compared with the one that the person saw. */
   content(tx: Tx, subject: Locked, approval: ApprovalRow, config: Config): Promise<ApprovalContent>;
   /** Carries it out, or throws one of its refusals: then the decision is not taken either. */
   execute(tx: Tx, subject: Locked, approval: ApprovalRow): Promise<void>;

@@ -18,7 +18,7 @@ export interface MarkedRow
   isStamped?: true;
   /** The signal of a retry. Default: retry. */
   signal?: string;
-  /** What else is written with the mark. */
+  /** Writes more in the transaction that sets the mark. */
   andThen?(tx: Tx, taskId: string, reason: string): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function blockedRows(contract: WorkflowContract<any, any>, marked: Marked
     },
     async retry(tx, id, cause) {
       if (marked.retry) return marked.retry(tx, id, cause);
-      // Of a run that has ended the mark goes too.
+      // The mark of a run that has ended goes too.
       const [row] = await setMark(tx, id, null, 'true');
       const args = { organizationId: tx.org.organizationId, [part]: id };
       if (row?.open) tx.intend(signal(contract, args, marked.signal ?? 'retry', { cause }));

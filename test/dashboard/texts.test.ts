@@ -330,7 +330,7 @@ for (const [header, texts] of LANGUAGES) {
   });
 }
 
-/** What lies beside the verbs of pages, and no page asks for. */
+/** Files beside the verbs of pages that no page asks for. */
 const NO_PAGE = /^(?:agent-policies|automation-rights|may-change-leads|warmup)/;
 
 test('what the pages refuse is known in German', async (t) => {

@@ -8,7 +8,7 @@ import { assertNowhere } from '../harness/secrets.ts';
 
 /*
  * Orders of mailboxes on a real Temporal, with a real worker: paid by the webhook of a double of Stripe, done by the sandbox of a provider.
- * What each step does in each fault is in domain/billing/mailbox-orders/saga.test.ts, where it needs no clock of Temporal.
+ * The effect of each fault on each step is in domain/billing/mailbox-orders/saga.test.ts, where it needs no clock of Temporal.
  */
 
 let orders: OrderWorld;

@@ -88,7 +88,7 @@ export async function plantedTurn(ctx: Ctx, id: string): Promise<{ kind: 'done';
 `,
 };
 
-/** What a copy needs to be compiled, linted and run. */
+/** Folders and files that a copy needs to be compiled, linted and run. */
 const COPIED = (
   'activities api bundle client db deploy domain lib local temporal test web workers workflows ' +
   'package.json tsconfig.json oxlint.config.mjs'

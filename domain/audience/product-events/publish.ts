@@ -10,7 +10,7 @@ import { resumeTestRuns } from '../../sending/control/test-runs.ts';
 /** Most bytes of an event's data, as JSON. */
 const MAX_EVENT_DATA_BYTES = 64 * 1024;
 
-/** How far ahead of ours the clock of whoever reports an event may be. */
+/** Time (ms) by which the clock of whoever reports an event may be ahead of ours. */
 const MAX_AHEAD_MS = 60 * 60_000;
 
 /** A reported product event. Exactly one of `email` and `contactId`. */

@@ -195,12 +195,12 @@ function utf7Text(text: string): string {
 }
 
 /**
- * Whether text under a Latin label, which careless programs give to everything, is in another charset: more of it is beyond
+ * Tells whether text under a Latin label, which careless programs give to everything, is in another charset: more of it is beyond
  * ASCII than any Latin writing has, or signs stand in words where the detector finds letters.
  */
 function isForeign(bytes: Buffer, text: string, guess: (bytes: Buffer) => string | null): boolean {
   const start = bytes.subarray(0, MAX_DETECTED);
-  const beyond = start.reduce((sum, byte) => sum + (byte > 0xa0 || (byte >= 0x80 && byte < 0xa0) ? 1 : 0), 0);
+  const beyond = start.reduce((sum, byte) => sum + (byte >= 0x80 && byte !== 0xa0 ? 1 : 0), 0);
   const letters = start.reduce((sum, byte) => sum + ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a ? 1 : 0), 0);
   if (beyond >= 4 && beyond > MOST_ACCENTS * (beyond + letters)) return true;
   if (SIGN_IN_WORD.test(text)) return !LATIN.test(guess(bytes) ?? 'windows-1252');

@@ -28,7 +28,7 @@ export interface BounceClassification extends Threaded {
   readonly recipients: readonly DsnRecipient[];
   /** To whom the returned message was addressed; empty when the report returns none of it. */
   readonly returnedTo: readonly string[];
-  /** Whether a mail system wrote the report, or a provider's notification service. */
+  /** True where a mail system or a provider's notification service wrote the report. */
   readonly fromSystem: boolean;
   readonly source: 'rfc3464' | 'text';
 }

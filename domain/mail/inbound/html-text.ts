@@ -21,7 +21,7 @@ const MAX_LOOKS = 10;
 interface HtmlTextOptions {
   /** `keep` what the message quotes, or `mark` it: one line `>` instead. */
   readonly quotes: 'keep' | 'mark';
-  /** Whether a text ends in a line that introduces a quote: then an indented block is one, and otherwise the writer's own. */
+  /** Tells whether a text ends in a line that introduces a quote: then an indented block is one, and otherwise the writer's own. */
   readonly introduces?: (text: string) => boolean;
   /** Called for every token and every element that is closed: the work, for those who measure it. */
   readonly onStep?: () => void;
@@ -149,7 +149,7 @@ export function htmlToPlain(
 }
 
 /**
- * Whether an element holds what is quoted, or stands before it. Mail programs indent with `blockquote` too, so that alone
+ * The part of a quote that an element is: the quote itself, or the beginning of one. Mail programs indent with `blockquote` too, so that alone
  * says nothing.
  */
 function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boolean): 'element' | 'from' | null {

@@ -1,4 +1,4 @@
-import { readReply } from '../reading/read-reply.ts';
+import { optOutProbability } from '../reading/read-reply.ts';
 import { fold } from './fold.ts';
 import {
   NEGATIVE_KEYWORDS,
@@ -222,7 +222,7 @@ export const DOUBT = 0.4;
  * person to read; words of refusing alone need its certainty.
  */
 function heardIn(words: string, known: { refused: boolean; interested: boolean }): 'asked' | 'doubtful' | null {
-  const { optOut } = readReply(words);
+  const optOut = optOutProbability(words);
   const isQuestion = /[?？؟;]\s*$/u.test(words);
   if (optOut >= SURE && !known.interested && !isQuestion) return 'asked';
   return optOut >= (known.refused ? SURE : DOUBT) ? 'doubtful' : null;

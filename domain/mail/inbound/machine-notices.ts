@@ -53,7 +53,7 @@ const MOVED = anyOf(
 );
 
 /**
- * Whether a message without any header of a machine is a notice all the same: a short text in the words of programs, or one
+ * Tells whether a message without any header of a machine is a notice all the same: a short text in the words of programs, or one
  * from an address that takes no answers.
  *
  * @param hasLeft whether a sentence, folded, says that somebody has left
@@ -69,7 +69,7 @@ export function isMachineNotice(
   if (/[?？]/.test(words)) return false;
   const text = fold(words);
   if ([GIVEN_UP, BY_ITSELF, HELD, MOVED].some((notice) => notice.test(text))) return true;
-  // Of themselves people say "I".
+  // People say "I" of themselves.
   const names = fold(message.fromName).match(/\p{L}{3,}/gu) ?? [];
   return text.split(/[.!\n。]/).some((sentence) => names.some((name) => sentence.includes(name)) && hasLeft(sentence));
 }

@@ -15,7 +15,7 @@ interface SesNotice {
   mail?: { messageId?: unknown; sourceArn?: unknown; commonHeaders?: { messageId?: unknown }; headers?: unknown };
 }
 
-/** What such a notification reports, and the Message-IDs by which the email may be known, the surest first. */
+/** Content of such a notification, and the Message-IDs by which the email may be known, the surest first. */
 type ProviderNotice = { messageIds: readonly string[] } & (
   | { kind: 'report'; report: DeliveryReport }
   | { kind: 'complaint'; recipient: string | null; feedbackType: string }

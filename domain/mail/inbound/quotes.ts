@@ -27,7 +27,7 @@ const DAY_AND_TIME =
 const LEAD_IN = /^(?:w dniu|il giorno|\p{L}{1,4})?\s?\p{L}{2,13}[.,]{0,2}$/iu;
 /** Date and author without a verb, above a quote. */
 const DATED_AUTHOR = /^\d{2,4}[./-]\d{1,2}[./-]\d{1,4}\s.{0,200}<[^<>\s]{1,200}@[^<>\s]{1,200}>$/;
-/** Where an introduction may begin on a line that begins with the writer's words. */
+/** Places at which an introduction may begin on a line that begins with the writer's words. */
 const BEGINNING = /(?:\s*-{2,12}\s*|\s+)(?=(?:on|am|le|el|il|em|op|den|dne|på)\s)/gi;
 /** "As Ann wrote" belongs to a sentence. */
 const AS_SAID = /^(?:as|like|since|because|when|what|wie|was|comme|como|come|zoals|som|kuten|jak|как|як)\s/i;
@@ -89,7 +89,7 @@ export function stripQuoted(text: string): string {
   return kept.join('\n').replace(/^\n+/, '');
 }
 
-/** Whether a text ends in what programs write above a quote: an introduction, a header block or a rule. */
+/** Tells whether a text ends in what programs write above a quote: an introduction, a header block or a rule. */
 export function endsWithIntroduction(text: string): boolean {
   const lines = text.trimEnd().split('\n');
   for (let at = Math.max(0, lines.length - HEADER_LINES); at < lines.length; at += 1) {
@@ -123,7 +123,7 @@ function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   return new Set(marked);
 }
 
-/** Whether a line is the rest of a link in a quote whose mark was lost where the link was broken. */
+/** Tells whether a line is the rest of a link in a quote whose mark was lost where the link was broken. */
 function isBrokenLink(lines: readonly string[], at: number): boolean {
   const [before = '', line = '', after = ''] = [lines[at - 1], lines[at], lines[at + 1]].map((each) => each?.trim());
   if (line === '' || !isQuoteLine(before) || !isQuoteLine(after)) return false;

@@ -23,7 +23,7 @@ const MAX_WORDS = 90;
 const MAX_SENTENCE_WORDS = 25;
 
 /**
- * Whether a message says in plain text that ours was displayed: by the name of a receipt, or in the forms of Exchange in any
+ * Tells whether a message says in plain text that ours was displayed: by the name of a receipt, or in the forms of Exchange in any
  * language, under a subject of one to three words before ours. These are one sentence with date and time, or a line, our
  * three headers (to, subject, sent), and a line with a date.
  *

@@ -15,7 +15,7 @@ const ROLES =
   /^(?:info|office|contact|kontakt|hello|hallo|mail|sales|support|help|service|admin|team|post|kundenservice|reception|billing|hr|jobs|marketing|press|welcome|enquiries|inquiries)$/;
 
 /**
- * Whether the person who wrote a message is the one whom our email went to: by the address, by the name in From or below the
+ * Tells whether the person who wrote a message is the one whom our email went to: by the address, by the name in From or below the
  * words, or because the words name the address.
  *
  * @param words what the person wrote, without quotes
@@ -43,7 +43,7 @@ function isOtherAddress(address: string, email: string): boolean {
   return domain.endsWith(`.${otherDomain}`) || otherDomain.endsWith(`.${domain}`);
 }
 
-/** Whether an address is made of a name of two words: `dana.field`, `dfield`, `fieldd`, `danafield`. */
+/** Tells whether an address is made of a name of two words: `dana.field`, `dfield`, `fieldd`, `danafield`. */
 function isNameOf(name: readonly string[], email: string): boolean {
   const [first = '', last = ''] = [name[0], name.at(-1)];
   if (name.length < 2 || first === '' || last === '') return false;
@@ -51,7 +51,7 @@ function isNameOf(name: readonly string[], email: string): boolean {
   return [first + last, last + first, first.charAt(0) + last, last + first.charAt(0)].includes(local);
 }
 
-/** Whether one of the last lines is the name and nothing else. */
+/** Tells whether one of the last lines is the name and nothing else. */
 function signsAs(words: string, given: readonly string[], whole: readonly string[]): boolean {
   const lines = words.split('\n').flatMap((line) => line.trim() || []);
   return lines.slice(-SIGN_OFF_LINES).some((line) => {

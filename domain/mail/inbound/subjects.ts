@@ -1,10 +1,10 @@
 import { fold } from './fold.ts';
 
-/** What mail programs put before the subject of an answer or a forwarded message; on folded text. */
+/** Marks that mail programs put before the subject of an answer or a forwarded message; on folded text. */
 export const ANSWERS = /^(?:(?:re|aw|sv|vs|rv|ref|odp|antw|r|fwd?|wg|tr)\s?(?:\[\d+\])?\s?:\s*)+/;
 
 /**
- * What the subject of an answer has beside the subjects that we sent, folded: `Automatic reply:` of
+ * Words of an answer's subject beside the subjects that we sent, folded: `Automatic reply:` of
  * `Automatic reply: Vacation homes`, nothing of `Vacation homes`. Our own words say nothing about the answer.
  */
 export function theirSubject(subject: string, sent: readonly string[]): string {

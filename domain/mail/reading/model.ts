@@ -19,13 +19,13 @@ export const LABELS = [
 
 export type Label = (typeof LABELS)[number];
 
-/** What the model's file begins with, as JSON behind the length of it (4 bytes, little endian). */
+/** Beginning of the model's file: JSON behind its length (4 bytes, little endian). */
 interface ModelHeader {
   bits: number;
   /** Divides the scores, so that a confidence of 0.8 is right in four of five cases. */
   temperature: number;
   bias: number[];
-  /** What one step of a stored weight is worth, by label. */
+  /** Value of one step of a stored weight, by label. */
   step: number[];
 }
 

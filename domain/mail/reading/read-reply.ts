@@ -29,10 +29,18 @@ const MOST_READ = 1_500;
 const MAX_SENTENCES = 12;
 const MIN_SENTENCE = 12;
 
-/** Reads what a person has answered: one kind, and how certain it is. Needs no network; the same text is read alike on every machine. */
+/**
+ * The probability (0 to 1) that the writer of a reply wants no further emails. Needs no network; the same text is read alike on every machine.
+ * @param whole the reading of the text, where the caller has it
+ */
+export function optOutProbability(text: string, whole: Reading = readText(text)): number {
+  return Math.max(optOutOf(whole), ...sentencesIn(text).map((one) => SENTENCE_PART * optOutOf(readText(one))));
+}
+
+/** Reads what a person has answered: one kind, how certain it is, and by which words. */
 export function readReply(text: string): ReadReply {
   const whole = readText(text);
-  const optOut = Math.max(optOutOf(whole), ...sentencesIn(text).map((one) => SENTENCE_PART * optOutOf(readText(one))));
+  const optOut = optOutProbability(text, whole);
   const { kind, confidence } = likeliest(whole, optOut);
   return {
     kind,

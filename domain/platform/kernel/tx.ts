@@ -23,7 +23,7 @@ export interface Tx {
   org: OrgScope;
   /** Every durable family of the process. */
   families: readonly DurableFamily[];
-  /** Who acts. Verbs check permissions against it where they depend on rows. */
+  /** The caller. Verbs check permissions against it where they depend on rows. */
   actor: Actor;
   now: Date;
   /** Number of reactions that led to this transaction; 0 outside of reactions. Its events carry it. */
@@ -31,7 +31,7 @@ export interface Tx {
   /** A domain event for webhooks and the realtime gateway. */
   emit<T extends StoredEventType>(type: T, data: EventData<T>): void;
   audit(entry: AuditEntry): void;
-  /** What Temporal must do after the commit. */
+  /** Stores an intent: work that Temporal must do after the commit. */
   intend(intent: Intent): void;
   /**
    * Runs once per key just before the commit. Keys run in sorted order, so that all transactions take the locks of this
@@ -72,7 +72,7 @@ export interface ExpectedRuns {
   only(db: Db, positions: readonly string[]): Promise<ExpectedRun[]>;
 }
 
-/** Who retries a task. */
+/** The one who retries a task. */
 export type RetryCause = 'operator' | 'sweep';
 
 /** A kind of task that can be a dead letter. */

@@ -26,7 +26,7 @@ interface Received {
 /** Does what a message means for the email that it is about: a bounce, a complaint, an absence, an opt-out, a reply. */
 export async function applyInbound(tx: Tx, received: Received, reading: InboundClassification): Promise<void> {
   const { facts, message, send } = received;
-  // What answers an email, or reports on it, has seen it. A bounce settles it by itself.
+  // An answer to an email, or a report on it, proves that it was received. A bounce settles it by itself.
   if (reading.kind !== 'bounce') await confirmSent(tx, send.id, 'a message refers to it');
   const subject = await lockSubject(tx, send.id);
   if (!subject) return;

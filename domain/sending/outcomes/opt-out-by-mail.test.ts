@@ -35,7 +35,7 @@ async function createScene(contact: object = { first_name: 'Dana', last_name: 'F
   const other = await createCampaign(deps, org, [{ subject: 'Other' }]);
   const [elsewhere] = await enroll(deps, org, other.campaignId, [kim]);
 
-  /** What follows from a message: who is suppressed, and the states of Dana's lead and Kim's. */
+  /** Effects of a message: who is suppressed, and the states of Dana's lead and Kim's. */
   const after = async (raw: Buffer) => {
     await recordInbound(world.system(org), mailbox, raw, { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: NOW });
     const listed = await deps.db('suppressions').where({ organization_id: org }).orderBy('email');

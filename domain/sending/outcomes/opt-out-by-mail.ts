@@ -8,7 +8,7 @@ import { recordUnsubscribe } from './effects.ts';
 import { storableText } from './storable.ts';
 import type { Subject } from './subject.ts';
 
-/** Who wrote an answer. */
+/** The writer of an answer. */
 export interface Writer {
   /** Addresses of the authors; empty when the message names none. */
   addresses: readonly string[];
@@ -16,7 +16,7 @@ export interface Writer {
   isRecipient: boolean;
 }
 
-/** Who wrote a message, compared with whom the email went to that it answers. */
+/** The writer of a message, compared with whom the email went to that it answers. */
 export async function findWriter(
   tx: Tx,
   { contactId, email }: Subject,

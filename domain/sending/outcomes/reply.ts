@@ -14,7 +14,7 @@ export interface Reply {
   unsubscribeRequest: boolean;
   /** It may ask to be left out; a person has to read it. */
   unsubscribeDoubtful?: boolean;
-  /** Who asks to be left out; absent where only a client reports the reply. */
+  /** The person who asks to be left out; absent where only a client reports the reply. */
   writer?: Writer | undefined;
   source: 'inbox' | 'reported';
   /** The message itself; null where only a client reports it. */

@@ -28,7 +28,7 @@ async function createScene() {
   const { campaignId, stepIds } = await createCampaign(deps, org, [{ subject: 'Hello' }]);
   const lead = await createSentLead(deps, org, { campaignId, stepId: stepIds[0]!, mailbox: first! });
 
-  /** What follows from a report: recorded bounces, the state of the lead, and warnings of the mailbox. */
+  /** Effects of a report: recorded bounces, the state of the lead, and warnings of the mailbox. */
   const after = async (raw: Buffer | string, receivedAt = NOW, mailbox = first!) => {
     const place = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt };
     await recordInbound(world.system(org), mailbox, Buffer.from(raw), place);
