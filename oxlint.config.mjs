@@ -13,7 +13,7 @@ const HOUSE = {
   temporal: ['db', 'lib', 'workflows'],
   domain: ['db', 'lib', 'temporal', 'workflows'],
   activities: ['domain', 'lib', 'workflows'],
-  training: ['domain', 'lib'],
+  training: ['domain', 'lib', 'test'],
   workers: ['activities', 'db', 'domain', 'lib', 'temporal', 'workflows'],
   api: ['domain', 'lib', 'web', 'workflows'],
   deploy: ['activities', 'api', 'bundle', 'client', 'db', 'domain', 'lib', 'temporal', 'web', 'workers', 'workflows'],

@@ -2,7 +2,7 @@ import { DOUBT, replyIntent, SURE } from '../domain/mail/inbound/intent.ts';
 import { shippedModel } from '../domain/mail/reading/model.ts';
 import { isHeldOut, sentences, type Sentence } from '../training/corpus.ts';
 import { measure, tally, type Measured } from '../training/measure.ts';
-import { Random } from '../training/random.ts';
+import { seeded } from '../test/faults/random.ts';
 import { mistyped } from '../training/variants.ts';
 import type { BenchResult } from './context.ts';
 
@@ -16,7 +16,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 export async function run(): Promise<BenchResult> {
   const all = sentences();
   const held = all.filter((sentence) => isHeldOut(sentence));
-  const random = new Random(SEED);
+  const random = seeded(SEED);
   const damaged = held.map((sentence): Sentence => ({ ...sentence, text: mistyped(sentence.text, random) }));
   const clean = tally(held, asApplied);
   const noisy = tally(damaged, asApplied);

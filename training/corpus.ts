@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { LABELS, type Label } from '../domain/mail/reading/model.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../test/faults/random.ts';
 
 /** An answer that a person of the corpus wrote. */
 export interface Sentence {

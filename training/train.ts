@@ -1,7 +1,7 @@
 import { BUCKET_BITS, featuresOf, foldText, tokensOf } from '../domain/mail/reading/features.ts';
 import { LABELS, softmax, type Model } from '../domain/mail/reading/model.ts';
 import { LANGUAGES, madeSentences, type Sentence } from './corpus.ts';
-import { Random } from './random.ts';
+import { seeded, type Random } from '../test/faults/random.ts';
 import { latinized, mistyped } from './variants.ts';
 
 const COUNT = LABELS.length;
@@ -35,7 +35,7 @@ interface Lesson {
  * @param calibration sentences of other people, by which the temperature is chosen
  */
 export function trainModel(written: readonly Sentence[], calibration: readonly Sentence[], seed: number): Model {
-  const weights = descend(written, new Random(seed));
+  const weights = descend(written, seeded(seed));
   return quantized(weights, temperatureFor(weights, calibration));
 }
 
@@ -53,9 +53,18 @@ function descend(written: readonly Sentence[], random: Random): Weights {
     for (const language of LANGUAGES)
       for (const made of madeSentences(language, random, (kind) => (kind === 'opt_out' ? MADE.opt_out : MADE.other)))
         lessons.push({ features: features(made.text), label: LABELS.indexOf(made.label), weight: MADE_WEIGHT });
-    for (const lesson of random.shuffle(lessons)) learn(weights, squares, lesson);
+    for (const lesson of shuffled(lessons, random)) learn(weights, squares, lesson);
   }
   return weights;
+}
+
+/** The list itself, in a random order. */
+function shuffled<T>(list: T[], random: Random): T[] {
+  for (let index = list.length - 1; index > 0; index -= 1) {
+    const other = Math.floor(random.next() * (index + 1));
+    [list[index], list[other]] = [list[other]!, list[index]!];
+  }
+  return list;
 }
 
 /** A sentence as it stands, with typing mistakes, or in Latin letters. */

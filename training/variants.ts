@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../test/faults/random.ts';
 
 const LATIN = 'abcdefghijklmnopqrstuvwxyz';
 
@@ -6,16 +6,20 @@ const LATIN = 'abcdefghijklmnopqrstuvwxyz';
 export function mistyped(text: string, random: Random): string {
   const letters = [...text];
   for (let left = Math.max(1, Math.floor(letters.length / 20)); left > 0; left -= 1) {
-    const at = random.below(letters.length);
+    const at = below(letters.length, random);
     const letter = letters[at];
     if (letter === undefined || letter === '\n') continue;
-    const kind = random.below(4);
+    const kind = below(4, random);
     if (kind === 0) letters.splice(at, 1);
     else if (kind === 1) letters.splice(at, 0, letter);
     else if (kind === 2) letters.splice(at, 2, ...letters.slice(at, at + 2).toReversed());
-    else letters[at] = LATIN[random.below(LATIN.length)]!;
+    else letters[at] = random.pick([...LATIN]);
   }
   return letters.join('');
+}
+
+function below(count: number, random: Random): number {
+  return Math.floor(random.next() * count);
 }
 
 /** Ways in which people write a letter in Latin ones. */

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { isHeldOut, sentences, type Sentence } from '../../../training/corpus.ts';
 import { measure } from '../../../training/measure.ts';
-import { Random } from '../../../training/random.ts';
+import { seeded } from '../../../test/faults/random.ts';
 import { mistyped } from '../../../training/variants.ts';
 import { DOUBT, SURE } from '../inbound/intent.ts';
 import { featuresOf, foldText, MAX_CHARACTERS, tokensOf } from './features.ts';
@@ -23,7 +23,7 @@ test('people whom the model has not met are heard: a floor for each figure', (t)
 });
 
 test('typing mistakes lose few of them', (t) => {
-  const random = new Random(1);
+  const random = seeded(1);
   const damaged = held.map((sentence): Sentence => ({ ...sentence, text: mistyped(sentence.text, random) }));
   const before = measure(shippedModel(), held, THRESHOLDS);
   const after = measure(shippedModel(), damaged, THRESHOLDS);
