@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import accepts from 'accepts';
-import type { Language } from '../../domain/platform/kernel/context.ts';
+import { LANGUAGES, type Language } from '../../messages/languages.ts';
 
 /**
  * The language that a request prefers of those there are (RFC 9110, section 12.5.4); English where it prefers none of them.
@@ -8,5 +8,6 @@ import type { Language } from '../../domain/platform/kernel/context.ts';
  */
 export function preferredLanguage(acceptLanguage: string | undefined): Language {
   const request = { headers: { 'accept-language': acceptLanguage } } as unknown as IncomingMessage;
-  return accepts(request).languages(['en', 'de']) === 'de' ? 'de' : 'en';
+  const preferred = accepts(request).languages([...LANGUAGES]);
+  return LANGUAGES.find((language) => language === preferred) ?? 'en';
 }

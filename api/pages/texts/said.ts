@@ -1,8 +1,8 @@
-import { said as inGerman } from '../../../web/src/text/de/said.ts';
-import { said as inEnglish } from '../../../web/src/text/en/said.ts';
+import { said as inGerman } from '../../../messages/unrendered/texts/said-de.ts';
+import { said as inEnglish } from '../../../messages/unrendered/texts/said-en.ts';
 import { inWords, type Said } from '../../../lib/errors.ts';
-import { say, sayPlainly, type Tongue } from '../../../web/src/text/saying.ts';
-import { words } from '../../../web/src/text/words-de.ts';
+import { say, sayPlainly, type Tongue } from '../../../messages/unrendered/saying.ts';
+import { words } from '../../../messages/unrendered/texts/words-de.ts';
 import { pageWords } from './said-de.ts';
 
 const momentFormat = new Intl.DateTimeFormat('de', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });

@@ -1,4 +1,5 @@
-import { saidPlainly, text, type TextKey } from '../text/index.ts';
+import { text, type TextKey } from '../text/index.ts';
+import { saidPlainly } from '../text/unrendered.ts';
 
 /** What the engine says that a lead waits for, without its step, or why its way ended, and the text for it. */
 const KNOWN: Readonly<Record<string, TextKey>> = {

@@ -3,7 +3,8 @@ import IconAlert from 'tabler:alert-triangle';
 import type { ReactNode } from 'react';
 import { HeronError } from '../app/api.ts';
 import { SessionEnded } from '../app/session.ts';
-import { said as saidIn, saidPlainly, text, useText } from '../text/index.ts';
+import { text, useText } from '../text/index.ts';
+import { saidOf, saidPlainly } from '../text/unrendered.ts';
 
 /** An error as the API says it: what, which fields, and what to do. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
@@ -53,9 +54,12 @@ export function toSaid(error: unknown): {
 } {
   if (error instanceof HeronError)
     return {
-      message: error.code ? saidIn(error.code, error.said) : saidPlainly(error.said),
-      problems: error.problems.map(({ path, message }) => ({ path, message: saidPlainly(message) })),
-      fix: error.fix && saidIn(error.code, error.fix),
+      message: messageOf(error),
+      problems: error.problems.map(({ path, message, code, values }) => ({
+        path,
+        message: code ? said({ message, message_code: code, message_values: values }) : saidPlainly(message),
+      })),
+      fix: error.fix && saidOf(error.code, error.fix),
       requestId: error.status >= 500 ? error.requestId : undefined,
     };
   if (error instanceof SessionEnded)
@@ -63,6 +67,11 @@ export function toSaid(error: unknown): {
   if (error instanceof TypeError && NO_ANSWER.test(error.message))
     return { message: text('error.network'), problems: [], fix: text('error.network.fix') };
   return { message: error instanceof Error ? error.message : String(error), problems: [] };
+}
+
+function messageOf({ said: message, messageCode, messageValues, code, status }: HeronError): string {
+  if (messageCode) return said({ message, message_code: messageCode, message_values: messageValues });
+  return code ? saidOf(code, message) : text('error.answer', { status: String(status) });
 }
 
 /** A fix that is a request of the API, such as "Choose senders with PUT /v1/campaigns/:id/senders". */
@@ -83,10 +92,10 @@ export function Finding({
 }) {
   return (
     <>
-      {saidIn(code, message)}
+      {saidOf(code, message)}
       {fix && !(hasPlace && REQUEST.test(fix)) ? (
         <Text span c="dimmed" inherit display="block">
-          {saidIn(code, fix)}
+          {saidOf(code, fix)}
         </Text>
       ) : null}
     </>

@@ -11,7 +11,8 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import { RunState } from './run-state.tsx';
 
 type Run = AnswerOf<'/v1/runs/{id}'>;

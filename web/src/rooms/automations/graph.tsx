@@ -1,6 +1,7 @@
 import { Handle, Position, type Edge, type Node, type NodeProps } from '@xyflow/react';
 import { FlowPicture, WAY } from '../../parts/flow-picture.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import { useChoices } from './choices.ts';
 import { NODE, type Draft, type FlowNode, type Result } from './flow.ts';
 import classes from './graph.module.css';

@@ -4,7 +4,8 @@ import { dataOf, heron } from '../../app/api.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 
 const COLORS = { running: 'blue', success: 'teal', error: 'red' } as const;
 

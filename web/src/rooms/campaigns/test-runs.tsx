@@ -8,7 +8,8 @@ import { Form } from '../../parts/form.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 
 type Run = RowOf<'/v1/campaigns/{id}/test-runs'>;
 

@@ -4,7 +4,8 @@ import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { Ago } from '../../parts/time.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 
 type Waiting = AnswerOf<'/v1/unibox/scheduled'>['data'][number];
 

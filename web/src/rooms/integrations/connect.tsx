@@ -5,7 +5,8 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { useGo } from '../../parts/to.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 
 type Provider = AnswerOf<'/v1/integrations/catalog'>['catalog'][number];
 

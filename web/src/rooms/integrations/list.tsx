@@ -6,7 +6,8 @@ import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import { Connect } from './connect.tsx';
 import { ConnectionStatus } from './status.tsx';
 

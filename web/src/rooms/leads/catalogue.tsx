@@ -11,7 +11,8 @@ import { usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
-import { saidPlainly, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import { nameOf } from './contacts.tsx';
 import { LeadsPage } from './pages.tsx';
 

@@ -11,7 +11,8 @@ import { Page } from '../../parts/page.tsx';
 import { usePaged } from '../../parts/paged.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
-import { saidPlainly, textOf, toNumber, toPercent, useText } from '../../text/index.ts';
+import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import { ImportStatus } from './import-status.tsx';
 
 type Import = AnswerOf<'/v1/contacts/imports/{id}'>;

@@ -4,7 +4,8 @@ import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { toDateTime } from '../../parts/time.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 
 type Mailbox = RowOf<'/v1/emails'>;
 type Hold = NonNullable<Mailbox['hold']>;

@@ -1,6 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import { toMoneyOfMinor } from '../../parts/money.ts';
-import { saidPlainly, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import type { Order } from './order-card.tsx';
 
 /** What an order is made of, line by line, with what is due today and each month. */

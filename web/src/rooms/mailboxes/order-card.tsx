@@ -6,7 +6,8 @@ import { ConfirmButton } from '../../parts/confirm.tsx';
 import { toMoneyOfMinor } from '../../parts/money.ts';
 import { Ago, toDateTime } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 
 export type Order = AnswerOf<'/v1/mailbox-provisioning/{id}'>;
 const COLORS: Record<Order['status'], string> = {

@@ -8,7 +8,8 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toDateTime } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import { OrdersPage } from './orders-frame.tsx';
 
 type Renewal = RowOf<'/v1/mailboxes/domains/renewals'>;

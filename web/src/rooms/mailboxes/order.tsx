@@ -6,7 +6,8 @@ import { Facts } from '../../parts/facts.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import { LineItems } from './line-items.tsx';
 import {
   CancelOrder,

@@ -2,7 +2,8 @@ import { Alert, Stack, Text } from '@mantine/core';
 import IconAlert from 'tabler:alert-triangle';
 import { HeronError } from '../../app/api.ts';
 import { ErrorNote } from '../../parts/states.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 
 const SIDES = ['smtp', 'imap'] as const;
 const STAGES = ['dns', 'connect', 'greeting', 'tls', 'auth', 'session'] as const;

@@ -8,7 +8,8 @@ import { useFilter } from '../../parts/filter.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toDateTime } from '../../parts/time.tsx';
-import { saidPlainly, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 
 type Delivery = RowOf<'/v1/webhooks/deliveries'>;
 const STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;

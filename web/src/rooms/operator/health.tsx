@@ -5,7 +5,8 @@ import { useCan, usePerson } from '../../app/person.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
-import { said, textOf, toNumber, useText } from '../../text/index.ts';
+import { textOf, toNumber, useText } from '../../text/index.ts';
+import { saidOf } from '../../text/unrendered.ts';
 import { OperatorPage } from './frame.tsx';
 
 const COLORS = { error: 'red', warning: 'yellow', info: 'blue' } as const;
@@ -52,11 +53,11 @@ function Findings() {
                       {t(`operator.severity.${severity}`)}
                     </Badge>
                     <Text span fw={600} size="sm">
-                      {said(code, title)}
+                      {saidOf(code, title)}
                     </Text>
                   </Group>
                   <Text size="sm" className="wrap-anywhere">
-                    {said(code, message)}
+                    {saidOf(code, message)}
                   </Text>
                   <Text size="xs" c="dimmed">
                     {t('operator.docs', { path: docs })}

@@ -10,7 +10,8 @@ import { useFilter } from '../../parts/filter.ts';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import { OperatorPage } from './frame.tsx';
 
 type DeadLetter = AnswerOf<'/v1/tasks/dlq'>['data'][number];

@@ -10,7 +10,8 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toSpan } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, toPercent, useText } from '../../text/index.ts';
+import { toPercent, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 import type { Goal } from './goal-form.tsx';
 import { nextDay } from './period.tsx';
 

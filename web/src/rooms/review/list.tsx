@@ -21,7 +21,8 @@ import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Answered, Empty, ErrorNote, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { said, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { saidOf } from '../../text/unrendered.ts';
 import { readChecks, readContent } from './content.ts';
 
 type Approval = RowOf<'/v1/approvals'>;
@@ -98,7 +99,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
           <Stack gap={2}>
             {approval.reasons.map((reason) => (
               <Text key={reason} size="sm" className="wrap-anywhere">
-                {said('approval_reason', reason)}
+                {saidOf('approval_reason', reason)}
               </Text>
             ))}
           </Stack>

@@ -12,7 +12,8 @@ import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { Letter, PlainLetter } from '../../parts/letter.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { saidPlainly } from '../../text/unrendered.ts';
 
 export type Way = AnswerOf<'/v1/campaigns/{id}/leads/{contactId}'>;
 type Message = RowOf<'/v1/unibox/thread'>;

@@ -1,0 +1,129 @@
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { settle } from '../harness/dashboard.ts';
+import { createVisitorCookie } from '../harness/factories.ts';
+import {
+  buildPseudoDashboard,
+  installPseudo,
+  outsideOfSentences,
+  PSEUDO,
+  serveBuild,
+} from '../harness/pseudo-language.ts';
+import { call } from '../harness/world.ts';
+import { createSceneWorld } from '../screenshots/catalogue.ts';
+import { furnish, type Scene } from '../screenshots/scene.ts';
+import type { SceneWorld } from '../screenshots/stage.ts';
+
+const browserTest = browserTests(test);
+let world: SceneWorld;
+let scene: Scene;
+let uninstall: () => void;
+test.before(async () => {
+  if (!findChromium()) return;
+  world = await createSceneWorld();
+  scene = await furnish(world);
+  uninstall = installPseudo();
+});
+test.after.always(async () => {
+  uninstall?.();
+  await world?.close();
+});
+
+/** Text that is read or read out: of the page, and of attributes. Moments are written by the browser; code and emails are nobody's words. */
+const READ = `(() => {
+  const unseen = 'noscript, script, style, time, code, pre, kbd, iframe, .cm-content';
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!parent.closest(unseen) && parent.checkVisibility({ visibilityProperty: true })) found.push(node.data);
+  }
+  for (const name of ['aria-label', 'title', 'placeholder', 'alt'])
+    for (const element of document.querySelectorAll('[' + name + ']'))
+      if (!element.closest(unseen)) found.push(element.getAttribute(name));
+  return [...found, document.title];
+})()`;
+
+/** Every text in what the API answered, but for names of its own such as \`mailbox_auth_failed\`. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return /^[a-z_.]*$/.test(value) ? [] : [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Names that are the same in every language, and what the browser writes: days, months, units. */
+const ALIKE = /\b(?:Heron|Northwind|Newcomers|CSV|PNG|UTC|API|SMTP|IMAP)\b/g;
+const DATES =
+  /\b(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\b|\b(?:AM|PM|GMT)\b/g;
+
+/** Words of a page that are neither of a sentence nor of the data that it shows. */
+async function foreignWords(page: Page, data: readonly string[]): Promise<string[]> {
+  const shown = [...new Set((await page.evaluate(READ)) as string[])];
+  return shown.filter((text) => {
+    let left = outsideOfSentences(text).replaceAll(ALIKE, ' ').replaceAll(DATES, ' ');
+    for (const known of data) left = left.replaceAll(known, ' ');
+    return /[a-z]{2}/i.test(left);
+  });
+}
+
+browserTest('in a further language no page has words that are not of its folder', async (t) => {
+  t.timeout(600_000);
+  const build = await buildPseudoDashboard();
+  const found: string[] = [];
+  for (const [tenant, of] of [
+    [scene.tenant, undefined],
+    [scene.empty, 'empty'],
+  ] as const) {
+    const { page, context } = await world.chrome.visit({ reducedMotion: 'reduce' });
+    const [name, value] = (await createVisitorCookie(world.deps, tenant.userId)).split('=') as [string, string];
+    await context.addCookies([{ name, value, url: world.url }]);
+    await context.addInitScript(`localStorage.setItem('heron-preferences', '{"language":"${PSEUDO}"}')`);
+    await serveBuild(context, build.folder);
+    const answers: Promise<unknown>[] = [];
+    page.on('response', (response) => {
+      if (response.headers()['content-type']?.startsWith('application/json'))
+        answers.push(response.json().catch(() => undefined));
+    });
+    // What is done on a page before it is looked at is found by its English words.
+    for (const [title, path] of scene.pages.filter(([, , who, act]) => who === of && !act)) {
+      await page.goto(world.url + path);
+      await settle(page);
+      const data = textsIn(await Promise.all(answers)).toSorted((a, b) => b.length - a.length);
+      found.push(...(await foreignWords(page, data)).map((words) => `${title}: ${words.slice(0, 200)}`));
+    }
+    await context.close();
+  }
+  await build.remove();
+  t.deepEqual(found, []);
+});
+
+const REFUSED: readonly [method: string, path: string, body?: unknown][] = [
+  ['GET', '/v1/campaigns/none'],
+  ['GET', '/v1/nowhere'],
+  ['GET', '/v1/campaigns?limit=much&colour=red'],
+  ['POST', '/v1/campaigns', { name: 7, steps: 'none', colour: 'red' }],
+  ['POST', '/v1/contacts', [{ email: 'nobody' }]],
+  ['POST', '/v1/webhooks', { url: 'nowhere' }],
+];
+
+for (const [method, path, body] of REFUSED) {
+  browserTest(`in a further language the answer to ${method} ${path} is in it`, async (t) => {
+    const { sessionToken: token } = scene.tenant;
+    const answer = await call(world, method, path, { token, body, headers: { 'accept-language': PSEUDO } });
+    t.true(answer.status >= 400, answer.text);
+    const {
+      message,
+      fix,
+      problems = [],
+    } = answer.body as {
+      message: string;
+      fix?: string;
+      problems?: { message: string }[];
+    };
+    const said = [message, ...(fix ? [fix] : []), ...problems.map((problem) => problem.message)];
+    t.deepEqual(
+      said.filter((words) => /[a-z]{2}/i.test(outsideOfSentences(words))),
+      [],
+    );
+  });
+}
