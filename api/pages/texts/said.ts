@@ -1,7 +1,7 @@
 import { said as inGerman } from '../../../messages/unrendered/texts/said-de.ts';
 import { said as inEnglish } from '../../../messages/unrendered/texts/said-en.ts';
 import { inWords, type Said } from '../../../lib/errors.ts';
-import { say, sayPlainly, type Tongue } from '../../../messages/unrendered/saying.ts';
+import { say, sayPlainly, type Tongue } from '../../../messages/unrendered/texts/saying.ts';
 import { words } from '../../../messages/unrendered/texts/words-de.ts';
 import { pageWords } from './said-de.ts';
 

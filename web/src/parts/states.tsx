@@ -4,33 +4,34 @@ import type { ReactNode } from 'react';
 import { HeronError } from '../app/api.ts';
 import { SessionEnded } from '../app/session.ts';
 import { text, useText } from '../text/index.ts';
+import { said } from '../text/said.ts';
 import { saidOf, saidPlainly } from '../text/unrendered.ts';
 
 /** An error as the API says it: what, which fields, and what to do. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   const t = useText();
   if (!error) return null;
-  const said = toSaid(error);
+  const { message: title, problems, fix, requestId } = toSaid(error);
   return (
-    <Alert color="red" variant="light" icon={<IconAlert size={18} />} title={said.message} role="alert">
-      {said.problems.length > 0 ? (
-        <List size="sm" mb={said.fix ? 'xs' : 0}>
-          {said.problems.map(({ path, message }) => (
+    <Alert color="red" variant="light" icon={<IconAlert size={18} />} title={title} role="alert">
+      {problems.length > 0 ? (
+        <List size="sm" mb={fix ? 'xs' : 0}>
+          {problems.map(({ path, message }) => (
             <List.Item key={path + message}>
               <b>{path.replace(/^body\./, '')}</b> {message}
             </List.Item>
           ))}
         </List>
       ) : null}
-      {said.fix ? <Text size="sm">{said.fix}</Text> : null}
+      {fix ? <Text size="sm">{fix}</Text> : null}
       {error instanceof SessionEnded ? (
         <Anchor href="/account/sign-in?to=/" target="_blank" size="sm">
           {t('session.signIn')}
         </Anchor>
       ) : null}
-      {said.requestId ? (
+      {requestId ? (
         <Text size="xs" mt={4}>
-          {t('error.request', { id: said.requestId })}
+          {t('error.request', { id: requestId })}
         </Text>
       ) : null}
       {onRetry ? (

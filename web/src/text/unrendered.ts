@@ -1,5 +1,5 @@
 import { language, region } from '../app/preferences.ts';
-import { say, sayPlainly, withMoments, type Tongue } from '../../../messages/unrendered/saying.ts';
+import { say, sayPlainly, withMoments, type Tongue } from '../../../messages/unrendered/texts/saying.ts';
 
 /*
  * Sentences that the server still writes in English without a code, found again by their English words. Each one that gets a code is deleted
