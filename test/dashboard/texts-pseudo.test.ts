@@ -1,3 +1,7 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { browserTests, findChromium } from '../harness/browser.ts';
@@ -95,6 +99,18 @@ browserTest('in a further language no page has words that are not of its folder'
   }
   await build.remove();
   t.deepEqual(found, []);
+});
+
+/** A name that a parser of ICU sentences has, and nothing else. */
+const OF_PARSERS = 'EXPECT_ARGUMENT_CLOSING_BRACE';
+
+browserTest('the browser is sent no parser of sentences', async (t) => {
+  const parser = createRequire(import.meta.url).resolve('@formatjs/icu-messageformat-parser');
+  t.true((await readFile(parser, 'utf8')).includes(OF_PARSERS));
+  const assets = fileURLToPath(new URL('../../web/dist/assets', import.meta.url));
+  const scripts = (await readdir(assets)).filter((name) => name.endsWith('.js'));
+  t.true(scripts.length > 50);
+  for (const name of scripts) t.false((await readFile(join(assets, name), 'utf8')).includes(OF_PARSERS), name);
 });
 
 const REFUSED: readonly [method: string, path: string, body?: unknown][] = [

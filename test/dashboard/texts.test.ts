@@ -62,19 +62,6 @@ test('every sentence of the dashboard is used, and where its area is loaded', as
   }
 });
 
-test('a sentence whose key is put together takes no values', async (t) => {
-  const prefixes = (await sources()).flatMap(({ source }) =>
-    [...source.matchAll(/textOf\(\s*'([\w.]+)'/g)].map(([, start]) => `${start}.`),
-  );
-  t.true(prefixes.length > 20);
-  const taking = Object.values(DASHBOARD.en).flatMap((texts) =>
-    Object.entries<string>(texts).filter(
-      ([key, text]) => /(?<!')\{/.test(text) && prefixes.some((prefix) => key.startsWith(prefix)),
-    ),
-  );
-  t.deepEqual(taking, []);
-});
-
 test('no page has words of its own', async (t) => {
   for (const { name, source } of await sources()) {
     const words = [

@@ -76,10 +76,10 @@ export function text<One extends Key>(
   return formatSentence(sentence, (values ?? {}) as Readonly<Record<string, string | number>>, reader());
 }
 
-/** A sentence whose key is put together from a part that the API gives; `otherwise` where the catalogue does not know it. */
+/** A sentence without values whose key is put together from a part that the API gives; `otherwise` where there is none. */
 export function textOf(prefix: string, part: string, otherwise = part): string {
-  const key = `${prefix}.${part}`;
-  return key in catalogues[language()] ? text(key as TextKey) : otherwise;
+  const sentence = catalogues[language()][`${prefix}.${part}`];
+  return typeof sentence === 'string' ? sentence : otherwise;
 }
 
 /** Making a format costs far more than using it, and lists of figures use it in every row. */
