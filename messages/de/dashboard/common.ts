@@ -27,6 +27,7 @@ export const common = {
   'search.clear': 'Suche leeren',
   'contacts.choose': 'Name, Adresse oder Firma',
   nothingFound: 'Nichts passt dazu. Ändere Suche oder Filter.',
+  'picture.way': 'Verbindung zweier Schritte',
   'picture.controls': 'Größe des Bildes',
   'picture.zoomIn': 'Vergrößern',
   'picture.zoomOut': 'Verkleinern',

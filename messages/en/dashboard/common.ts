@@ -27,6 +27,7 @@ export const common = {
   'search.clear': 'Empty the search',
   'contacts.choose': 'Name, address or company',
   nothingFound: 'Nothing matches. Change the search or the filter.',
+  'picture.way': 'Connection of two steps',
   'picture.controls': 'Size of the picture',
   'picture.zoomIn': 'Zoom in',
   'picture.zoomOut': 'Zoom out',

@@ -36,7 +36,7 @@ export function say(tongue: Tongue, code: string, words: string): string {
     const name = key.slice('said.'.length);
     if (key !== `said.${name}` || (name !== code && !name.startsWith(`${code}.`))) continue;
     const values = valuesIn(words, text);
-    if (values) return withMoments(tongue, filled(own[key] ?? key, listsIn(tongue, values), tongue.toNumber));
+    if (values && own[key]) return withMoments(tongue, filled(own[key], listsIn(tongue, values), tongue.toNumber));
   }
   return sayPlainly(tongue, words);
 }
