@@ -22,6 +22,7 @@ interface JsonTypes {
   PolicyReason: Json.PolicyReason;
   PreflightCheck: Json.PreflightCheck;
   PreflightFinding: Json.PreflightFinding;
+  Said: Json.Said;
   SendAsAddress: Json.SendAsAddress;
   StoredActor: Json.StoredActor;
   ScheduleWindow: Json.ScheduleWindow;
@@ -47,6 +48,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'campaigns.schedule_windows': 'ScheduleWindow[][]',
   'contact_imports.options': 'ImportOptions',
   'contacts.custom_fields': 'Record<string, string>',
+  'dead_letters.last_error': 'Said',
   'direct_sends.attachments': 'StoredAttachment[]',
   'domain_renewals.error': 'StoredIssue',
   'email_drafts.attachments': 'StoredAttachment[]',

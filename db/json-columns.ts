@@ -1,6 +1,9 @@
 import type { Message } from '../messages/index.ts';
-
+import type { Said } from '../lib/errors.ts';
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
+
+export type { Message } from '../messages/index.ts';
+export type { Said } from '../lib/errors.ts';
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
@@ -52,8 +55,8 @@ type EventPredicate = { path: string } & (
 /** A problem for people and machines, and its remedy. */
 export interface StoredIssue {
   code: string;
-  message: Message;
-  fix: Message;
+  message: Said;
+  fix: Said;
 }
 
 /** One line of what a payment is for. */

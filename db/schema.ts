@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 79a72dfccebb5efe. Types: 6865a2dc2fece723. */
+/* Written by `npm run db:types`; do not edit. Sources: 3f4afdce76e13bf7. Types: 3728007242705390. */
 
 import type {
   ApprovalContent,
@@ -17,6 +17,7 @@ import type {
   PolicyReason,
   PreflightCheck,
   PreflightFinding,
+  Said,
   ScheduleWindow,
   SegmentCondition,
   SendAsAddress,
@@ -1692,7 +1693,7 @@ interface DeadLettersRow {
   task_id: string;
   task_type: string;
   payload: JsonObject;
-  last_error: string;
+  last_error: Said;
   attempts: number;
   max_attempts: number;
   status: 'pending' | 'replayed';
@@ -5067,6 +5068,8 @@ interface UsersRow {
   password_hash: string;
   first_name: string;
   last_name: string;
+  /** BCP 47 tag, for mails to the person; null until a browser has said it. */
+  language: string | null;
   is_platform_admin: boolean;
   /** True while the account has the password that an operator gave it. */
   has_given_password: boolean;
@@ -5080,6 +5083,7 @@ interface UsersInsert {
   password_hash: string;
   first_name?: string;
   last_name?: string;
+  language?: string | null;
   is_platform_admin?: boolean;
   has_given_password?: boolean;
   created_at: Date;

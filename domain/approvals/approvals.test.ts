@@ -19,6 +19,7 @@ import { expireApproval, withdrawApproval } from './expire.ts';
 import { hashContent, hashRecipients } from './payload.ts';
 import { sweepApprovals } from './sweep.ts';
 import { approvalStatus, findApproval } from './view.ts';
+import { message } from '../../messages/index.ts';
 
 const APPROVAL_MS = 30 * 60_000;
 
@@ -259,11 +260,22 @@ test.serial('asked again: the same content has the same approval, other content 
     createApproval(ctx, tenant, { subject, content }),
   ]);
   t.is(first.id, again.id);
-  const other = await createApproval(ctx, tenant, { subject, content: { ...content, title: 'Another' } });
+  const other = await createApproval(ctx, tenant, {
+    subject,
+    content: { ...content, title: message('action.launch', { name: 'Another' }) },
+  });
   t.not(other.id, first.id);
   t.like(await world.deps.db('approvals').where({ id: first.id }).first(), { status: 'expired' });
   await decideApproval(approverCtx(world.deps, tenant), [], other.id, { decision: 'approved' });
-  t.is((await createApproval(ctx, tenant, { subject, content: { ...content, title: 'Another' } })).status, 'approved');
+  t.is(
+    (
+      await createApproval(ctx, tenant, {
+        subject,
+        content: { ...content, title: message('action.launch', { name: 'Another' }) },
+      })
+    ).status,
+    'approved',
+  );
   t.deepEqual(await events(tenant.organizationId), [
     'approval.requested',
     'approval.expired',
@@ -287,7 +299,13 @@ test.serial('what is carried out is what was approved, once', async (t) => {
 
   const changed = await createApproval(ctx, tenant, { content });
   await decideApproval(person, [], changed.id, { decision: 'approved' });
-  t.is(await execute(changed.id, approvalContent({ ...content, title: 'Something else' })), 'changed');
+  t.is(
+    await execute(
+      changed.id,
+      approvalContent({ ...content, title: message('action.launch', { name: 'Something else' }) }),
+    ),
+    'changed',
+  );
   t.is(await execute(changed.id), 'not_approved', 'its approval has ended');
 
   const denied = await createApproval(ctx, tenant, { content });
@@ -313,7 +331,7 @@ test.serial('the hash is of the value: not of the order of keys, nor of what jso
       fc.pre(!JSON.stringify(details).includes('\\u0000'));
       const content = approvalContent({ details: { details } });
       t.is(hashContent(await throughJsonb(world.deps, content)), hashContent(content));
-      t.not(hashContent({ ...content, title: 'Another' }), hashContent(content));
+      t.not(hashContent({ ...content, title: message('action.launch', { name: 'Another' }) }), hashContent(content));
     }),
     { numRuns: 50 },
   );

@@ -15,6 +15,7 @@ import {
   timestamp,
   uuid,
 } from '../../http/schemas.ts';
+import { presentIssue } from '../../http/said.ts';
 
 const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
 
@@ -160,7 +161,7 @@ function present(run: TestRunView): z.input<typeof testRun> {
     ...known({
       email_account_id: run.mailbox_id,
       current_step_id: run.current_step_id,
-      error: run.error,
+      error: run.error && presentIssue(run.error),
       waiting_event: waitsForEvent ? run.waiting_for : null,
       waiting_until: iso(run.waiting_until),
       blocked_reason: run.blocked_reason,
@@ -184,7 +185,7 @@ function presentStep(step: TestStepRow): z.input<typeof testStep> {
       output: step.output,
       event_name: step.event_name,
       completed_at: iso(step.completed_at),
-      error: step.error,
+      error: step.error && presentIssue(step.error),
     }),
   };
 }

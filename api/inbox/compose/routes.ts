@@ -72,10 +72,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     errors: ['not_found', 'storage_limit_reached'],
     handler: async (ctx, { params, body }) => {
       await assertMailboxExists(ctx, params.id);
-      return presentAccepted(
-        await acceptDirectSend(ctx, 'compose', { ...body, email_account_id: params.id }),
-        ctx,
-      );
+      return presentAccepted(await acceptDirectSend(ctx, 'compose', { ...body, email_account_id: params.id }), ctx);
     },
   }),
   route({

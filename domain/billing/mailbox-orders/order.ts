@@ -74,7 +74,8 @@ async function lockQuote(tx: Tx, id: string): Promise<QuoteRow> {
         id,
       })
     : [];
-  if (!quote) throw new AppError('quote_not_found', message('quote.not_found'), { fix: message('quote.ask_again.fix') });
+  if (!quote)
+    throw new AppError('quote_not_found', message('quote.not_found'), { fix: message('quote.ask_again.fix') });
   return quote;
 }
 

@@ -26,6 +26,7 @@ import {
   type TestStepResult,
   type TestStepRow,
 } from '../../sending/control/test-runs.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** Steps a prospect may pass in one decision; more means a circle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
@@ -96,7 +97,7 @@ async function walk(at: Walk): Promise<TestDecision> {
         await settleTestStep(at.tx, at.step!.id, {
           state: 'failed',
           outcome: 'failed',
-          detail: verdict.error.message,
+          detail: inWords(verdict.error.message),
           error: verdict.error,
         });
         return finish(at, 'failed', verdict.error);
@@ -317,7 +318,8 @@ async function finish(
 ): Promise<TestDecision> {
   if (step && (step.state === 'running' || step.state === 'waiting')) {
     await releaseReservedSends(tx, { sendId: step.id });
-    if (error) await settleTestStep(tx, step.id, { state: 'failed', outcome: 'failed', detail: error.message, error });
+    if (error)
+      await settleTestStep(tx, step.id, { state: 'failed', outcome: 'failed', detail: inWords(error.message), error });
   }
   await tx.org
     .table('test_runs')
@@ -339,7 +341,7 @@ function issueOf({ step }: Walk): StoredIssue {
   const { name, error, detail } = step!;
   return {
     code: 'run_failed',
-    message: `Step "${name}" failed: ${error?.message ?? detail ?? 'no reason is known'}`,
+    message: `Step "${name}" failed: ${error ? inWords(error.message) : (detail ?? 'no reason is known')}`,
     fix: error?.fix ?? 'Mend the step, then start another test.',
   };
 }

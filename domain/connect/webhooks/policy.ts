@@ -1,6 +1,6 @@
 import { parse } from 'tldts';
 import { checkOutboundUrl, EgressError } from '../../../lib/egress/index.ts';
-import type { Problem } from '../../../lib/errors.ts';
+import type { Problem, Said } from '../../../lib/errors.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { isEventType } from '../../platform/kernel/events.ts';
 
@@ -69,7 +69,7 @@ export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }
  * host, one with a leading dot a domain with all below it. `.com`, `co.uk` and `.github.io` have many owners.
  * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: addresses and local names are allowed too
  */
-export function domainProblem(entry: string, { allowUnsafe }: { allowUnsafe: boolean }): string | undefined {
+export function domainProblem(entry: string, { allowUnsafe }: { allowUnsafe: boolean }): Said | undefined {
   if (!DOMAIN_ENTRY.test(entry))
     return 'Must be a host name, with a leading dot to cover its subdomains; no scheme, port, path or wildcard';
   const check = checkOutboundUrl(`https://${entry.startsWith('.') ? entry.slice(1) : entry}/`, { allowUnsafe });

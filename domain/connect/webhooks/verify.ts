@@ -12,6 +12,7 @@ import { nextAttemptAt } from '../delivery/schedule.ts';
 import { getEndpoint } from './endpoints.ts';
 import { deliveryRequest, type Envelope } from '../delivery/request.ts';
 import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from '../delivery/secrets.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** Bytes of an answer to a challenge that are read at most: an echo is short. */
 const MAX_ECHO_BYTES = 16 * 1024;
@@ -93,7 +94,7 @@ async function challengeForApplication(ctx: Ctx, endpoint: WebhookEndpointRow): 
     allowedDomains: known.allowed_webhook_domains,
   });
   if (!check.ok)
-    return { url: endpoint.url, passed: false, echoed: false, status: 0, reason: check.problem, latencyMs: 0 };
+    return { url: endpoint.url, passed: false, echoed: false, status: 0, reason: inWords(check.problem), latencyMs: 0 };
   return challenge(ctx, endpoint, known.secret);
 }
 
