@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import { message } from '../../messages/index.ts';
 import type { NewDeal } from './deals.ts';
 import type { NewTask, TaskPriority } from './tasks.ts';
 
@@ -38,7 +39,7 @@ export function configuredDeal(config: Readonly<Record<string, unknown>>): NewDe
 /** A text whose fields are filled in, cut to its length. @throws AppError conflict for one that came out empty */
 export function filledIn(value: unknown, maxLength: number): string {
   const words = text(value).trim().slice(0, maxLength);
-  if (words === '') throw new AppError('conflict', 'A text of the action is empty once its fields are filled in');
+  if (words === '') throw new AppError('conflict', message('crm.action_text_empty'));
   return words;
 }
 

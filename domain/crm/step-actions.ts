@@ -8,6 +8,7 @@ import type { EventData } from '../platform/kernel/event-payloads.ts';
 import { apart, transact, type Tx } from '../platform/kernel/transact.ts';
 import { parseTemplate, renderTemplate, WorkBudget } from '../mail/messages/template.ts';
 import { mergeValues } from '../mail/messages/values.ts';
+import { message } from '../../messages/index.ts';
 import { configuredDeal, configuredTask, optional, text } from './configured.ts';
 import { createDeal, openDealOf, updateDeal } from './deals.ts';
 import { createTask } from './tasks.ts';
@@ -106,7 +107,7 @@ function filled(
     if (typeof source !== 'string') return [];
     const rendered = renderTemplate(parseTemplate(source), values, { budget });
     if (rendered.exceeded)
-      throw new AppError('conflict', 'The texts of the step are too large once their fields are filled in');
+      throw new AppError('conflict', message('crm.action_texts_too_long'));
     return [[field, rendered.text] as const];
   });
   return { ...action, ...Object.fromEntries(texts) };

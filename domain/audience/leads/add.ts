@@ -2,6 +2,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { signalLauncher } from '../../sending/control/signals.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -102,8 +103,8 @@ export async function audienceProblems(
   { contactIds, segmentIds }: { contactIds: readonly string[]; segmentIds: readonly string[] },
 ): Promise<Problem[]> {
   return [
-    ...(await idProblems(org, 'contacts', contactIds, 'body.contact_ids', 'is not a contact of this workspace')),
-    ...(await idProblems(org, 'segments', segmentIds, 'body.segment_ids', 'is not a segment of this workspace')),
+    ...(await idProblems(org, 'contacts', contactIds, 'body.contact_ids', message('directory.unknown_contact'))),
+    ...(await idProblems(org, 'segments', segmentIds, 'body.segment_ids', message('audience.unknown_segment'))),
   ];
 }
 
