@@ -23,6 +23,11 @@ type PlaceAt<After extends string, Nested, IsPlural> = After extends `${infer He
 /** A plural from its first branch on. */
 type PluralBody<After extends string> = After extends `${string}, plural, ${infer Body}` ? Body : never;
 
+/** A sentence without the braces that apostrophes quote. */
+type Unquoted<Text extends string> = Text extends `${infer Before}'{${string}'${infer After}`
+  ? Unquoted<`${Before}${After}`>
+  : Text;
+
 type Flat<Type> = { [Key in keyof Type]: Type[Key] };
 
 /**
@@ -31,4 +36,4 @@ type Flat<Type> = { [Key in keyof Type]: Type[Key] };
  */
 export type Values<Text extends string, Nested> = string extends Text
   ? Record<string, never>
-  : Flat<Places<Text, Nested>>;
+  : Flat<Places<Unquoted<Text>, Nested>>;

@@ -113,7 +113,7 @@ export async function replacePolicy(
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(AgentPolicies).findById(id).forUpdate();
     if (!before) throw notFound('policy');
-    assertAsSeen('The policy', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('policy', before.updated_at, expectedUpdatedAt);
     refuseProblems(await policyProblems(tx.org, input, tx.now));
     const columns = toColumns(input);
     const changes = changesBetween(before, columns);

@@ -76,7 +76,7 @@ export async function replaceAutomation(
     await lockAutomations(tx);
     await assertMayWrite(ctx, tx, input, id);
     const before = await findAutomation(tx.org, id);
-    assertAsSeen('The automation', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('automation', before.updated_at, expectedUpdatedAt);
     refuseProblems(await automationProblems(tx.org, input, id));
     await tx.org
       .table('automations')

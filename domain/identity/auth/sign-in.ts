@@ -17,6 +17,7 @@ import {
   throttle,
   uncount,
 } from '../throttle.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Either the sign-in is done, or `session` waits for the code that was mailed. */
 type SignIn = { session: string } | TokenPair;
@@ -42,7 +43,7 @@ export async function signIn(
   await slowDownGuesses(ctx, guessed);
   // An unknown address takes as long as a wrong password.
   if (!(await passwordFits(user, input.password)) || !user) {
-    throw new AppError('unauthorized', 'The email address or the password is wrong');
+    throw new AppError('unauthorized', message('account.wrong_sign_in'));
   }
   await forgive(ctx, 'sign_in', attempt);
   await forgiveGuesses(ctx, guessed);

@@ -16,6 +16,7 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
 import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
+import { message } from '../../../messages/index.ts';
 
 /** How long an invitation is valid. */
 const INVITATION_DAYS = 7;
@@ -65,7 +66,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
     await lockOrganization(tx);
     const role = await roleToGrant(tx, input.role_id);
     assertMayGrant(ctx.actor, role);
-    if (await isMember(tx, input.email)) throw new AppError('conflict', 'This address already belongs to a member');
+    if (await isMember(tx, input.email)) throw new AppError('conflict', message('invitation.member'));
     await tx.org
       .query(Invitations)
       .where('email', input.email)
@@ -161,8 +162,8 @@ export async function readInvitation(
 }
 
 function invalid(): AppError {
-  return new AppError('invitation_invalid', 'The invitation is expired, cancelled, used, or for another address', {
-    fix: 'Ask for a new invitation.',
+  return new AppError('invitation_invalid', message('invitation.invalid'), {
+    fix: message('invitation.invalid.fix'),
   });
 }
 
