@@ -6,6 +6,7 @@ import { campaigns } from './campaigns.ts';
 import { connect } from './connect.ts';
 import { crm } from './crm.ts';
 import { directory } from './directory.ts';
+import { events } from './events.ts';
 import { http } from './http.ts';
 import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
@@ -13,6 +14,7 @@ import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
 import { operations } from './operations.ts';
 import { platform } from './platform.ts';
+import { providers } from './providers.ts';
 import { reporting } from './reporting.ts';
 import { sending } from './sending.ts';
 
@@ -26,6 +28,7 @@ export const en = {
   ...connect,
   ...crm,
   ...directory,
+  ...events,
   ...http,
   ...identity,
   ...inbox,
@@ -33,6 +36,7 @@ export const en = {
   ...mailboxes,
   ...operations,
   ...platform,
+  ...providers,
   ...reporting,
   ...sending,
 };

@@ -27,16 +27,16 @@ export interface Provider {
   id: ProviderId;
   name: string;
   /** One line for the catalogue. */
-  tagline: string;
+  tagline: MessageCode;
   category: 'crm' | 'automation' | 'notifications' | 'meetings' | 'data';
   docsUrl: string;
   authMethod: 'oauth' | 'api_key' | 'webhook';
   /** Hex, such as #ff7a59. */
   badgeColor: string;
   beta?: boolean;
-  /** Where a person finds the webhook URL or the key that they paste. */
-  webhookHint?: string;
-  highlights: readonly string[];
+  /** The place where a person finds the webhook URL or the key that they paste. */
+  webhookHint?: MessageCode;
+  highlights: readonly MessageCode[];
   /** Triggers that are useful here, for the catalogue; a subscription may name any. */
   events: readonly string[];
   capability?: Readonly<Record<string, unknown>>;

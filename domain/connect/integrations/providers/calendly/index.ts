@@ -19,14 +19,13 @@ const user = z.object({
 export const calendly: Provider = {
   id: 'calendly',
   name: 'Calendly',
-  tagline: 'Meetings that leads book stop their sequence and stand in Heron.',
+  tagline: 'provider.calendly.tagline',
   category: 'meetings',
   docsUrl: 'https://developer.calendly.com/api-docs',
   authMethod: 'api_key',
   badgeColor: '#006bff',
-  webhookHint:
-    'Calendly: Integrations & apps, API and webhooks, Personal access tokens. Webhooks need the Standard plan or a higher one.',
-  highlights: ['Bookings, moves and cancellations come by themselves', 'The webhook is registered for you'],
+  webhookHint: 'provider.calendly.hint',
+  highlights: ['provider.highlight.bookings', 'provider.highlight.registered'],
   events: ['meeting.booked', 'meeting.rescheduled', 'meeting.canceled'],
   apiBase: 'https://api.calendly.com',
   rate: { capacity: 5, perSecond: 1 },

@@ -22,13 +22,13 @@ const SUPPRESS_EMBEDS = 4;
 export const discord: Provider = {
   id: 'discord',
   name: 'Discord',
-  tagline: 'Replies, meetings and won deals in a channel.',
+  tagline: 'provider.discord.tagline',
   category: 'notifications',
   docsUrl: 'https://discord.com/developers/docs/resources/webhook',
   authMethod: 'webhook',
   badgeColor: '#5865f2',
-  webhookHint: 'Discord: settings of the channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.',
-  highlights: ['A message for each reply or meeting', 'Texts of your own'],
+  webhookHint: 'provider.discord.hint',
+  highlights: ['provider.highlight.message_each', 'provider.highlight.own_texts'],
   events: ['email.replied', 'meeting.booked', 'deal.won'],
   apiBase: 'https://discord.com/api/v10',
   // Five messages in two seconds for each webhook.

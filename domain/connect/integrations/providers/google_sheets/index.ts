@@ -37,12 +37,12 @@ const appendConfig = z.strictObject({
 export const googleSheets: Provider = {
   id: 'google_sheets',
   name: 'Google Sheets',
-  tagline: 'A row for each reply, meeting or contact.',
+  tagline: 'provider.google_sheets.tagline',
   category: 'data',
   docsUrl: 'https://developers.google.com/workspace/sheets/api/guides/concepts',
   authMethod: 'oauth',
   badgeColor: '#0f9d58',
-  highlights: ['A row for each event', 'Columns of your own', 'Values are never formulas'],
+  highlights: ['provider.highlight.row_each', 'provider.highlight.own_columns', 'provider.highlight.no_formulas'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   apiBase: 'https://sheets.googleapis.com',
   // 60 writes in a minute for each user of a project.

@@ -5,12 +5,12 @@ import { webhookProvider } from '../webhook.ts';
 export const make: Provider = {
   id: 'make',
   name: 'Make',
-  tagline: 'Start scenarios from replies, meetings and everything else.',
+  tagline: 'provider.make.tagline',
   category: 'automation',
   docsUrl: 'https://help.make.com/webhooks',
   badgeColor: '#6d00cc',
-  webhookHint: 'Make: a scenario with the trigger "Webhooks", Custom webhook; it shows the address.',
-  highlights: ['Every trigger can start a scenario', 'Webhooks are signed'],
+  webhookHint: 'provider.make.hint',
+  highlights: ['provider.highlight.any_scenario', 'provider.highlight.signed'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   // Each zone has a host of its own, so the address that was pasted is used whole.
   apiBase: 'https://hook.eu1.make.com',
