@@ -9,9 +9,7 @@ import { checkOutboundUrl } from '../../../lib/egress/index.ts';
 export function normalizeBaseUrl(input: string, { allowUnsafe }: { allowUnsafe: boolean }): string {
   const check = checkOutboundUrl(input, { allowUnsafe });
   if (!check.ok) {
-    throw new AppError('bad_request', 'The base URL cannot be called', {
-      problems: [{ path: 'body.base_url', message: check.problem }],
-    });
+    throw problemsError([{ path: 'body.base_url', message: check.problem }]);
   }
   return check.url.origin + check.url.pathname.replace(/\/+$/, '');
 }

@@ -1,6 +1,7 @@
 import { json } from '../../../db/connection.ts';
 import { EgressError } from '../../../lib/egress/index.ts';
 import type { Permit, TargetLimits } from '../../../lib/target-limits.ts';
+import { message } from '../../../messages/index.ts';
 import { branchesInSuspense, factsAfter, matchingBranch } from '../../sending/campaign/graph.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { LEFT } from '../../sending/enrollment/snapshot.ts';
@@ -56,8 +57,8 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
 export const NO_CONNECTION: Failure = {
   ok: false,
   retryable: false,
-  message: 'The app connection of this step does not exist.',
-  fix: 'Choose another app connection for the step, then retry the step run.',
+  said: message('connect.app_gone'),
+  fix: message('connect.app_gone.fix'),
 };
 
 /** Calls the app with a permit, which is released as soon as the app has answered or failed. */
@@ -84,8 +85,8 @@ export async function askApp(
       return {
         ok: false,
         retryable: false,
-        message: 'The inputs of this step are too large once their fields are filled in.',
-        fix: 'Shorten the inputs of the step or the values that they use, then retry the step run.',
+        said: message('connect.app_inputs_too_large'),
+        fix: message('connect.app_inputs_too_large.fix'),
       };
     }
     if (!(error instanceof EgressError)) throw error;
