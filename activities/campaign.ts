@@ -12,6 +12,7 @@ import {
 import { orBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { family, type ActivityParts } from './family.ts';
+import { message } from '../messages/index.ts';
 
 /** How long (ms) one launcher activity works while there is work, before it returns. */
 const LAUNCHER_TURN_MS = 20_000;
@@ -35,7 +36,7 @@ export const campaign = family<CampaignActivities>({
   blocked: {
     taskType: 'campaign_launch',
     open: 'true',
-    andThen: (tx, campaignId, reason) => logCampaign(tx, campaignId, 'run_blocked', `The launcher is ${reason}`),
+    andThen: (tx, campaignId, reason) => logCampaign(tx, campaignId, 'run_blocked', message('log.launcher_blocked', { reason })),
   },
 });
 

@@ -1,4 +1,9 @@
+import type { Message } from '../messages/index.ts';
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
+
+import type { Said } from '../lib/errors.ts';
+
+export type { Message } from '../messages/index.ts';
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
@@ -50,8 +55,8 @@ type EventPredicate = { path: string } & (
 /** What went wrong, for people and machines, and what to do. */
 export interface StoredIssue {
   code: string;
-  message: string;
-  fix: string;
+  message: Said;
+  fix: Said;
 }
 
 /** One line of what a payment is for. */

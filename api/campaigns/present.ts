@@ -168,8 +168,8 @@ export function presentPool({ senders, updatedAt }: SenderPool): z.input<typeof 
 }
 
 /** A line of the campaign's activity log: what was done with it or what befell it, and when. */
-export function presentLog(row: CampaignLogRow): Item<typeof logPage> {
-  return { ...row, created_at: iso(row.created_at) };
+export function presentLog(row: CampaignLogRow, { language }: Pick<Ctx, 'language'>): Item<typeof logPage> {
+  return { ...row, ...presentSaid(row.message, language), created_at: iso(row.created_at) };
 }
 
 /** The answer to pausing, resuming and asking after the hold of one lead. */
@@ -202,7 +202,7 @@ export function presentLead(
 }
 
 /** A lead with every step it has come through, its emails and waits, and the lines of its log. */
-export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config'>): z.input<typeof leadWay> {
+export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config' | 'language'>): z.input<typeof leadWay> {
   return {
     ...presentLead(lead, { ...ctx, campaignId: story.campaign.id }),
     campaign: story.campaign,
@@ -219,7 +219,7 @@ export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config'>): 
       },
     })),
     reserved: story.reserved && presentStorySend(story.reserved),
-    log: story.log.map((line) => ({ ...line, at: iso(line.at) })),
+    log: story.log.map((line) => ({ ...line, ...presentSaid(line.message, ctx.language), at: iso(line.at) })),
   };
 }
 

@@ -22,6 +22,7 @@ import {
   presentStartedConsent,
 } from './present.ts';
 import * as schemas from './schemas.ts';
+import { message } from '../../messages/index.ts';
 
 const area = 'mailboxes';
 const read = { area, scope: ['READ_EMAILS'], permission: 'view_campaigns' } as const;
@@ -33,9 +34,9 @@ function smtpOnly(body: z.output<typeof schemas.connectMailbox>): ConnectInput {
   if (body.provider === 'smtp_imap') return body;
   throw new AppError(
     'mailbox_provider_requires_oauth',
-    'Mailboxes of this provider are connected by consent, not by password',
+    message('mailboxes.needs_consent'),
     {
-      fix: 'Use POST /v1/emails/onboarding/oauth/cli-start, or an app password with provider smtp_imap.',
+      fix: message('mailboxes.needs_consent.fix'),
     },
   );
 }

@@ -7,6 +7,7 @@ import { readWritten } from '../sending/campaign/written.ts';
 import { retryCompositions } from '../sending/composition.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Changes steps or variants of a locked campaign. While it is active, an edit must not bring in what a start would refuse;
@@ -21,28 +22,28 @@ export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Pr
     refuseProblems(
       (await editErrors(tx.org, campaign))
         .filter((problem) => !known.has(keyOf(problem)))
-        .map(({ stepId, message }) => ({ path: `steps.${stepId}`, message })),
+        .map(({ stepId, message: said }) => ({ path: `steps.${stepId}`, message: said })),
     );
   await retryCompositions(tx, campaign.id);
   return result;
 }
 
 /** What a start would refuse of the steps: their errors, and emails without a text or a subject of their own. */
-async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<{ stepId: string | null; message: string }[]> {
+async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<{ stepId: string | null; message: Said }[]> {
   const written = await readWritten(org, campaign.id);
   return [
     ...(await stepErrors(org, campaign, written)),
     ...stepsWithoutText(written).map((stepId) => ({
       stepId,
-      message: 'an email step of an active campaign needs a text',
+      message: message('campaigns.email_needs_text'),
     })),
     ...stepsWithoutSubject(written).map((stepId) => ({
       stepId,
-      message: 'an email that begins a conversation needs a subject',
+      message: message('campaigns.email_needs_subject'),
     })),
   ];
 }
 
-function keyOf({ stepId, message }: { stepId: string | null; message: string }): string {
-  return `${stepId} ${message}`;
+function keyOf({ stepId, message: said }: { stepId: string | null; message: Said }): string {
+  return `${stepId} ${JSON.stringify(said)}`;
 }

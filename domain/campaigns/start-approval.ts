@@ -4,6 +4,7 @@ import type { ApprovalRow } from '../approvals/view.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { lockCampaign } from '../sending/control/status.ts';
 import { startApproved, startContent, type StartOptions } from './start.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * The start of a campaign, as a person approves it: with its approval it happens after all checks of a start. A start that does not happen stands in the
@@ -27,8 +28,8 @@ export const campaignStart: ApprovalSubject<CampaignRow> = {
 };
 
 const REFUSED = {
-  denied: 'A person denied the start',
-  changed: 'The start that was approved did not happen: the campaign had changed',
+  denied: message('log.start_denied'),
+  changed: message('log.start_changed'),
 };
 
 function optionsOf({ payload }: ApprovalRow): StartOptions {

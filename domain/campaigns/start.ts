@@ -11,6 +11,7 @@ import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
 import { launchRefusal } from '../sending/campaign/launch-checks.ts';
 import { launchContent } from './launch-content.ts';
 import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 export interface StartOptions {
   /** Start although the projected bounce rate is high. */
@@ -25,7 +26,7 @@ export function assertMaySend(actor: Actor): void {
   if (may(actor, ['SEND_CAMPAIGNS'], ['send_campaigns'])) return;
   throw new AppError(
     'forbidden',
-    'Starting and stopping a campaign needs SEND_CAMPAIGNS (keys) or send_campaigns (people)',
+    message('campaigns.may_not_send'),
   );
 }
 
@@ -42,7 +43,7 @@ export async function parkIfUndeliverable(ctx: Ctx, campaignId: string): Promise
     await assertPoolAllowed(tx, campaign);
     const found = await launchRefusal(tx.org, campaign, { now: tx.now, acknowledgeListRisk: true });
     if (found?.code !== 'leads_undeliverable') return null;
-    await pauseCampaign(tx, campaign.id, 'paused_undeliverable', found.message, CAMPAIGN_STATUSES);
+    await pauseCampaign(tx, campaign.id, 'paused_undeliverable', found.said as Message, CAMPAIGN_STATUSES);
     return found;
   });
   if (refusal) throw refusal;
@@ -140,7 +141,7 @@ export async function startContent(
 export async function launch(tx: Tx, campaign: CampaignRow): Promise<void> {
   const waitForLeads = !(await hasOpenLeads(tx, campaign.id));
   if (campaign.status === 'active') {
-    if (!waitForLeads || campaign.continuous) throw new AppError('bad_request', 'The campaign is already active');
+    if (!waitForLeads || campaign.continuous) throw new AppError('bad_request', message('campaigns.already_active'));
     await tx.org
       .table('campaigns')
       .where({ id: campaign.id })
@@ -148,7 +149,7 @@ export async function launch(tx: Tx, campaign: CampaignRow): Promise<void> {
   } else {
     await activateCampaign(tx, campaign, {
       type: 'campaign_started',
-      message: 'The campaign was started',
+      message: message('log.campaign_started'),
       waitForLeads,
     });
   }
@@ -170,8 +171,8 @@ export async function stopCampaign(ctx: Ctx, campaignId: string): Promise<void> 
 
 /** {@link stopCampaign} for a campaign the caller has locked. */
 export async function stopLocked(tx: Tx, campaign: CampaignRow): Promise<void> {
-  if (!(await pauseCampaign(tx, campaign.id, 'paused', 'The campaign was stopped'))) {
-    throw new AppError('bad_request', 'The campaign is not active', { fix: `Its status is ${campaign.status}.` });
+  if (!(await pauseCampaign(tx, campaign.id, 'paused', message('log.campaign_stopped')))) {
+    throw new AppError('bad_request', message('campaigns.not_active'), { fix: message('campaigns.not_active.fix', { status: campaign.status }) });
   }
   tx.audit({
     action: 'stop',

@@ -15,6 +15,7 @@ import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
 import { assertMaySend, startOrHold, stopLocked } from './start.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 import { lockCampaign } from '../sending/control/status.ts';
+import { message } from '../../messages/index.ts';
 
 /** Fields whose change reschedules an active campaign at once. */
 const SCHEDULE = [
@@ -81,7 +82,7 @@ export async function editCampaign(
         fields: Object.keys(changes),
       });
       tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes });
-      await logCampaign(tx, campaign.id, 'campaign_updated', 'Settings were changed', { fields: Object.keys(changes) });
+      await logCampaign(tx, campaign.id, 'campaign_updated', message('log.settings_changed'), { fields: Object.keys(changes) });
     }
     let held: ApprovalRow | null = null;
     if (status && status !== campaign.status)
@@ -108,7 +109,7 @@ export async function campaignEditProblems(
 
 function statusProblems(campaign: CampaignRow, status: string | undefined): Problem[] {
   if (status === undefined || status === campaign.status || status === 'active' || status === 'paused') return [];
-  return [{ path: 'body.status', message: 'can be set to active or paused only' }];
+  return [{ path: 'body.status', message: message('campaigns.status_choice') }];
 }
 
 async function moveTo(ctx: Ctx, tx: Tx, campaign: CampaignRow, status: string): Promise<ApprovalRow | null> {
@@ -121,7 +122,7 @@ async function moveTo(ctx: Ctx, tx: Tx, campaign: CampaignRow, status: string): 
 /** Applies an edit of an active campaign to contacts in flight. */
 async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[]): Promise<void> {
   const touches = (fields: readonly string[]) => fields.some((field) => changed.includes(field));
-  if (touches(SCHEDULE)) await reschedule(tx, campaignId, 'The schedule was changed');
+  if (touches(SCHEDULE)) await reschedule(tx, campaignId, message('log.schedule_changed'));
   if (touches(POOL)) await poolChanged(tx, campaignId);
   // The launcher reads limits, order and `continuous` by itself.
   if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');

@@ -12,6 +12,8 @@ import { message } from '../../messages/index.ts';
 import { configuredDeal, configuredTask, optional, text } from './configured.ts';
 import { createDeal, openDealOf, updateDeal } from './deals.ts';
 import { createTask } from './tasks.ts';
+import { message } from '../../messages/index.ts';
+import { words } from '../platform/words.ts';
 
 /** Fields of such an action that are templates. */
 const TEXTS = ['title', 'description', 'name'] as const;
@@ -62,8 +64,8 @@ export async function performStepAction(
       await store({ output: json(made) });
     } catch (error) {
       const why = reasonOf(error);
-      await store({ detail: why });
-      await logCampaign(tx, campaignId, 'step_without_effect', `Step "${run.step_name ?? ''}" did nothing: ${why}`, {
+      await store({ detail: json(words(why)) });
+      await logCampaign(tx, campaignId, 'step_without_effect', message('log.step_no_effect', { step: run.step_name ?? '', reason: why }), {
         step_id: stepId,
         step_run_id: runId,
         contact_id: contact.id,

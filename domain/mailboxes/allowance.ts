@@ -2,6 +2,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError } from '../../lib/errors.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { reader, type Tx } from '../platform/kernel/transact.ts';
+import { message } from '../../messages/index.ts';
 
 /** Mailboxes of a free workspace. A paid one is not limited here. */
 const FREE_MAILBOXES = 10;
@@ -26,12 +27,12 @@ export async function mailboxAllowance(ctx: Ctx): Promise<Allowance> {
 export async function assertRoom(ctx: Ctx, org: OrgScope, count = 1): Promise<void> {
   const { limit, remaining } = await read(ctx, org);
   if (remaining === null || remaining >= count) return;
-  const message =
+  const said =
     remaining > 0
-      ? `The workspace may connect ${remaining} more mailboxes, not ${count}`
-      : `The workspace has connected all ${limit} mailboxes it may`;
-  throw new AppError('mailbox_allowance_reached', message, {
-    fix: 'Remove a mailbox, or move the workspace to a paid plan.',
+      ? message('mailboxes.some_left', { left: remaining, wanted: count })
+      : message('mailboxes.none_left', { limit: limit! });
+  throw new AppError('mailbox_allowance_reached', said, {
+    fix: message('mailboxes.none_left.fix'),
   });
 }
 

@@ -20,6 +20,7 @@ import { clearHold } from '../sending/control/mailbox-hold.ts';
 import { view, type MailboxView } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
+import { message } from '../../messages/index.ts';
 
 /** A mail service with its password, as the request gives it. */
 export type MailServiceInput = MailService & { password: string };
@@ -142,8 +143,8 @@ async function connect(
 export function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
   if (known) return assertMailboxAllowed(ctx.actor, known.id);
   if (ctx.actor.allowedMailboxes) {
-    throw new AppError('forbidden', 'This API key is restricted to certain mailboxes and may not connect another', {
-      fix: 'Use a key whose allowed_email_accounts is empty.',
+    throw new AppError('forbidden', message('mailboxes.key_restricted'), {
+      fix: message('access.every_mailbox.fix'),
     });
   }
 }

@@ -19,6 +19,7 @@ import {
   type Json,
 } from './claimed.ts';
 import { giveUpDirectSend } from './direct-give-up.ts';
+import type { Message } from '../../messages/index.ts';
 
 /**
  * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are
@@ -101,7 +102,7 @@ async function giveUp(
   tx: Tx,
   { send, direct }: ClaimRow & { direct: Json },
   code: string,
-  reason: string,
+  reason: Message,
 ): Promise<Claim> {
   const email = { id: send.id, mailbox_id: direct.mailbox_id, attempts: direct.attempts };
   await giveUpDirectSend(tx, email, send.again, { code, reason });

@@ -1,3 +1,4 @@
+import type { Message } from '../../../messages/index.ts';
 /** Received messages and their conversations, and the emails that people write. */
 export const INBOX = `
 -- Text that a search looks in: the subject, the first 16 KiB of the body, and the sender with and without the parts of the address.
@@ -281,11 +282,11 @@ create table direct_sends (
   left_out text[] not null default '{}',
   attempts integer not null default 0,
   held_at timestamptz,
-  waiting_for text,
+  waiting_for jsonb,
   waiting_until timestamptz,
   blocked_reason text,
   error_code text,
-  error_detail text,
+  error_detail jsonb,
   finished_at timestamptz,
   files_deleted_at timestamptz,
   created_at timestamptz not null,

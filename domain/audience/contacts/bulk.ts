@@ -14,6 +14,7 @@ import { resolveSelection, type Selection } from './selection.ts';
 import { fileContacts } from './upsert.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
 import { viewContacts, type ContactView } from '../../directory/contact-view.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * One change of a custom field over a selection: ADD sets it where it is missing, EDIT where it exists, DELETE removes it,
@@ -92,7 +93,7 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactV
       );
     }
     const leave = (edit.remove_campaigns ?? []).filter(isUuid);
-    if (leave.length > 0) await leaveCampaigns(tx, ids, leave, 'removed_from_campaign');
+    if (leave.length > 0) await leaveCampaigns(tx, ids, leave, message('ended.removed'));
     for (const campaignId of edit.add_campaigns ?? []) await addLeads(tx, campaignId, ids);
     await tx.org.sql(
       'update contacts set updated_at = :now where organization_id = :org and id = any(cast(:ids as uuid[]))',

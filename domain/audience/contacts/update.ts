@@ -12,6 +12,7 @@ import { cleanCustomFields, cleanText } from '../../directory/contact-fields.ts'
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
 import { fileContacts } from './upsert.ts';
 import { contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A sparse edit of one contact. */
 interface ContactEdit {
@@ -123,7 +124,7 @@ async function setCampaigns(tx: Tx, contactId: string, campaigns: readonly strin
   const wanted = new Set(campaigns.map((id) => id.toLowerCase()));
   const before = await tx.org.table('enrollments').where({ contact_id: contactId }).pluck('campaign_id');
   const gone = before.filter((id) => !wanted.has(id));
-  if (gone.length > 0) await leaveCampaigns(tx, [contactId], gone, 'removed_from_campaign');
+  if (gone.length > 0) await leaveCampaigns(tx, [contactId], gone, message('ended.removed'));
   const present = new Set(before);
   for (const campaignId of wanted) if (!present.has(campaignId)) await addLeads(tx, campaignId, [contactId]);
 }

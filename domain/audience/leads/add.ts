@@ -14,6 +14,7 @@ import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
 import { takeUpEarlierEmails } from './came-back.ts';
 import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
+import { message } from '../../../messages/index.ts';
 
 /** How a lead comes into a campaign, as reports of acquisition group emails. */
 type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
@@ -165,10 +166,10 @@ async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: A
     'update campaigns set had_leads = true, idle_since = null where organization_id = :org and id = :id and (not had_leads or idle_since is not null)',
     { id: campaign.id },
   );
-  await logCampaign(tx, campaign.id, 'leads_added', `${added} lead${added === 1 ? '' : 's'} added`, { added, already });
+  await logCampaign(tx, campaign.id, 'leads_added', message('log.leads_added', { count: added }), { added, already });
   if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'leads_added');
   if (campaign.status !== 'completed') return;
   const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });
-  if (refusal) await logCampaign(tx, campaign.id, 'campaign_restart_refused', refusal.message, { code: refusal.code });
-  else await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: 'Leads were added' });
+  if (refusal) await logCampaign(tx, campaign.id, 'campaign_restart_refused', message('log.restart_refused', { reason: refusal.said }), { code: refusal.code });
+  else await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_leads') });
 }

@@ -15,7 +15,7 @@ export interface LaunchCheck {
   /** As the run shows it. */
   report: JsonObject;
   /** The first thing that keeps the campaign from being launched. */
-  refusal: { code: string; message: string; fix: string } | null;
+  refusal: StoredIssue | null;
 }
 
 /** Asks the network what the checks need of it; called before the transaction opens. */

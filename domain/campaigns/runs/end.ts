@@ -4,24 +4,23 @@ import type { Recipients } from './audience.ts';
 import type { LaunchCheck } from './checks.ts';
 import { moveRun } from './move.ts';
 import { UNDER_WAY, type RunRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Why a run ended without a launch, as the run shows it. */
-export interface RunError {
-  code: string;
-  message: string;
-  fix: string;
-}
+export type RunError = StoredIssue;
 
 /** Ends a run whose campaign does not pass the checks. */
 export function failChecks(tx: Tx, run: RunRow, checked: LaunchCheck, recipients: Recipients): Promise<RunRow> {
-  const { code, message, fix } = checked.refusal!;
-  return end(tx, run, 'failed', { code, message, fix }, { preflightReport: checked.report, recipients });
+  return end(tx, run, 'failed', checked.refusal!, { preflightReport: checked.report, recipients });
 }
 
 /** Ends a run whose campaign was deleted. */
 export function failGone(tx: Tx, run: RunRow): Promise<RunRow> {
-  const fix = 'Create another run.';
-  return end(tx, run, 'failed', { code: 'campaign_deleted', message: 'The campaign of the run was deleted', fix });
+  return end(tx, run, 'failed', {
+    code: 'campaign_deleted',
+    message: message('runs.campaign_deleted'),
+    fix: message('runs.another.fix'),
+  });
 }
 
 /** Ends a run that was not approved. */

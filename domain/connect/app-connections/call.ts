@@ -13,6 +13,7 @@ import { readAnswer, readFailure, type Answer } from './answer.ts';
 import { actionUrl } from './base-url.ts';
 import { openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A call waits this long (ms) in the worker for a permit of an app that answers; then it is retried later. */
 export const PATIENCE_MS = 500;
@@ -156,7 +157,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
       tx,
       call.campaign.id,
       'step_blocked',
-      `The app could not be asked for step "${call.step.name}": ${failure.message}`,
+      message('log.app_not_called', { step: call.step.name, reason: failure.message }),
       {
         step_id: call.step.id,
         contact_id: call.contact.id,

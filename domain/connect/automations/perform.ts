@@ -15,6 +15,7 @@ import { borrowedActions } from './borrowed.ts';
 import type { ConfigOf, NativeAction } from './actions.ts';
 import type { RunState } from './state.ts';
 import type { AutomationContact } from './values.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Actions that are done in the transaction of the run. */
 export type InstantAction = Exclude<NativeAction, 'sendsets.wait' | 'sendsets.webhook'>;
@@ -63,7 +64,7 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
   'sendsets.remove_from_campaign': ({ tx, run }, config) => {
     const campaignId = optional(config.campaign_id) ?? optional(run.data.campaign_id);
     if (!campaignId) throw new AppError('conflict', 'The event is about no campaign, and the action names none');
-    return leaveCampaigns(tx, [contactOf(run).id], [campaignId], 'taken out by an automation');
+    return leaveCampaigns(tx, [contactOf(run).id], [campaignId], message('ended.by_automation'));
   },
   'sendsets.suppress': ({ ctx, run }, config) =>
     addSuppressions(ctx, [{ value: contactOf(run).email }], text(config.reason).slice(0, 500)),

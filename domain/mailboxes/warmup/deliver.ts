@@ -261,7 +261,7 @@ async function settle(ctx: Ctx, mail: MailRow, claim: Claimed, outcome: SmtpOutc
     if (verdict?.action === 'hold' && verdict.hold && outcome.kind === 'refused')
       await holdMailbox(tx, mail.mailbox_id, {
         code: verdict.hold.code,
-        reason: outcome.response,
+        reason: words(outcome.response),
         until: new Date(tx.now.getTime() + verdict.hold.ms),
       });
   });

@@ -11,6 +11,7 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
 import { FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
 import { deadLetterKinds, retryTask } from '../system/blocked-runs.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Work that gave up, or whose end is unknown, as lists and answers show it. */
 export type DeadLetter = Columns<
@@ -96,7 +97,7 @@ type Task = Pick<DeadLetter, 'task_id' | 'task_type'>;
 
 /** @returns whether the email was still uncertain; its letter goes with that */
 function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
-  return confirmSent(tx, sendId, 'a person says so');
+  return confirmSent(tx, sendId, message('sent.person_says'));
 }
 
 /**

@@ -6,6 +6,7 @@ import { hasSender } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
 import { readWritten, type Written } from './written.ts';
+import { message } from '../../../messages/index.ts';
 
 interface LaunchOptions {
   now: Date;
@@ -71,28 +72,28 @@ export async function launchRefusals(
 
 function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppError | null {
   if (campaign.end_date !== null && campaign.end_date <= now) {
-    return new AppError('campaign_invalid', 'The end date of the campaign has passed', {
-      problems: [{ path: 'end_date', message: 'must be in the future' }],
-      fix: 'Move or clear end_date with PATCH /v1/campaigns/:id.',
+    return new AppError('campaign_invalid', message('campaigns.end_date_passed'), {
+      problems: [{ path: 'end_date', message: message('field.not_future') }],
+      fix: message('campaigns.end_date_passed.fix'),
     });
   }
   if (written.steps.length === 0) {
-    return new AppError('campaign_invalid', 'The campaign has no steps', {
-      fix: 'Add one with POST /v1/campaigns/:id/steps.',
+    return new AppError('campaign_invalid', message('campaigns.no_steps'), {
+      fix: message('campaigns.no_steps.fix'),
     });
   }
   const empty = stepsWithoutText(written);
   if (empty.length > 0) {
-    return new AppError('empty_step_body', 'An email step has no text', {
-      problems: empty.map((id) => ({ path: `steps.${id}.body_plain`, message: 'both bodies are empty' })),
-      fix: 'Write body_plain or body_html with PATCH /v1/campaigns/:id/steps/:sid.',
+    return new AppError('empty_step_body', message('campaigns.no_text'), {
+      problems: empty.map((id) => ({ path: `steps.${id}.body_plain`, message: message('campaigns.no_text.problem') })),
+      fix: message('campaigns.no_text.fix'),
     });
   }
   const nameless = stepsWithoutSubject(written);
   if (nameless.length > 0) {
-    return new AppError('campaign_invalid', 'An email that begins a conversation has no subject', {
-      problems: nameless.map((id) => ({ path: `steps.${id}.subject`, message: 'needed, also in each active variant' })),
-      fix: 'Write subject with PATCH /v1/campaigns/:id/steps/:sid.',
+    return new AppError('campaign_invalid', message('campaigns.no_subject'), {
+      problems: nameless.map((id) => ({ path: `steps.${id}.subject`, message: message('campaigns.no_subject.problem') })),
+      fix: message('campaigns.no_subject.fix'),
     });
   }
   return null;
@@ -102,16 +103,16 @@ function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppErr
 async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
   const errors = await stepErrors(org, campaign, written);
   if (errors.length === 0) return null;
-  return new AppError('campaign_invalid', 'A step of the campaign has an error', {
-    problems: errors.map(({ stepId, message }) => ({ path: `steps.${stepId}`, message })),
-    fix: 'Mend the steps; POST /v1/campaigns/:id/validate lists what is wrong with them.',
+  return new AppError('campaign_invalid', message('campaigns.step_error'), {
+    problems: errors.map(({ stepId, message: said }) => ({ path: `steps.${stepId}`, message: said })),
+    fix: message('campaigns.step_error.fix'),
   });
 }
 
 async function poolRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppError | null> {
   if (await hasSender(org, campaign)) return null;
-  return new AppError('campaign_no_mailbox', 'The campaign has no active mailbox to send from', {
-    fix: 'Connect a mailbox, choose senders with PUT /v1/campaigns/:id/senders, or change the mailbox tags.',
+  return new AppError('campaign_no_mailbox', message('campaigns.no_mailbox'), {
+    fix: message('campaigns.no_mailbox.fix'),
   });
 }
 
@@ -120,19 +121,19 @@ async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: Launc
   if (leads.open === 0) {
     if (campaign.continuous) return null;
     if (options.byPlatform) {
-      return new AppError('no_remaining_leads', 'The campaign has no lead left to write to', {
-        fix: 'Add leads, or turn continuous on.',
+      return new AppError('no_remaining_leads', message('campaigns.no_lead_left'), {
+        fix: message('campaigns.no_lead_left.fix'),
       });
     }
     if (campaign.had_leads) return null;
-    return new AppError('no_leads', 'The campaign has never had a lead', {
-      fix: 'Add leads with POST /v1/campaigns/:id/leads, or turn continuous on.',
+    return new AppError('no_leads', message('campaigns.no_leads'), {
+      fix: message('campaigns.no_leads.fix'),
     });
   }
   const refused = leads.invalid + (campaign.risky_emails ? 0 : leads.risky);
   if (refused === leads.open) {
-    return new AppError('leads_undeliverable', 'Address verification refuses every remaining lead', {
-      fix: 'Verify the contacts again, mark them deliverable, or allow risky_emails.',
+    return new AppError('leads_undeliverable', message('campaigns.undeliverable'), {
+      fix: message('campaigns.undeliverable.fix'),
     });
   }
   if (options.acknowledgeListRisk || leads.open - refused < RISK_MIN_LEADS) return null;
@@ -141,9 +142,9 @@ async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: Launc
   if (rate * 100 <= pipeline.pause_bounce_rate_threshold) return null;
   return new AppError(
     'list_bounce_risk',
-    `About ${(rate * 100).toFixed(1)}% of the remaining leads are expected to bounce`,
+    message('campaigns.bounce_risk', { rate: Math.round(rate * 1000) / 10 }),
     {
-      fix: 'Clean the list, or start again with acknowledge_list_risk = true.',
+      fix: message('campaigns.bounce_risk.fix'),
     },
   );
 }

@@ -19,6 +19,7 @@ import {
   type StepConditions,
 } from './graph.ts';
 import type { Written, WrittenStep } from './written.ts';
+import { message } from '../../../messages/index.ts';
 
 /** One finding; an error prevents a start or makes a step fail, a warning does not. */
 export interface CampaignProblem {
@@ -248,11 +249,11 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   const problems: Problem[] = [];
   for (const { kind, action, path } of steps) {
     const waits = action?.type === 'wait' || action?.type === 'wait_for_event';
-    if (kind === 'email' && action) problems.push({ path: `${path}.action`, message: 'an email step has no action' });
+    if (kind === 'email' && action) problems.push({ path: `${path}.action`, message: message('steps.email_has_action') });
     else if (kind !== 'email' && !action)
-      problems.push({ path: `${path}.action`, message: `a step of kind ${kind} needs an action` });
+      problems.push({ path: `${path}.action`, message: message('steps.needs_action', { kind }) });
     else if (kind === 'wait' && !waits)
-      problems.push({ path: `${path}.action.type`, message: 'a step of kind wait waits: wait or wait_for_event' });
+      problems.push({ path: `${path}.action.type`, message: message('steps.wait_action') });
   }
   const using = <T>(read: (action: StepAction) => T | undefined) =>
     steps.flatMap(({ action, path }) => {
@@ -270,7 +271,7 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
     if (!known.has(id.toLowerCase()))
       problems.push({
         path: `${path}.action.app_connection_id`,
-        message: 'is not an app connection of this workspace',
+        message: message('directory.unknown_app_connection'),
       });
   }
   const automations = using((action) => (action.type === 'run_automation' ? action.automation_id : undefined));
@@ -281,7 +282,7 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   );
   for (const { id, path } of automations) {
     if (!runnable.has(id.toLowerCase()))
-      problems.push({ path: `${path}.action.automation_id`, message: 'is not an automation of this workspace' });
+      problems.push({ path: `${path}.action.automation_id`, message: message('directory.unknown_automation') });
   }
   const categories = using((action) =>
     action.type === 'add_tag' || action.type === 'remove_tag' ? action.category_id : undefined,
@@ -294,7 +295,7 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   );
   for (const { id, path } of categories) {
     if (!labels.has(id.toLowerCase()))
-      problems.push({ path: `${path}.action.category_id`, message: 'is not a category of this workspace' });
+      problems.push({ path: `${path}.action.category_id`, message: message('directory.unknown_category') });
   }
   problems.push(...(await crmProblems(org, steps)));
   return problems;
@@ -302,9 +303,9 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
 
 /** Where steps name rows of the CRM: the field, and what is said of an id of nothing. */
 const CRM_NAMES = [
-  { field: 'pipeline_id', table: 'crm_pipelines', message: 'is not a pipeline of this workspace' },
-  { field: 'stage_id', table: 'crm_stages', message: 'is not a stage of this workspace' },
-  { field: 'assigned_to', table: 'memberships', message: 'is not a member of this workspace' },
+  { field: 'pipeline_id', table: 'crm_pipelines', said: message('directory.unknown_pipeline') },
+  { field: 'stage_id', table: 'crm_stages', said: message('directory.unknown_stage') },
+  { field: 'assigned_to', table: 'memberships', said: message('directory.unknown_member') },
 ] as const;
 
 /** Faults of steps that make tasks and deals: ids and kinds of tasks that there are not, deals that could never be made, templates that cannot be read. */
@@ -315,7 +316,7 @@ async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promis
       : [],
   );
   const problems: Problem[] = [];
-  for (const { field, table, message } of CRM_NAMES) {
+  for (const { field, table, said } of CRM_NAMES) {
     const named = actions.flatMap(({ fields, path }) =>
       typeof fields[field] === 'string' ? [{ id: fields[field], path: `${path}.${field}` }] : [],
     );
@@ -324,7 +325,7 @@ async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promis
       table,
       named.map(({ id }) => id),
     );
-    for (const { id, path } of named) if (!known.has(id.toLowerCase())) problems.push({ path, message });
+    for (const { id, path } of named) if (!known.has(id.toLowerCase())) problems.push({ path, message: said });
   }
   const deals = actions.flatMap(({ action, path }) => (action.type === 'create_deal' ? [{ ...action, path }] : []));
   problems.push(...(await dealProblems(org, deals)));

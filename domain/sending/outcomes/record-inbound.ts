@@ -14,6 +14,7 @@ import type { Reply } from './reply.ts';
 import { sentTexts } from './sent-text.ts';
 import { storeReceivedFiles } from './received-files.ts';
 import { storableText } from './storable.ts';
+import { message } from '../../../messages/index.ts';
 
 export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other'] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
@@ -88,7 +89,7 @@ export async function recordInbound(
     await store(tx, inbound, raw.length);
     await storeContent(tx, inbound, html, ctx.config.ORG_RECEIVED_BYTES);
     if (!own && send && !seen.elsewhere) {
-      if (named && named.id !== send.id) await confirmSent(tx, named.id, 'a message refers to it');
+      if (named && named.id !== send.id) await confirmSent(tx, named.id, message('sent.message_refers'));
       const byAddress = isReport && byId === undefined;
       const facts = factsOf(inbound);
       await applyInbound(tx, { facts, message, mailboxId: mailbox.id, send, byAddress }, reading);

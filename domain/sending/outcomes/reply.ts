@@ -5,6 +5,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings, stopsEverywhere } from '../campaign/outreach-settings.ts';
 import { recordOptOutByMail, type Writer } from './opt-out-by-mail.ts';
 import { recordEngagement, subjectPayload, type Subject } from './subject.ts';
+import { message } from '../../../messages/index.ts';
+import { json } from '../../../db/connection.ts';
 
 /** What a person answered. */
 export interface Reply {
@@ -65,11 +67,11 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
   if (!enrollmentId || !campaignId) return;
   await noteLateReply(tx, enrollmentId);
   if (reply.unsubscribeDoubtful) {
-    await logCampaign(tx, campaignId, 'opt_out_doubtful', 'A reply may ask to be left out; read it and decide', {
+    await logCampaign(tx, campaignId, 'opt_out_doubtful', message('log.reply_may_opt_out'), {
       contact_id: subject.contactId,
       email_id: message?.id ?? null,
     });
-    await finishEnrollment(tx, enrollmentId, 'replied', { reason: 'the contact may ask to be left out' });
+    await finishEnrollment(tx, enrollmentId, 'replied', { reason: message('ended.may_opt_out') });
     return;
   }
   const [campaign] = await tx.org.sql<Columns<'campaigns', 'stop_on_reply'>>(
@@ -84,7 +86,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
   if (!stops) return;
   const others = everywhere && subject.contactId ? await findOpenLeads(tx, subject.contactId) : [];
   await finishEnrollments(tx, [...new Set([enrollmentId, ...others])], 'replied', {
-    reason: 'the contact replied',
+    reason: message('ended.replied'),
     because: { cause: 'replied', messageId: message?.id ?? null, sendId: send?.id ?? null },
   });
 }
@@ -94,7 +96,7 @@ async function noteLateReply(tx: Tx, enrollmentId: string): Promise<void> {
   await tx.org
     .table('enrollments')
     .where({ id: enrollmentId, state: 'completed' })
-    .update({ state: 'replied', failure_reason: 'the contact replied', last_activity_at: tx.now });
+    .update({ state: 'replied', failure_reason: json(message('ended.replied')), last_activity_at: tx.now });
 }
 
 /** Where the person still is; locked by the caller (see lockSubject). */
