@@ -20,6 +20,7 @@ export const audience = {
   'audience.suppressed.fix': 'Die Adresse erst aus der Sperrliste entfernen.',
   'audience.no_verification': 'Diese Installation prüft keine Adressen',
   'audience.no_verification.fix': 'Wer sie betreibt, setzt EMAIL_VERIFICATION.',
+  'audience.contact_deleted': 'Der Kontakt wurde gelöscht',
   'audience.unknown_segment': 'ist kein Segment dieses Arbeitsbereichs',
   'audience.exports_running': 'andere Exporte laufen noch',
 

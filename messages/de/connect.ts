@@ -5,6 +5,7 @@ export const connect = {
   'connect.app_connection_in_use.fix':
     'Dort eine andere Verbindung wählen oder sie entfernen, dann noch einmal löschen.',
   'connect.app_connections': 'App-Verbindungen',
+  'connect.base_url_fault': 'Die Basis-URL {problem}',
   'connect.app_gone': 'Die App-Verbindung dieses Schritts gibt es nicht',
   'connect.app_gone.fix': 'Im Schritt eine andere App-Verbindung wählen und ihn noch einmal versuchen.',
   'connect.app_inputs_too_large': 'Was der Schritt sendet, ist mit ausgefüllten Feldern zu groß',
@@ -36,6 +37,7 @@ export const connect = {
 
   'connect.too_many_endpoints': 'Ein Arbeitsbereich hat höchstens {max, number} Endpunkte für Webhooks',
   'connect.too_many_endpoints.fix': 'Einen Endpunkt löschen, der nicht mehr gebraucht wird.',
+  'connect.url_fault': 'lässt sich nicht aufrufen: {reason}',
   'connect.domain_form':
     'muss ein Hostname sein, mit einem Punkt davor für seine Subdomains; ohne Schema, Port, Pfad oder Platzhalter',
   'connect.domain_address': 'muss ein Hostname sein, keine Adresse',
@@ -98,7 +100,7 @@ export const connect = {
   'connect.connection_removed': 'Die Verbindung wurde entfernt',
   'connect.connection_changed': 'Die Verbindung wurde inzwischen geändert',
   'connect.connection_deleted': 'Die Verbindung wurde gelöscht',
-  'connect.contact_deleted': 'Der Kontakt wurde gelöscht',
+
   'connect.no_contact_there': '{provider} hat keinen Kontakt mit dieser Adresse',
   'connect.not_allowed_there': '{provider} erlaubt das nicht',
   'connect.no_spreadsheet': 'Google hat keine solche Tabelle, oder das verbundene Konto kann sie nicht öffnen',

@@ -27,5 +27,6 @@ export const crm = {
 
   'crm.action_text_empty': 'Ein Text der Aktion ist leer, sobald seine Felder ausgefüllt sind',
   'crm.action_texts_too_long': 'Die Texte der Aktion sind zu lang, sobald ihre Felder ausgefüllt sind',
+  'crm.field_fault': '{field} {problem}',
   'crm.refused_row': 'Die Datenbank lehnte ab, was die Aktion schreibt',
 };

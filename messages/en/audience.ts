@@ -20,6 +20,7 @@ export const audience = {
   'audience.suppressed.fix': 'Remove its entry with DELETE /v1/suppressions/:id first.',
   'audience.no_verification': 'Address verification is off on this installation',
   'audience.no_verification.fix': 'The operator sets EMAIL_VERIFICATION.',
+  'audience.contact_deleted': 'The contact was deleted',
   'audience.unknown_segment': 'is not a segment of this workspace',
   'audience.exports_running': 'other exports are running',
 

@@ -5,6 +5,7 @@ export const connect = {
   'connect.app_connection_in_use.fix':
     'Choose another connection there, or remove the steps and nodes, then delete again.',
   'connect.app_connections': 'app connections',
+  'connect.base_url_fault': 'The base URL {problem}',
   'connect.app_gone': 'The app connection of this step does not exist',
   'connect.app_gone.fix': 'Choose another app connection for the step, then retry the step run.',
   'connect.app_inputs_too_large': 'The inputs of the step are too large once their fields are filled in',
@@ -37,6 +38,7 @@ export const connect = {
   // Webhooks and their deliveries.
   'connect.too_many_endpoints': 'A workspace has at most {max, number} webhook endpoints',
   'connect.too_many_endpoints.fix': 'Delete an endpoint that is not needed any more.',
+  'connect.url_fault': 'cannot be called: {reason}',
   'connect.domain_form':
     'must be a host name, with a leading dot to cover its subdomains; no scheme, port, path or wildcard',
   'connect.domain_address': 'must be a host name, not an address',
@@ -100,7 +102,7 @@ export const connect = {
   'connect.connection_removed': 'The connection was removed',
   'connect.connection_changed': 'The connection was changed meanwhile',
   'connect.connection_deleted': 'The connection was deleted',
-  'connect.contact_deleted': 'The contact was deleted',
+
   'connect.no_contact_there': '{provider} has no contact with this email address',
   'connect.not_allowed_there': '{provider} does not allow this',
   'connect.no_spreadsheet': 'Google has no such spreadsheet, or the connected account cannot open it',

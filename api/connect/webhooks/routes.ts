@@ -47,7 +47,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     success: { status: 200, body: schemas.endpointList },
     errors: ['no_organization'],
     handler: async (ctx) => ({
-      endpoints: (await listEndpoints(ctx)).map(presentEndpoint),
+      endpoints: (await listEndpoints(ctx)).map((endpoint) => presentEndpoint(endpoint, ctx)),
       event_types: TYPES,
     }),
   }),
@@ -87,7 +87,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     prepare: (ctx, { body }) => assertTarget(ctx, body.url),
     handler: async (ctx, { body }) => {
       const { endpoint, secret } = await createEndpoint(ctx, inputOf(body));
-      return { ...presentEndpoint(endpoint), secret };
+      return { ...presentEndpoint(endpoint, ctx), secret };
     },
   }),
   route({
@@ -112,6 +112,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     handler: async (ctx, { params, body }) =>
       presentEndpoint(
         await updateEndpoint(ctx, params.id, inputOf(body), { expectedUpdatedAt: body.expected_updated_at }),
+        ctx,
       ),
   }),
   route({
@@ -154,7 +155,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     errors: ['no_organization'],
     prepare: (ctx, { params }) => challengeEndpoint(ctx, params.id),
     handler: async (ctx, { params, prepared }) =>
-      presentVerification(await recordChallenge(ctx, params.id, prepared), prepared),
+      presentVerification(await recordChallenge(ctx, params.id, prepared), prepared, ctx),
   }),
   route({
     ...webhooks,

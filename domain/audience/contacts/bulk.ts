@@ -14,7 +14,6 @@ import { resolveSelection, type Selection } from './selection.ts';
 import { fileContacts } from './upsert.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
 import { viewContacts, type ContactView } from '../../directory/contact-view.ts';
-import { message } from '../../../messages/index.ts';
 
 /**
  * One change of a custom field over a selection: ADD sets it where it is missing, EDIT where it exists, DELETE removes it,

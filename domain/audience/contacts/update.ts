@@ -12,7 +12,6 @@ import { cleanCustomFields, cleanText } from '../../directory/contact-fields.ts'
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
 import { fileContacts } from './upsert.ts';
 import { contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
-import { message } from '../../../messages/index.ts';
 
 /** A sparse edit of one contact. */
 interface ContactEdit {

@@ -14,7 +14,6 @@ import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
 import { takeUpEarlierEmails } from './came-back.ts';
 import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
-import { message } from '../../../messages/index.ts';
 
 /** How a lead comes into a campaign, as reports of acquisition group emails. */
 type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';

@@ -6,7 +6,7 @@ import { MAX_ANSWER_BYTES } from './signed-request.ts';
 /** The result of one attempt. `retryable` says whether another one may succeed. */
 export type Answer =
   | { ok: true; output: Record<string, unknown> }
-  | { ok: false; retryable: boolean; said: Message; fix: Message | null };
+  | { ok: false; retryable: boolean; said: Message; fix: Message };
 
 /** Failures of the connection to the app that usually pass. */
 const PASSING: ReadonlySet<EgressErrorKind> = new Set(['dns', 'connect', 'tls', 'timeout', 'protocol', 'aborted']);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Provider } from '../provider.ts';
 import { noticeMessage, noticeText } from '../notice.ts';
 import { shorten, unlink } from '../texts.ts';
+import { says } from '../../../../../lib/issue-message.ts';
 
 const WEBHOOK =
   /^https:\/\/(?:(?:canary|ptb)\.)?discord(?:app)?\.com\/api(?:\/v\d+)?\/webhooks\/(\d{1,20})\/([\w-]{1,200})\/?$/;
@@ -9,7 +10,7 @@ const config = z.strictObject({
   webhook_url: z
     .string()
     .trim()
-    .regex(WEBHOOK, 'is not the address of a webhook, such as https://discord.com/api/webhooks/123/abc'),
+    .regex(WEBHOOK, says('connect.discord_webhook')),
 });
 const notifyConfig = z.strictObject({ message: noticeMessage });
 

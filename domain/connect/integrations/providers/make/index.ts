@@ -17,7 +17,7 @@ export const make: Provider = {
   rate: { capacity: 100, perSecond: 15 },
   ...webhookProvider({
     accepts: ({ pathname }) => pathname.length > 1,
-    problem: 'is not the address of a webhook, such as https://hook.eu1.make.com/abc123',
+    problem: 'connect.make_hook',
     pathOf: ({ href }) => href,
   }),
 };

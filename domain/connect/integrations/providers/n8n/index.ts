@@ -16,7 +16,7 @@ export const n8n: Provider = {
   rate: { capacity: 20, perSecond: 10 },
   ...webhookProvider({
     accepts: ({ pathname }) => pathname.includes('/webhook/'),
-    problem: 'is not the production URL of a webhook node, such as https://n8n.example.com/webhook/4a2c6f0e',
+    problem: 'connect.n8n_hook',
     pathOf: ({ href }) => href,
   }),
 };

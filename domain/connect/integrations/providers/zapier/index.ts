@@ -19,7 +19,7 @@ export const zapier: Provider = {
       protocol === 'https:' &&
       host === 'hooks.zapier.com' &&
       /^\/hooks\/catch\/\d+\/\w+\/?(silent\/?)?$/.test(pathname),
-    problem: 'is not the address of a catch hook, such as https://hooks.zapier.com/hooks/catch/12345/abc123/',
+    problem: 'connect.zapier_hook',
     // Zapier's addresses end in a slash; people paste them without.
     pathOf: ({ pathname }) => (pathname.endsWith('/') ? pathname : `${pathname}/`),
   }),
