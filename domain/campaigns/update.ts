@@ -82,7 +82,9 @@ export async function editCampaign(
         fields: Object.keys(changes),
       });
       tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes });
-      await logCampaign(tx, campaign.id, 'campaign_updated', message('log.settings_changed'), { fields: Object.keys(changes) });
+      await logCampaign(tx, campaign.id, 'campaign_updated', message('log.settings_changed'), {
+        fields: Object.keys(changes),
+      });
     }
     let held: ApprovalRow | null = null;
     if (status && status !== campaign.status)

@@ -27,6 +27,7 @@ import {
 } from '../../../domain/connect/integrations/subscriptions.ts';
 import { fireTest } from '../../../domain/connect/integrations/test-notice.ts';
 import { listBookings } from '../../../domain/crm/meetings/read.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { asSeen, idParams, timestamp } from '../../http/schemas.ts';
 import { presentConnection, presentMappings, presentProvider, presentRun, presentSubscription } from './present.ts';
@@ -252,7 +253,9 @@ const useRoutes = [
     summary: 'What was done with a connection, the latest 50 first',
     params: idParams,
     success: { status: 200, body: z.strictObject({ runs: z.array(schemas.run) }) },
-    handler: async (ctx, { params }) => ({ runs: (await listRuns(ctx, params.id, LISTED_RUNS)).map((run) => presentRun(run, ctx)) }),
+    handler: async (ctx, { params }) => ({
+      runs: (await listRuns(ctx, params.id, LISTED_RUNS)).map((run) => presentRun(run, ctx)),
+    }),
   }),
   route({
     area,
@@ -307,7 +310,13 @@ const useRoutes = [
     success: { status: 200, body: schemas.pushResult },
     errors: ['conflict', 'selection_too_large', 'service_unavailable'],
     prepare: (ctx, { params, body }) => pushContacts(ctx, params.id, body),
-    handler: async (_ctx, { prepared }) => prepared,
+    handler: async ({ language }, { prepared: { results, ...pushed } }) => ({
+      ...pushed,
+      results: results.map(({ error, ...result }) => ({
+        ...result,
+        ...(error === undefined ? {} : { error: inWords(error, language) }),
+      })),
+    }),
   }),
   route({
     ...read,

@@ -179,7 +179,10 @@ export function presentCampaignReport(report: CampaignReport): z.input<typeof sc
 }
 
 /** A mailbox in the list of accounts: its health, what is wrong with it, and what it has sent today. */
-export function presentAccount(status: AccountStatus, { language }: Pick<Ctx, 'language'>): z.input<typeof schemas.accounts>['data'][number] {
+export function presentAccount(
+  status: AccountStatus,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof schemas.accounts>['data'][number] {
   const { mailbox } = status;
   return {
     id: mailbox.id,
@@ -188,14 +191,21 @@ export function presentAccount(status: AccountStatus, { language }: Pick<Ctx, 'l
     status: mailbox.status,
     last_synced_at: iso(status.lastSyncedAt),
     health: { ...status.health, issues: status.health.issues.map((issue) => inWords(issue, language)) },
-    errors: status.errors.map((error) => ({ ...error, created_at: iso(error.created_at) })),
+    errors: status.errors.map((error) => ({
+      ...error,
+      message: inWords(error.message, language),
+      created_at: iso(error.created_at),
+    })),
     daily_usage: status.usage,
     in_campaign: status.inCampaign,
   };
 }
 
 /** One account: the same as in the list, and its warmup where it has been warmed. */
-export function presentAccountDetail(detail: AccountDetail, ctx: Pick<Ctx, 'language'>): z.input<typeof schemas.accountDetail> {
+export function presentAccountDetail(
+  detail: AccountDetail,
+  ctx: Pick<Ctx, 'language'>,
+): z.input<typeof schemas.accountDetail> {
   const { mailbox, warmup, warmupHealth } = detail;
   return {
     ...presentAccount(detail, ctx),

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { json } from '../../../db/connection.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { newId } from '../../../lib/ids.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
@@ -112,9 +113,7 @@ async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights
     return { status: 'error', detail: borrowed };
   }
   if (run.hops < MAX_RUN_HOPS && !isTooMany) return proceed(tx, ctx, run);
-  const detail = isTooMany
-    ? message('connect.run_too_many')
-    : message('connect.run_loop', { hops: run.hops });
+  const detail = isTooMany ? message('connect.run_too_many') : message('connect.run_loop', { hops: run.hops });
   announceFailure(tx, run, detail, { loop: true });
   await addDeadLetter(tx, {
     taskType: AUTOMATION_LOOP,

@@ -92,7 +92,10 @@ function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppErr
   const nameless = stepsWithoutSubject(written);
   if (nameless.length > 0) {
     return new AppError('campaign_invalid', message('campaigns.no_subject'), {
-      problems: nameless.map((id) => ({ path: `steps.${id}.subject`, message: message('campaigns.no_subject.problem') })),
+      problems: nameless.map((id) => ({
+        path: `steps.${id}.subject`,
+        message: message('campaigns.no_subject.problem'),
+      })),
       fix: message('campaigns.no_subject.fix'),
     });
   }
@@ -140,13 +143,9 @@ async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: Launc
   const rate = projectedBounceRate(leads, campaign.risky_emails);
   const { bounce_pipeline: pipeline } = await effectiveSettings(org, campaign.id);
   if (rate * 100 <= pipeline.pause_bounce_rate_threshold) return null;
-  return new AppError(
-    'list_bounce_risk',
-    message('campaigns.bounce_risk', { rate: Math.round(rate * 1000) / 10 }),
-    {
-      fix: message('campaigns.bounce_risk.fix'),
-    },
-  );
+  return new AppError('list_bounce_risk', message('campaigns.bounce_risk', { rate: Math.round(rate * 1000) / 10 }), {
+    fix: message('campaigns.bounce_risk.fix'),
+  });
 }
 
 /**
