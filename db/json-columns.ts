@@ -1,4 +1,5 @@
 import type { Message } from '../messages/index.ts';
+
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
 import type { Said } from '../lib/errors.ts';
@@ -52,16 +53,16 @@ type EventPredicate = { path: string } & (
   | { op: 'exists' | 'not_exists' }
 );
 
-/** What went wrong, for people and machines, and what to do. */
+/** A problem for people and machines, and its remedy. */
 export interface StoredIssue {
   code: string;
-  message: Said;
-  fix: Said;
+  message: Message;
+  fix: Message;
 }
 
 /** One line of what a payment is for. */
 export interface PaymentLine {
-  label: string;
+  label: Message;
   quantity: number;
   unit_cents: number;
   /** `month`: charged again every month; `once`: with the first payment alone. */
@@ -123,13 +124,13 @@ export interface PolicyReason {
   /** Stable, such as `recipients_per_day_exceeded`. */
   code: string;
   /** A sentence with the numbers of the case. */
-  message: string;
+  message: Message;
 }
 
 /** What an approver decides on: what will happen, exactly. Its hash stands beside it, and is compared when it is carried out. */
 export interface ApprovalContent {
   /** One line that names the action, such as `Launch "Spring"`. */
-  title: string;
+  title: Message;
   recipients: {
     count: number;
     /** What the recipients are: leads of a campaign, or the addresses themselves. */
@@ -226,7 +227,7 @@ export interface OrderedMailbox extends PersonName {
 /** A line of a bill for managed mailboxes. */
 export interface OrderLine {
   key: string;
-  label: string;
+  label: Message;
   quantity: number;
   unit_cents: number;
   total_cents: number;

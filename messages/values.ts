@@ -1,6 +1,13 @@
 /** Keywords before a branch of a plural. */
 type Branch = 'zero' | 'one' | 'two' | 'few' | 'many' | 'other' | `=${number}`;
 
+/** A sentence without its quoted braces, which are no places: `'{{'`. */
+type Unquoted<Text extends string> = Text extends `${infer Before}'{${string}'${infer After}`
+  ? Unquoted<`${Before}${After}`>
+  : Text extends `${infer Before}'}${string}'${infer After}`
+    ? Unquoted<`${Before}${After}`>
+    : Text;
+
 /** Names of the places in an ICU sentence, with what each takes: a walk from brace to brace. */
 type Places<Text extends string, Nested, IsPlural = false> = Text extends `${infer Before}{${infer After}`
   ? IsPlural extends true
@@ -22,11 +29,6 @@ type PlaceAt<After extends string, Nested, IsPlural> = After extends `${infer He
 
 /** A plural from its first branch on. */
 type PluralBody<After extends string> = After extends `${string}, plural, ${infer Body}` ? Body : never;
-
-/** A sentence without the braces that apostrophes quote. */
-type Unquoted<Text extends string> = Text extends `${infer Before}'{${string}'${infer After}`
-  ? Unquoted<`${Before}${After}`>
-  : Text;
 
 type Flat<Type> = { [Key in keyof Type]: Type[Key] };
 

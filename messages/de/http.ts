@@ -263,4 +263,6 @@ export const http = {
   'field.event_needs_scope': 'verlangt den Scope {scope}',
   'field.event_not_allowed': 'ist ein Ereignis, das die Rolle nicht sehen darf',
   'form.not_found': 'Dieses Formular gibt es nicht',
+  'sentence.and': '{first}; {next}',
+  'sentence.as_is': '{text}',
 };

@@ -13,6 +13,7 @@ import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
 import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
+import { mails } from './mails.ts';
 import { operations } from './operations.ts';
 import { platform } from './platform.ts';
 import { providers } from './providers.ts';
@@ -35,6 +36,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...inbox,
   ...mail,
   ...mailboxes,
+  ...mails,
   ...operations,
   ...platform,
   ...providers,

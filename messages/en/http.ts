@@ -265,4 +265,6 @@ export const http = {
   'field.event_needs_scope': 'needs the scope {scope}',
   'field.event_not_allowed': 'is an event that your role may not see',
   'form.not_found': 'There is no such form',
+  'sentence.and': '{first}; {next}',
+  'sentence.as_is': '{text}',
 } as const;

@@ -12,6 +12,7 @@ import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
 import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
+import { mails } from './mails.ts';
 import { operations } from './operations.ts';
 import { platform } from './platform.ts';
 import { providers } from './providers.ts';
@@ -34,6 +35,7 @@ export const en = {
   ...inbox,
   ...mail,
   ...mailboxes,
+  ...mails,
   ...operations,
   ...platform,
   ...providers,

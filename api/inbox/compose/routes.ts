@@ -6,6 +6,8 @@ import { assertMailboxExists } from '../../../domain/inbox/compose/sender.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso } from '../../http/schemas.ts';
 import { accepted, composeBody, MAX_REQUEST_BYTES, replyBody, scheduledList, sendBody } from './schemas.ts';
+import { presentReasons } from '../../approvals/held.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
 const area = 'direct-sends';
 const permission = 'send_campaigns';
@@ -17,14 +19,17 @@ const WHO_DECIDES =
   'gap of the mailbox rule in any case: the email takes the first time that keeps them.';
 
 /** What became of an email that was written. */
-export function presentAccepted({ approval, scheduled_at, ...rest }: Accepted): z.input<typeof accepted> {
+export function presentAccepted(
+  { approval, scheduled_at, ...rest }: Accepted,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof accepted> {
   return {
     ...rest,
     scheduled_at: iso(scheduled_at),
     approval_id: approval?.id ?? null,
     approval_url: approval?.url ?? null,
     approval_expires_at: approval ? iso(approval.expires_at) : null,
-    reasons: approval?.reasons.map(({ code, message }) => ({ code, message })) ?? [],
+    reasons: presentReasons(approval?.reasons ?? [], language),
   };
 }
 
@@ -67,7 +72,10 @@ export const directSendRoutes: readonly AnyRoute[] = [
     errors: ['not_found', 'storage_limit_reached'],
     handler: async (ctx, { params, body }) => {
       await assertMailboxExists(ctx, params.id);
-      return presentAccepted(await acceptDirectSend(ctx, 'compose', { ...body, email_account_id: params.id }));
+      return presentAccepted(
+        await acceptDirectSend(ctx, 'compose', { ...body, email_account_id: params.id }),
+        ctx,
+      );
     },
   }),
   route({
@@ -82,7 +90,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     furtherProblems: (ctx, body) => directSendProblems(ctx, 'compose', body),
     success,
     errors: ['storage_limit_reached'],
-    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'compose', body)),
+    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'compose', body), ctx),
   }),
   route({
     area,
@@ -100,7 +108,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     furtherProblems: (ctx, body) => directSendProblems(ctx, 'reply', body),
     success,
     errors: ['storage_limit_reached'],
-    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'reply', body)),
+    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'reply', body), ctx),
   }),
   route({
     area,

@@ -8,7 +8,7 @@ import { message } from '../../../messages/index.ts';
 import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { authorRights, lackingRights, neededBy, startedProblems } from '../../approvals/automation-rights.ts';
+import { authorRights, lackingRights, lackingRight, startedProblems } from '../../approvals/automation-rights.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
 import { assertRoomFor } from '../../platform/full-list.ts';
 import { automationProblems, namedRows, type AutomationWrite } from './validate.ts';
@@ -113,14 +113,11 @@ async function assertMayWrite(
   if (!enabled) return;
   const own = lackingRights(graph, authorRights(actor)).map(({ index, nodeId, action, right }) => ({
     path: `body.graph.nodes.${index}`,
-    message: message('connect.node_fault', {
-      node: nodeId,
-      problem: message('connect.node_needs', { action, right: neededBy(actor, right) }),
-    }),
+    message: message('connect.node_fault', { node: nodeId, problem: lackingRight(actor, action, right) }),
   }));
   const starts = namedRows(graph)
     .filter(({ table }) => table === 'automations')
-    .map(({ id, path, node }) => ({ automationId: id, path, says: `Node "${node.id}" starts` }));
+    .map(({ id, path }) => ({ automationId: id, path }));
   const problems = [...own, ...(await startedProblems(tx.org, actor, starts, ownId))];
   if (problems.length === 0) return;
   throw new AppError('forbidden', message('connect.beyond_rights'), {

@@ -19,9 +19,9 @@ import { message } from '../../../messages/index.ts';
 export async function askReset(ctx: Ctx, email: string): Promise<void> {
   await throttle(ctx, 'reset_source', toSource(ctx.actor.ipAddress));
   await throttle(ctx, 'reset_mail', email);
-  const user = await across(ctx.db, 'person').table('users').where('email', email).first('id');
+  const user = await across(ctx.db, 'person').table('users').where('email', email).first('id', 'language');
   const { handle } = await openChallenge(ctx, 'reset', { email, ...(user ? { userId: user.id } : {}) });
-  await ctx.systemMail.send(user ? resetMail(ctx, email, handle) : noAccountMail(ctx, email));
+  await ctx.systemMail.send(user ? resetMail(ctx, email, handle, user) : noAccountMail(ctx, email));
 }
 
 /**

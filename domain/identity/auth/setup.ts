@@ -118,6 +118,7 @@ async function claim<T>(
       password_hash: passwordHash,
       first_name: input.firstName,
       last_name: input.lastName,
+      language: ctx.language ?? null,
       is_platform_admin: true,
       created_at: now,
       updated_at: now,

@@ -87,6 +87,7 @@ export async function confirmSignUp(ctx: Ctx, proof: { session: string; code: st
         password_hash: payload.password_hash,
         first_name: payload.first_name,
         last_name: payload.last_name,
+        language: ctx.language ?? null,
         created_at: now,
         updated_at: now,
       })
