@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 79a72dfccebb5efe. Types: 6865a2dc2fece723. */
+/* Written by `npm run db:types`; do not edit. Sources: df81af3063e624a6. Types: 0546d5fac1a6a33c. */
 
 import type {
   ApprovalContent,
@@ -9,6 +9,7 @@ import type {
   GoalDefinition,
   ImportOptions,
   JsonObject,
+  Message,
   OrderLine,
   OrderedDomain,
   OrderedMailbox,
@@ -879,7 +880,8 @@ interface CampaignLogsRow {
   organization_id: string;
   campaign_id: string;
   event_type: string;
-  message: string;
+  /** The code of a sentence and its values; rendered when it is read. */
+  message: Message;
   metadata: JsonObject;
   created_at: Date;
 }
@@ -889,7 +891,7 @@ interface CampaignLogsInsert {
   organization_id: string;
   campaign_id: string;
   event_type: string;
-  message?: string;
+  message: string;
   metadata?: string;
   created_at: Date;
 }
@@ -1795,11 +1797,11 @@ interface DirectSendsRow {
   attempts: number;
   /** Last hold of its mailbox that this email caused. */
   held_at: Date | null;
-  waiting_for: string | null;
+  waiting_for: Message | null;
   waiting_until: Date | null;
   blocked_reason: string | null;
   error_code: string | null;
-  error_detail: string | null;
+  error_detail: Message | null;
   finished_at: Date | null;
   /** Deletion of the bytes of its files. */
   files_deleted_at: Date | null;
@@ -2012,18 +2014,18 @@ interface EnrollmentsRow {
   state: 'pending' | 'active' | 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
   current_step_id: string | null;
   step_started_at: Date | null;
-  /** Reason of the current wait, as text for operators and the API. */
-  waiting_for: string | null;
+  /** The current wait: the code of a sentence and its values, rendered when it is read. */
+  waiting_for: Message | null;
   waiting_until: Date | null;
   blocked: boolean;
-  failure_reason: string | null;
+  failure_reason: Message | null;
   mailbox_id: string | null;
   app_values: JsonObject;
   /** Subject and Message-IDs of the conversation so far; the next email replies in it. */
   conversation: StoredConversation;
   hold_since: Date | null;
   hold_until: Date | null;
-  hold_reason: string | null;
+  hold_reason: Message | null;
   hold_source: 'manual' | 'out_of_office' | null;
   /** The control_epoch that its workflow run was last signalled with. */
   signalled_epoch: number;
@@ -3191,7 +3193,7 @@ interface MailboxConsentsRow {
   email: string;
   mailbox_id: string | null;
   error_code: string | null;
-  error_message: string | null;
+  error_message: Message | null;
   expires_at: Date;
   created_at: Date;
 }
@@ -3221,7 +3223,7 @@ interface MailboxErrorsRow {
   error_code: string;
   severity: 'warning' | 'error';
   title: string;
-  message: string;
+  message: Message;
   resolved_at: Date | null;
   created_at: Date;
 }
@@ -3505,11 +3507,11 @@ interface MailboxesRow {
   warmup_days: number;
   /** A hold stops sending without changing the status, such as refused credentials or a throttle of the provider. */
   hold_code: string | null;
-  hold_reason: string | null;
+  hold_reason: Message | null;
   hold_until: Date | null;
   /** A hold that stops reading. */
   imap_hold_code: string | null;
-  imap_hold_reason: string | null;
+  imap_hold_reason: Message | null;
   imap_hold_until: Date | null;
   /** No slot is free before this moment; the next free one may be later still. */
   next_free_at: Date;
@@ -4430,7 +4432,7 @@ interface RunsRow {
   action_count: number;
   policy_decision: JsonObject;
   preflight_report: JsonObject | null;
-  error_details: JsonObject | null;
+  error_details: StoredIssue | null;
   /** No reference: the record outlives it. */
   approval_id: string | null;
   /** End of the wait for an approval. */
@@ -4778,11 +4780,11 @@ interface StepRunsRow {
   kind: string;
   state: 'running' | 'waiting' | 'completed' | 'skipped' | 'failed' | 'blocked';
   outcome: string | null;
-  detail: string | null;
+  detail: Message | null;
   attempts: number;
   output_key: string | null;
   output: JsonObject | null;
-  error: JsonObject | null;
+  error: StoredIssue | null;
   started_at: Date;
   completed_at: Date | null;
 }
@@ -4897,7 +4899,7 @@ interface TestRunStepsRow {
   kind: string;
   state: 'running' | 'waiting' | 'completed' | 'skipped' | 'failed';
   outcome: string | null;
-  detail: string | null;
+  detail: Message | null;
   output_key: string | null;
   output: JsonObject | null;
   event_name: string | null;
@@ -5225,7 +5227,7 @@ interface WarmupStandingsRow {
   organization_id: string;
   health_state: 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'blocked';
   score: number;
-  reason: string | null;
+  reason: Message | null;
   blocked_until: Date | null;
   evaluated_at: Date | null;
   /** The last UTC day whose emails are planned. */

@@ -139,7 +139,7 @@ export const analyticsRoutes = [
     summary: 'How all mailboxes stand',
     description: 'Health, open problems, and what each sent today (UTC).',
     success: { status: 200, body: schemas.accounts },
-    handler: async (ctx) => ({ data: (await listAccounts(ctx)).map(presentAccount) }),
+    handler: async (ctx) => ({ data: (await listAccounts(ctx)).map((status) => presentAccount(status, ctx)) }),
   }),
   route({
     ...read,
@@ -150,7 +150,7 @@ export const analyticsRoutes = [
     description: 'With its warmup, where it was ever on.',
     params: idParams,
     success: { status: 200, body: schemas.accountDetail },
-    handler: async (ctx, { params }) => presentAccountDetail(await readAccount(ctx, params.id)),
+    handler: async (ctx, { params }) => presentAccountDetail(await readAccount(ctx, params.id), ctx),
   }),
   route({
     ...read,

@@ -32,7 +32,7 @@ export interface Accepted {
   send_mode: 'instant' | 'smart' | 'scheduled';
   thread_id: string;
   /** Addresses of cc and bcc that it does not go to. */
-  left_out: { address: string; reason: string }[];
+  left_out: { address: string; reason: Said }[];
   approval: { id: string; url: string; expires_at: Date; reasons: { code: string; message: string }[] } | null;
 }
 

@@ -1,5 +1,6 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** What the health of a mailbox is judged by. */
 export interface HealthRow extends Columns<
@@ -42,7 +43,7 @@ export function accountHealth(row: HealthRow): AccountHealth {
       : row.status === 'inactive'
         ? ['It is switched off']
         : []),
-    ...new Set(holds.map(({ reason }) => reason || 'It rests')),
+    ...new Set(holds.map(({ reason }) => (reason ? inWords(reason) : 'It rests'))),
     ...(row.problems > 0 ? [`${row.problems} open ${row.problems === 1 ? 'problem' : 'problems'}`] : []),
     ...(row.warmup_state && row.warmup_state !== 'healthy' ? [`Its warmup is ${row.warmup_state}`] : []),
   ];
