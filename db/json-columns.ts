@@ -1,4 +1,3 @@
-import type { Message } from '../messages/index.ts';
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
 import type { Said } from '../lib/errors.ts';

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: df81af3063e624a6. Types: 0546d5fac1a6a33c. */
+/* Written by `npm run db:types`; do not edit. Sources: a62e41dc2418ca04. Types: 18e22550390e626a. */
 
 import type {
   ApprovalContent,
@@ -3222,7 +3222,6 @@ interface MailboxErrorsRow {
   mailbox_id: string;
   error_code: string;
   severity: 'warning' | 'error';
-  title: string;
   message: Message;
   resolved_at: Date | null;
   created_at: Date;
@@ -3234,7 +3233,6 @@ interface MailboxErrorsInsert {
   mailbox_id: string;
   error_code: string;
   severity: 'warning' | 'error';
-  title: string;
   message: string;
   resolved_at?: Date | null;
   created_at: Date;

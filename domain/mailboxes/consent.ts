@@ -13,6 +13,7 @@ import { requireProvider, type ConsentProvider } from '../sending/senders/mail-p
 import { assertReconnectable } from './allowance.ts';
 import { getMailbox, type MailboxDetail } from './read.ts';
 import { message } from '../../messages/index.ts';
+import type { StoredIssue } from '../../db/json-columns.ts';
 
 /** How long (ms) a person has for a consent. */
 const CONSENT_MS = 15 * MINUTE_MS;

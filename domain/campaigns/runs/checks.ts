@@ -5,6 +5,7 @@ import { readCampaignDns, recallCampaignDns, type CampaignDns } from '../preflig
 import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { isGone } from './gone.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
 
 /** What the network was asked before the transaction; undefined for a campaign that is gone. */
 export type OutsideFacts = CampaignDns | undefined;

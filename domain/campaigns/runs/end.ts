@@ -5,6 +5,7 @@ import type { LaunchCheck } from './checks.ts';
 import { moveRun } from './move.ts';
 import { UNDER_WAY, type RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
 
 /** Why a run ended without a launch, as the run shows it. */
 export type RunError = StoredIssue;

@@ -5,6 +5,7 @@ import { lockTestRunOf, settleTestStep, type TestStepResult } from '../../sendin
 import { readTestCall } from './action-call.ts';
 import type { Answer } from './answer.ts';
 import { askApp, NO_CONNECTION, PATIENCE_MS, type AppBusy, type CallResult } from './call.ts';
+import { words } from '../../platform/words.ts';
 
 /**
  * Calls the customer's app for the app_action step of a test run, marked `run_mode: test`, and stores the answer with the
@@ -27,7 +28,7 @@ export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLim
     : {
         state: 'completed',
         outcome: 'error',
-        detail: answer.message,
+        detail: words(answer.message),
         error: { code: 'app_action_failed', message: answer.message, fix: answer.fix },
       };
   return transact(ctx, async (tx) => {

@@ -22,6 +22,7 @@ import { approvalContent } from './content.ts';
 import { findConversation, type AnsweredMessage } from './conversation.ts';
 import type { DirectSendInput, DirectSendKind } from './input.ts';
 import { directSendProblems } from './problems.ts';
+import type { Said } from '../../../lib/errors.ts';
 
 /** What became of a request to send: it is on its way, or waits for a person. */
 export interface Accepted {
