@@ -1,8 +1,8 @@
+import type { Message } from '../messages/index.ts';
+
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
-import type { Said } from '../lib/errors.ts';
-
-export type { Message } from '../messages/index.ts';
+export type { Message };
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
@@ -51,16 +51,16 @@ type EventPredicate = { path: string } & (
   | { op: 'exists' | 'not_exists' }
 );
 
-/** What went wrong, for people and machines, and what to do. */
+/** A problem for people and machines, and its remedy. */
 export interface StoredIssue {
   code: string;
-  message: Said;
-  fix: Said;
+  message: Message;
+  fix: Message;
 }
 
 /** One line of what a payment is for. */
 export interface PaymentLine {
-  label: string;
+  label: Message;
   quantity: number;
   unit_cents: number;
   /** `month`: charged again every month; `once`: with the first payment alone. */
@@ -122,13 +122,13 @@ export interface PolicyReason {
   /** Stable, such as `recipients_per_day_exceeded`. */
   code: string;
   /** A sentence with the numbers of the case. */
-  message: string;
+  message: Message;
 }
 
 /** What an approver decides on: what will happen, exactly. Its hash stands beside it, and is compared when it is carried out. */
 export interface ApprovalContent {
   /** One line that names the action, such as `Launch "Spring"`. */
-  title: string;
+  title: Message;
   recipients: {
     count: number;
     /** What the recipients are: leads of a campaign, or the addresses themselves. */
@@ -225,7 +225,7 @@ export interface OrderedMailbox extends PersonName {
 /** A line of a bill for managed mailboxes. */
 export interface OrderLine {
   key: string;
-  label: string;
+  label: Message;
   quantity: number;
   unit_cents: number;
   total_cents: number;

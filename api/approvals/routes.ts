@@ -23,7 +23,7 @@ export const approvalRoutes = (subjects: readonly ApprovalSubject[]): readonly A
     query: schemas.approvalQuery,
     success: { status: 200, body: paged(schemas.approval) },
     handler: async (ctx, { query }) => {
-      const at = { config: ctx.config, now: ctx.clock.now() };
+      const at = { config: ctx.config, now: ctx.clock.now(), language: ctx.language };
       return presentPage(await listApprovals(ctx, query), (row) => presentApproval(at, row));
     },
   }),
@@ -42,7 +42,7 @@ export const approvalRoutes = (subjects: readonly ApprovalSubject[]): readonly A
     errors: ['conflict', ...subjects.flatMap(({ refusals }) => refusals)],
     handler: async (ctx, { params, body }) =>
       presentApproval(
-        { config: ctx.config, now: ctx.clock.now() },
+        { config: ctx.config, now: ctx.clock.now(), language: ctx.language },
         await decideApproval(ctx, subjects, params.id, body),
       ),
   }),

@@ -152,7 +152,7 @@ export const campaignRoutes = [
     awaiting: heldAnswer,
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => {
       const { campaign: row, held } = await editCampaign(ctx, params.id, body, { expectedUpdatedAt });
-      return held ? new Awaiting(presentHeld(ctx.config, held)) : presentCampaign(row, ctx);
+      return held ? new Awaiting(presentHeld(ctx, held)) : presentCampaign(row, ctx);
     },
   }),
   route({
@@ -226,7 +226,7 @@ export const campaignRoutes = [
     prepare: (ctx, { params }) => parkIfUndeliverable(ctx, params.id),
     handler: async (ctx, { params, body }) => {
       const held = await startCampaign(ctx, params.id, { acknowledgeListRisk: body.acknowledge_list_risk });
-      return held ? new Awaiting(presentHeld(ctx.config, held)) : { status: 'started' as const };
+      return held ? new Awaiting(presentHeld(ctx, held)) : { status: 'started' as const };
     },
   }),
   route({

@@ -35,8 +35,9 @@ export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
 export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa) => {
     const actor = koa.state.actor as Actor;
-    const language = preferredLanguage(koa.get('accept-language'));
-    const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId, language };
+    const asked = koa.get('accept-language');
+    const language = asked === '' ? {} : { language: preferredLanguage(asked) };
+    const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId, ...language };
     const { status, headers, cookies, body } = await invoke(spec, parts, ctx, requestOf(koa));
     koa.status = status;
     koa.set(headers);

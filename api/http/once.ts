@@ -2,6 +2,7 @@ import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { idempotentRequest, performOnce } from '../../domain/platform/kernel/idempotency.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { idempotencyOf, type AnyRoute, type RouteAnswer, type RouteRequest } from './route.ts';
+import { message } from '../../messages/index.ts';
 
 /** Characters of an Idempotency-Key. */
 export const MAX_KEY_LENGTH = 255;
@@ -42,10 +43,8 @@ export function keyProblems(spec: AnyRoute, request: RouteRequest): Problem[] {
   const path = 'headers.Idempotency-Key';
   const key = idempotencyKey(spec, request);
   if (idempotencyOf(spec) === 'required' && !key)
-    return [
-      { path, message: 'Required: any unique string, and the same one again only to repeat the identical request' },
-    ];
-  return key.length > MAX_KEY_LENGTH ? [{ path, message: `At most ${MAX_KEY_LENGTH} characters` }] : [];
+    return [{ path, message: message('field.key_required') }];
+  return key.length > MAX_KEY_LENGTH ? [{ path, message: message('field.text_longer', { max: MAX_KEY_LENGTH }) }] : [];
 }
 
 /** The key of a request; empty where the route takes none, or the request has none. */

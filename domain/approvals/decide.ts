@@ -9,6 +9,7 @@ import { endApproval } from './expire.ts';
 import { hashContent } from './payload.ts';
 import { signalSubject, type SubjectType } from './subjects.ts';
 import { approvalEvent, approvalStatus, findApproval } from './view.ts';
+import { message } from '../../messages/index.ts';
 
 /** A person's decision. */
 interface Decision {
@@ -48,7 +49,7 @@ export async function decideApproval(
   decision: Decision,
 ): Promise<ApprovalRow> {
   if (ctx.actor.kind !== 'session' || !may(ctx.actor, [], ['send_campaigns']))
-    throw new AppError('forbidden', 'Only a signed-in person whose role may send can decide on an approval');
+    throw new AppError('forbidden', message('approval.people_only'));
   return transact(ctx, async (tx) => {
     const found = await findApproval(tx.org, id);
     const subject = found.status === 'pending' ? subjects.find(({ type }) => type === found.subject_type) : undefined;
@@ -98,8 +99,8 @@ async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision)
 function tooLate(approval: ApprovalRow, now: Date): AppError {
   const status = approvalStatus(approval, now);
   if (status === 'expired')
-    return new AppError('conflict', 'The approval has expired', { fix: 'Ask for the action again.' });
-  return new AppError('conflict', `The approval has been decided: it is ${status}`);
+    return new AppError('conflict', message('approval.expired'), { fix: message('approval.expired.fix') });
+  return new AppError('conflict', message(`approval.already_${status}`));
 }
 
 /**

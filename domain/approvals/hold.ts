@@ -13,6 +13,7 @@ import { approvalUrl, NO_DECISION } from './link.ts';
 import { hashContent, MAX_SAMPLES } from './payload.ts';
 import type { SubjectType } from './subjects.ts';
 import { approvalEvent, approvalStatus } from './view.ts';
+import { message } from '../../messages/index.ts';
 
 /** An action that waits for a person. */
 export interface Held {
@@ -104,6 +105,6 @@ async function requesterName(tx: Tx, { apiKeyId, oauthGrantId }: Requester): Pro
          where g.organization_id = :org and g.id = :id`,
         { id: oauthGrantId! },
       );
-  if (!found) throw new AppError('unauthorized', 'The credential is gone');
+  if (!found) throw new AppError('unauthorized', message('approval.credential_gone'));
   return found.name;
 }

@@ -45,7 +45,7 @@ export async function replaceAdvanced(
     const campaign = await lockCampaign(tx, campaignId);
     await assertMayChangeActive(tx, campaign);
     const before = await readAdvanced(tx.org, campaign.id);
-    assertAsSeen('What the campaign overrides', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('settings', before.updated_at, expectedUpdatedAt);
     await tx.org
       .insert('campaign_advanced', { campaign_id: campaign.id, overrides: json(stored), updated_at: tx.now })
       .onConflict('campaign_id')

@@ -51,7 +51,7 @@ export async function replaceSenders(
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id, name } = campaign;
-    assertAsSeen('The campaign', campaign.updated_at, expectedUpdatedAt);
+    assertAsSeen('campaign', campaign.updated_at, expectedUpdatedAt);
     refuseProblems(await senderProblems(tx.org, ctx.actor, senders, 'body.senders'));
     const mailboxIds = senders.map((sender) => sender.email_account_id);
     await tx.org.sql(

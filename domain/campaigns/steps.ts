@@ -129,7 +129,7 @@ export async function updateStep(
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const row = findStep(rows, stepId);
-    assertAsSeen('The step', row.updated_at, expectedUpdatedAt);
+    assertAsSeen('step', row.updated_at, expectedUpdatedAt);
     await assertMayWriteSteps(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     const change = edited(row, input);
     const action = await editSteps(tx, campaign, async () => {

@@ -56,7 +56,7 @@ export async function editCampaign(
 ): Promise<{ campaign: CampaignRow; held: ApprovalRow | null }> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
-    assertAsSeen('The campaign', campaign.updated_at, expectedUpdatedAt);
+    assertAsSeen('campaign', campaign.updated_at, expectedUpdatedAt);
     const { name, status, email_tags: tags, folders, ...settings } = input;
     refuseProblems(await campaignEditProblems(tx.org, input, tx.now, campaign));
     const columns: Partial<CampaignRow> = {

@@ -75,7 +75,7 @@ export async function updateVariant(
     const campaign = await lockCampaign(tx, campaignId);
     const { id, step_id: stepId, updated_at: updatedAt } = await findVariant(tx, campaign.id, variantId);
     // Under the lock of its campaign, which everybody who changes a variant takes.
-    assertAsSeen('The variant', updatedAt, expectedUpdatedAt);
+    assertAsSeen('variant', updatedAt, expectedUpdatedAt);
     if (COMPARED.some((field) => input[field] !== undefined)) await reopenTest(tx, campaign.id, stepId);
     const variant = (await editSteps(tx, campaign, async () =>
       tx.org.query(CampaignVariants).patchAndFetchById(id, { ...input, updated_at: tx.now }),

@@ -122,7 +122,7 @@ export async function updateDeal(
   return transact(ctx, async (tx) => {
     const references = isUuid(id) ? await referenceProblems(tx.org, edit, { lock: true }) : [];
     const before = await lockDeal(tx, id);
-    assertAsSeen('The deal', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('deal', before.updated_at, expectedUpdatedAt);
     refuseProblems([...references, ...(await ownProblems(tx.org, before, edit, { lock: true }))]);
     const changes = changesOf(before, edit, tx.now);
     const fields = Object.keys(edit).filter((field) => field in changes);

@@ -91,7 +91,7 @@ export async function updateMailbox(
     const isElsewhere = smtp !== undefined && smtp.host !== before.smtp.host;
     if ((isSeen || isElsewhere) && senderOf.length > 0) await assertMayChangeEmails(tx, [id]);
     const mailbox = await findMailbox(tx.org, id, 'for update');
-    assertAsSeen('The mailbox', mailbox.updated_at, expectedUpdatedAt);
+    assertAsSeen('mailbox', mailbox.updated_at, expectedUpdatedAt);
     const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
     if (Object.keys(changes).length > 0 || tags || smtp || imap) {
       await tx.org

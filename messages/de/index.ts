@@ -12,6 +12,7 @@ import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
 import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
+import { mails } from './mails.ts';
 import { operations } from './operations.ts';
 import { platform } from './platform.ts';
 import { reporting } from './reporting.ts';
@@ -32,6 +33,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...inbox,
   ...mail,
   ...mailboxes,
+  ...mails,
   ...operations,
   ...platform,
   ...reporting,

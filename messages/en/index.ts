@@ -11,6 +11,7 @@ import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
 import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
+import { mails } from './mails.ts';
 import { operations } from './operations.ts';
 import { platform } from './platform.ts';
 import { reporting } from './reporting.ts';
@@ -31,6 +32,7 @@ export const en = {
   ...inbox,
   ...mail,
   ...mailboxes,
+  ...mails,
   ...operations,
   ...platform,
   ...reporting,

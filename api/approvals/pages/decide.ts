@@ -94,7 +94,7 @@ function otherWorkspacePage(visit: Visit, id: string, place: { id: string; name:
 async function approvalPage(visit: Visit, approval: ApprovalRow, place: ApprovalPlace): Promise<StreamReply> {
   const { ctx, text } = visit;
   const title = text.plainly(approval.payload.title);
-  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now() }, approval);
+  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now(), language: ctx.language }, approval);
   return page(text, {
     title,
     wide: true,
@@ -115,7 +115,7 @@ function state(text: PageTexts, status: ApprovalRow['status'], approval: Approva
   switch (status) {
     case 'pending':
       return html`<div class="note warn"><p>${words.waits(moment(approval.expires_at))}</p>
-<ul class="plain">${approval.reasons.map(({ message }) => html`<li>${text.said('approval_reason', message)}.</li>`)}</ul></div>`;
+<ul class="plain">${approval.reasons.map(({ message }) => html`<li>${text.plainly(message)}.</li>`)}</ul></div>`;
     case 'approved':
       return html`<div class="note good" role="status"><p>${words.approved(at)}</p>${reason}</div>`;
     case 'executed':

@@ -55,7 +55,7 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
       'domain_unavailable',
     ],
     prepare: (ctx, { body }) => priceOrder(ctx, body),
-    handler: async (ctx, { body, prepared }) => presentQuote(await storeQuote(ctx, body, prepared)),
+    handler: async (ctx, { body, prepared }) => presentQuote(await storeQuote(ctx, body, prepared), ctx),
   }),
   route({
     ...write,

@@ -7,6 +7,9 @@ import { runWorkflow } from '../../../workflows/run/contract.ts';
 import { iso } from '../../http/schemas.ts';
 import type { run, runEvent } from './schemas.ts';
 import { presentIssue } from '../../http/said.ts';
+import type { Language } from '../../../messages/index.ts';
+import { presentReasons } from '../../approvals/held.ts';
+import type { PolicyReason } from '../../../db/json-columns.ts';
 
 /** An agent's run and how far it is, with the page to decide at while it waits for a person, and its run in the Temporal UI. */
 export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config' | 'language'>): z.input<typeof run> {
@@ -15,7 +18,7 @@ export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config'
     state: row.state,
     intent: row.intent,
     input: row.input as z.input<typeof run>['input'],
-    policy_decision: row.policy_decision,
+    policy_decision: presentDecision(row.policy_decision, language),
     campaign_id: row.campaign_id,
     frozen_sender_ids: row.frozen_sender_ids,
     recipient_count: row.recipient_count,
@@ -29,6 +32,11 @@ export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config'
     ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
     ...runUrl(config, runWorkflow, { runId: row.id }),
   };
+}
+
+function presentDecision(decision: RunRow['policy_decision'], language: Language | undefined) {
+  const { reasons } = decision as { reasons?: PolicyReason[] };
+  return reasons ? { ...decision, reasons: presentReasons(reasons, language) } : decision;
 }
 
 /** One change of a run's state, in the order of `seq`, with who made it. */

@@ -10,6 +10,7 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { inWords } from '../../../lib/errors.ts';
 import type { Language } from '../../../messages/index.ts';
 import { reasonIn } from '../../http/said.ts';
+import { presentReasons } from '../../approvals/held.ts';
 
 const area = 'direct-sends';
 const permission = 'send_campaigns';
@@ -32,7 +33,7 @@ export function presentAccepted(
     approval_id: approval?.id ?? null,
     approval_url: approval?.url ?? null,
     approval_expires_at: approval ? iso(approval.expires_at) : null,
-    reasons: approval?.reasons.map(({ code, message }) => ({ code, message })) ?? [],
+    reasons: presentReasons(approval?.reasons ?? [], language),
   };
 }
 

@@ -46,7 +46,7 @@ export async function updateContact(
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(Contacts).findById(id).forUpdate();
     if (!before) throw notFound('contact');
-    assertAsSeen('The contact', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('contact', before.updated_at, expectedUpdatedAt);
     await assertKnown(tx.org, namedByEdit(edit));
     const columns = changedColumns(edit, before.email);
     const email = edit.email ?? before.email;

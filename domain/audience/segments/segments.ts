@@ -69,7 +69,7 @@ export async function updateSegment(
   return transact(ctx, async (tx) => {
     const before = isUuid(id) ? await tx.org.query(Segments).findById(id).forUpdate() : undefined;
     if (!before) throw notFound('segment');
-    assertAsSeen('The segment', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('segment', before.updated_at, expectedUpdatedAt);
     const change = defined(edit);
     const segment = await tx.org.query(Segments).patchAndFetchById(id, { ...change, updated_at: tx.now });
     tx.audit({ action: 'update', entityType: 'segment', entityId: id, changes: { fields: Object.keys(change) } });

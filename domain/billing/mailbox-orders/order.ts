@@ -19,6 +19,7 @@ import { mailboxProvider } from './http-provider.ts';
 import { recordChange } from './move.ts';
 import { QUOTE_MS } from './quote.ts';
 import type { OrderRow, QuoteRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /** What became of a request to order: an order that waits for its payment, or an approval that it waits for. */
 type Ordered = { order: OrderRow } | { approval: ApprovalRow };
@@ -42,7 +43,7 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
     const isApproved = approval?.status === 'approved' && isOf(approval, tx.actor);
     if (isApproved) {
       const outcome = await executeApproval(tx, approval.id, orderContent(quote));
-      if (outcome !== 'executed') throw new AppError('conflict', 'What was approved is not what the quote says');
+      if (outcome !== 'executed') throw new AppError('conflict', message('order.other_approved'));
       return { order: await createOrder(ctx, tx, quote) };
     }
     const authorization = await authorizeAction(tx, tx.actor, {
@@ -73,20 +74,18 @@ async function lockQuote(tx: Tx, id: string): Promise<QuoteRow> {
         id,
       })
     : [];
-  if (!quote) throw new AppError('quote_not_found', 'Quote not found', { fix: ASK_AGAIN });
+  if (!quote) throw new AppError('quote_not_found', message('quote.not_found'), { fix: message('quote.ask_again.fix') });
   return quote;
 }
-
-const ASK_AGAIN = 'Ask for another with POST /v1/mailboxes/provision/quote.';
 
 /** @throws AppError quote_consumed, quote_expired */
 function assertOpen(quote: QuoteRow, approval: ApprovalRow | undefined, now: Date): void {
   if (quote.consumed_at)
-    throw new AppError('quote_consumed', 'The quote has been ordered', {
-      fix: `GET /v1/mailbox-provisioning/${quote.order_id} shows the order.`,
+    throw new AppError('quote_consumed', message('quote.ordered'), {
+      fix: message('quote.ordered.fix', { order: quote.order_id }),
     });
   if (quote.expires_at > now || heldUntil(approval, now) > now) return;
-  throw new AppError('quote_expired', 'The quote is older than 15 minutes', { fix: ASK_AGAIN });
+  throw new AppError('quote_expired', message('quote.expired'), { fix: message('quote.ask_again.fix') });
 }
 
 /** Until when a quote holds because of its approval. */

@@ -13,6 +13,7 @@ import { isGone } from './gone.ts';
 import { lockRun, moveRun } from './move.ts';
 import { refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Launches a run that a person has approved. In one transaction, with the run locked against a cancellation: the checks and
@@ -46,9 +47,7 @@ async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFac
       return holdRun(ctx, tx, run, campaign, {
         checked,
         recipients,
-        reasons: [
-          { code: 'content_changed', message: 'What was approved has changed since: it needs another approval' },
-        ],
+        reasons: [{ code: 'content_changed', message: message('approval_reason.content_changed') }],
       });
     case 'not_approved':
       return deny(tx, run, {

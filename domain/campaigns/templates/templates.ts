@@ -59,7 +59,7 @@ export async function updateTemplate(
   return transact(ctx, async (tx) => {
     const before = isUuid(id) ? await tx.org.query(ReplyTemplates).findById(id).forNoKeyUpdate() : undefined;
     if (!before) throw notFound('template');
-    assertAsSeen('The template', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('template', before.updated_at, expectedUpdatedAt);
     if (Object.keys(edit).length > 0) {
       await tx.org
         .query(ReplyTemplates)

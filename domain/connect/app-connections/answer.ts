@@ -1,5 +1,6 @@
 import { EgressError, type EgressErrorKind, type EgressResponse } from '../../../lib/egress/index.ts';
 import { composed, isJsonObject, jsonProblem, parseKeepingNumbers } from '../../../lib/storable-json.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** The result of one attempt. `retryable` says whether another one may succeed. */
 export type Answer =
@@ -33,7 +34,7 @@ export function readAnswer({ status, body, truncated }: EgressResponse): Answer 
     return {
       ok: false,
       retryable: false,
-      message: `The answer ${problem}.`,
+      message: `The answer ${inWords(problem)}.`,
       fix: 'Correct the text in the answer of the app.',
     };
   return { ok: true, output: value };

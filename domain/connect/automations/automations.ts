@@ -7,7 +7,7 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { authorRights, lackingRights, neededBy, startedProblems } from '../../approvals/automation-rights.ts';
+import { authorRights, lackingRights, lackingRight, startedProblems } from '../../approvals/automation-rights.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
 import { assertRoomFor } from '../../platform/full-list.ts';
 import { automationProblems, namedRows, type AutomationWrite } from './validate.ts';
@@ -76,7 +76,7 @@ export async function replaceAutomation(
     await lockAutomations(tx);
     await assertMayWrite(ctx, tx, input, id);
     const before = await findAutomation(tx.org, id);
-    assertAsSeen('The automation', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('automation', before.updated_at, expectedUpdatedAt);
     refuseProblems(await automationProblems(tx.org, input, id));
     await tx.org
       .table('automations')
@@ -110,13 +110,13 @@ async function assertMayWrite(
       fix: 'Let a person who is signed in save it.',
     });
   if (!enabled) return;
-  const own = lackingRights(graph, authorRights(actor)).map(({ index, nodeId, action, right }) => ({
+  const own = lackingRights(graph, authorRights(actor)).map(({ index, action, right }) => ({
     path: `body.graph.nodes.${index}`,
-    message: `Node "${nodeId}": ${action} needs ${neededBy(actor, right)}`,
+    message: lackingRight(actor, action, right),
   }));
   const starts = namedRows(graph)
     .filter(({ table }) => table === 'automations')
-    .map(({ id, path, node }) => ({ automationId: id, path, says: `Node "${node.id}" starts` }));
+    .map(({ id, path }) => ({ automationId: id, path }));
   const problems = [...own, ...(await startedProblems(tx.org, actor, starts, ownId))];
   if (problems.length === 0) return;
   throw new AppError('forbidden', 'The automation does what you may not do yourself', {

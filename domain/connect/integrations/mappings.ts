@@ -143,7 +143,7 @@ export async function replaceMappings(
   await transact(ctx, async (tx) => {
     const connection = await foundConnection(tx.org, connectionId, 'for update');
     const [before] = await ownMappings(tx.org, connection.id);
-    assertAsSeen('The mapping of fields', (before ?? connection).created_at, expectedUpdatedAt);
+    assertAsSeen('field_mapping', (before ?? connection).created_at, expectedUpdatedAt);
     await tx.org.table('integration_field_mappings').where({ connection_id: connection.id }).delete();
     const object = input.object ?? findProvider(connection.provider)?.push?.object ?? 'contact';
     if (input.mappings.length > 0)

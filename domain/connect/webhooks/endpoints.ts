@@ -82,7 +82,7 @@ export async function updateEndpoint(
 ): Promise<WebhookEndpointRow> {
   return transact(ctx, async (tx) => {
     const before = await locked(tx, id);
-    assertAsSeen('The endpoint', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('webhook_endpoint', before.updated_at, expectedUpdatedAt);
     const rearmed = !sameHost(before.url, input.url);
     const revived = input.enabled && !before.enabled;
     await tx.org

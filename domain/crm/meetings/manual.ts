@@ -99,7 +99,7 @@ export async function changeMeeting(
     const known = await lockManual(tx, id);
     if (known.status === 'canceled')
       throw new AppError('conflict', 'The meeting was called off', { fix: 'Log the new one with POST /v1/meetings.' });
-    assertAsSeen('The meeting', known.updated_at, expectedUpdatedAt);
+    assertAsSeen('meeting', known.updated_at, expectedUpdatedAt);
     const scheduledFor = given.scheduled_for ?? known.scheduled_for;
     const endTime = given.end_time === undefined ? known.end_time : given.end_time;
     refuseProblems(timeProblems(known, given));

@@ -27,7 +27,7 @@ export function approvalContent(
   const from = sender.send_as_email || sender.email;
   const html = email.body_html ?? plainToHtml(email.body_plain);
   return {
-    title: `${email.kind === 'reply' ? 'Reply' : 'Email'} "${email.subject}"`,
+    title: message(email.kind === 'reply' ? 'action.reply' : 'action.email', { subject: email.subject }),
     recipients: {
       count: new Set(addresses).size,
       source: { kind: 'addresses' },

@@ -1,5 +1,5 @@
 import { json } from '../../../db/connection.ts';
-import type { StoredAttachment } from '../../../db/json-columns.ts';
+import type { StoredAttachment, PolicyReason } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { refuseProblems } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -34,7 +34,7 @@ export interface Accepted {
   thread_id: string;
   /** Addresses of cc and bcc that it does not go to. */
   left_out: { address: string; reason: Said }[];
-  approval: { id: string; url: string; expires_at: Date; reasons: { code: string; message: string }[] } | null;
+  approval: { id: string; url: string; expires_at: Date; reasons: PolicyReason[] } | null;
 }
 
 type Sender = Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email' | 'signature_html' | 'signature_plain'>;

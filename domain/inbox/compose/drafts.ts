@@ -158,7 +158,7 @@ export async function replaceDraft(
 ): Promise<Draft> {
   return transact(ctx, async (tx) => {
     const { attachments: files, updated_at: updatedAt } = await lockDraft(ctx, tx, id);
-    assertAsSeen('The draft', updatedAt, expectedUpdatedAt);
+    assertAsSeen('draft', updatedAt, expectedUpdatedAt);
     const { attachments: added = [], kept_attachments: keptIds = [] } = input;
     const wanted = new Set(keptIds.map((fileId) => fileId.toLowerCase()));
     const kept = files.filter((file) => wanted.has(file.blob_id));

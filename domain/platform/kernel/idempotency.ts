@@ -7,6 +7,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { organizationOf, type Ctx } from './context.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
+import { message } from '../../../messages/index.ts';
 
 const KEEP_MS = 24 * 3600_000;
 /** How long (ms) a concurrent duplicate waits for the first request before it gets 409. */
@@ -80,8 +81,8 @@ async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest)
   );
   if (!row || row.expires_at <= ctx.clock.now()) return undefined;
   if (!safeEqual(row.request_hash, request.requestHash)) {
-    throw new AppError('conflict', 'This Idempotency-Key was used with another request', {
-      fix: 'Use a new key for a new request.',
+    throw new AppError('conflict', message('request.key_reused'), {
+      fix: message('request.key_reused.fix'),
     });
   }
   if (row.status === null || !row.body) return undefined;
@@ -101,8 +102,8 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
     org.limitLockWaits(WAIT_MS),
     claimRow(org, request, now).catch((error: unknown) => {
       if (!isLockTimeout(error)) throw error;
-      throw new AppError('conflict', 'The first request with this Idempotency-Key has not been answered yet', {
-        fix: 'Repeat the request in a moment.',
+      throw new AppError('conflict', message('request.key_pending'), {
+        fix: message('request.key_pending.fix'),
         cause: error,
       });
     }),

@@ -99,7 +99,7 @@ export async function updateGoal(
   return transact(ctx, async (tx) => {
     const now = await lockGoals(ctx, tx);
     const goal = await lockGoal(tx, id);
-    assertAsSeen('The goal', goal.updated_at, expectedUpdatedAt);
+    assertAsSeen('goal', goal.updated_at, expectedUpdatedAt);
     const { name = goal.name, isPrimary = goal.is_primary } = edit;
     const definition =
       edit.definition && !isSameDefinition(edit.definition, goal.definition) ? edit.definition : undefined;
