@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: a62e41dc2418ca04. Types: 18e22550390e626a. */
+/* Written by `npm run db:types`; do not edit. Sources: 681605050713020a. Types: 385b13c818034004. */
 
 import type {
   ApprovalContent,
@@ -5067,6 +5067,8 @@ interface UsersRow {
   password_hash: string;
   first_name: string;
   last_name: string;
+  /** BCP 47 tag, for mails to the person; null until a browser has said it. */
+  language: string | null;
   is_platform_admin: boolean;
   /** True while the account has the password that an operator gave it. */
   has_given_password: boolean;
@@ -5080,6 +5082,7 @@ interface UsersInsert {
   password_hash: string;
   first_name?: string;
   last_name?: string;
+  language?: string | null;
   is_platform_admin?: boolean;
   has_given_password?: boolean;
   created_at: Date;
