@@ -283,9 +283,9 @@ export interface AutomationNodeResult {
   node_id: string;
   type: 'trigger' | 'condition' | 'action';
   action: string;
-  label: string;
+  label: Message;
   status: 'success' | 'error' | 'skipped' | 'branch_true' | 'branch_false';
-  error: string;
+  error: Said | null;
 }
 
 /** A node that a run waits for, by its id. */

@@ -708,8 +708,8 @@ interface AutomationRunsRow {
   /** Data of the trigger; empty once its contact was erased. */
   data: JsonObject;
   node_results: AutomationNodeResult[];
-  /** Empty without a failure. */
-  error_detail: string;
+  /** Message: the reason of the failure. */
+  error_detail: Message | null;
   /** Reactions in a row that led to it. */
   hops: number;
   /** The graph it began with; null once it has ended. */
@@ -733,7 +733,7 @@ interface AutomationRunsInsert {
   status: 'running' | 'success' | 'error';
   data: string;
   node_results: string;
-  error_detail: string;
+  error_detail?: string | null;
   hops: number;
   graph?: string | null;
   waiting?: string | null;
@@ -2759,12 +2759,12 @@ interface IntegrationConnectionsRow {
   /** Kept when they are gone. */
   connected_by: string | null;
   health: 'unknown' | 'healthy' | 'degraded' | 'down';
-  health_detail: string | null;
+  health_detail: Message | null;
   health_checked_at: Date | null;
   /** Next health check of the account. */
   health_due_at: Date;
   last_synced_at: Date | null;
-  last_error: string | null;
+  last_error: Message | null;
   last_error_at: Date | null;
   /** Sealed under "integration_connections/<id>/signing"; made when first needed. */
   signing_secret: Buffer | null;
@@ -2832,7 +2832,7 @@ interface IntegrationDeliveriesRow {
   source: Record<string, string> | null;
   state: 'pending' | 'failed';
   attempts: number;
-  last_error: string | null;
+  last_error: Message | null;
   failed_at: Date | null;
   created_at: Date;
 }
@@ -3018,7 +3018,7 @@ interface IntegrationRunsRow {
   connection_id: string;
   kind: 'connect' | 'refresh' | 'dispatch' | 'push' | 'health' | 'inbound';
   status: 'success' | 'error';
-  detail: string;
+  detail: Message | null;
   records_processed: number;
   started_at: Date;
   finished_at: Date | null;
@@ -3030,7 +3030,7 @@ interface IntegrationRunsInsert {
   connection_id: string;
   kind: 'connect' | 'refresh' | 'dispatch' | 'push' | 'health' | 'inbound';
   status: 'success' | 'error';
-  detail: string;
+  detail?: string | null;
   records_processed: number;
   started_at: Date;
   finished_at?: Date | null;
@@ -5257,7 +5257,7 @@ interface WebhookAttemptsRow {
   /** Milliseconds. */
   duration_ms: number;
   response_status: number | null;
-  error_reason: string | null;
+  error_reason: Message | null;
   /** The batch whose run made the attempt; null where the delivery had a run of its own. */
   batch_id: string | null;
 }
@@ -5318,7 +5318,7 @@ interface WebhookDeliveriesRow {
   last_attempt_at: Date | null;
   response_status: number | null;
   response_body_excerpt: string | null;
-  error_reason: string | null;
+  error_reason: Message | null;
   /** The secret that signed its first attempt. */
   secret_id: string | null;
   /** Reason why its run keeps failing. */
@@ -5361,13 +5361,13 @@ interface WebhookEndpointsRow {
   /** Empty means all events that are not firehose. */
   event_types: string[];
   enabled: boolean;
-  /** Reason why the installation disabled it; null otherwise. */
-  disabled_reason: string | null;
+  /** Message: the reason why the installation disabled it. */
+  disabled_reason: Message | null;
   verified_at: Date | null;
   ownership_confirmed: boolean;
   last_success_at: Date | null;
   last_failure_at: Date | null;
-  last_failure_reason: string | null;
+  last_failure_reason: Message | null;
   consecutive_failures: number;
   /** First failure since the last success. */
   failing_since: Date | null;

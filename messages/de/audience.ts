@@ -1,2 +1,70 @@
 /** Sätze des Raums audience. */
-export const audience = {};
+export const audience = {
+  'audience.no_contacts': 'Eine Anfrage braucht mindestens einen Kontakt',
+  'audience.too_many_contacts': 'Höchstens {max, number} Kontakte auf einmal',
+  'audience.too_many_contacts.fix': 'Die Liste teilen oder als Datei importieren.',
+  'audience.too_many_selected': 'Höchstens {max, number} Kontakte auf einmal',
+  'audience.too_many_selected.fix': 'Die Liste teilen oder nach einem Filter wählen.',
+  'audience.too_many_exclusions': 'Höchstens {max, number} ausgenommene Kontakte auf einmal',
+  'audience.too_many_exclusions.fix': 'Stattdessen den Filter enger fassen.',
+  'audience.selection_too_large':
+    'Der Filter trifft auf mehr als {max, number} Kontakte zu; nichts wurde geändert',
+  'audience.selection_too_large.fix': 'Den Filter enger fassen und wiederholen.',
+  'audience.answer_too_large':
+    'Die eigenen Felder der gewählten Kontakte sind zu groß für eine Antwort; nichts wurde geändert',
+  'audience.answer_too_large.fix': 'Weniger Kontakte wählen und wiederholen.',
+  'audience.not_email': 'Das ist keine E-Mail-Adresse',
+  'audience.filters_needed': 'Eine Auswahl von allen braucht einen Filter',
+  'audience.filters_with_all': 'fehlt bei einer Auswahl von allen; ein leeres Objekt passt auf jeden Kontakt',
+  'audience.suppressed': 'Diese Adresse ist gesperrt',
+  'audience.suppressed.fix': 'Die Adresse erst aus der Sperrliste entfernen.',
+  'audience.no_verification': 'Diese Installation prüft keine Adressen',
+  'audience.no_verification.fix': 'Wer sie betreibt, setzt EMAIL_VERIFICATION.',
+  'audience.contact_deleted': 'Der Kontakt wurde gelöscht',
+  'audience.unknown_segment': 'ist kein Segment dieses Arbeitsbereichs',
+  'audience.exports_running': 'andere Exporte laufen noch',
+
+  'audience.tag_chooses_senders': 'Einige Kampagnen wählen ihre Postfächer allein nach diesem Tag',
+  'audience.tag_chooses_senders.fix': 'Diesen Kampagnen erst einen anderen Tag oder eigene Absender geben.',
+  'audience.would_send_from_all': 'Die Kampagne „{name}“ würde von jedem Postfach senden',
+
+  'audience.event_owner': 'muss angegeben sein, oder das andere von email und contact_id, aber nicht beide',
+  'audience.event_too_large': 'darf höchstens {kib, number} KiB groß sein',
+  'audience.event_ahead': 'darf höchstens eine Stunde in der Zukunft liegen',
+  'audience.event_contact_unknown': 'Kein Kontakt hat diese Adresse oder ID',
+  'audience.event_contact_unknown.fix':
+    'Erst den Kontakt anlegen, oder die user_id oder anonymous_id einer Person ohne Kontakt senden.',
+  'audience.event_not_found': 'Nicht gefunden: Ereignis',
+  'audience.event_not_found.fix': 'Ereignisse werden nach ihrer Aufbewahrungszeit gelöscht.',
+  'audience.person_busy': 'Andere Anfragen ändern gerade die Person dieses Ereignisses',
+  'audience.person_busy.fix': 'Die Anfrage noch einmal senden.',
+  'audience.conflict_busy': 'Andere Anfragen ändern gerade die Personen dieses Konflikts',
+  'audience.conflict_busy.fix': 'Die Anfrage noch einmal senden.',
+  'audience.conflict_resolved': 'Dieser Konflikt ist schon gelöst',
+  'audience.conflict_resolved.fix': 'Die Liste neu laden.',
+  'audience.both_have_contacts': 'Beide Personen haben einen Kontakt',
+  'audience.both_have_contacts.fix': 'Einen der Kontakte löschen oder den Konflikt verwerfen.',
+  'audience.person_has_contact': 'Diese Person hat einen Kontakt',
+  'audience.person_has_contact.fix': 'Den Kontakt löschen: Mit ihm wird die Person gelöscht.',
+
+  'audience.no_catalogue': 'Diese Installation hat keinen Katalog',
+  'audience.no_catalogue.fix': 'Wer sie betreibt, setzt PROSPECT_DB.',
+  'audience.catalogue_empty': 'Der Katalog ist leer',
+  'audience.catalogue_empty.fix':
+    'Wer die Installation betreibt, führt `heron catalogue load` mit der Datenbank aus PROSPECT_DB aus.',
+  'audience.catalogue_slow': 'Der Katalog hat nicht rechtzeitig geantwortet',
+  'audience.catalogue_slow.fix': 'Den Filter enger fassen und es noch einmal versuchen.',
+  'audience.catalogue_selection': 'Einige Personen lassen sich nicht importieren; nichts wurde importiert',
+  'audience.catalogue_selection.fix': 'Diese Personen auslassen.',
+  'audience.not_catalogue_id': 'ist keine ID des Katalogs',
+  'audience.named_before': 'ist doppelt genannt',
+  'audience.not_in_catalogue': 'ist keine Person des Katalogs',
+  'audience.no_valid_email': 'hat keine gültige E-Mail-Adresse',
+  'audience.too_many_bytes': 'darf höchstens {max, number} Bytes haben',
+  'audience.value_too_many_bytes': 'hat einen Wert mit mehr als {max, number} Bytes',
+  'audience.half_character': 'enthält ein halbes Zeichen',
+  'audience.not_whole': 'muss eine ganze Zahl von {min, number} bis {max, number} sein',
+  'audience.fewer_than_min': 'darf nicht kleiner als min_employees sein',
+
+  // Importe von Dateien.
+};

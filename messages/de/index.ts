@@ -7,6 +7,7 @@ import { campaigns } from './campaigns.ts';
 import { connect } from './connect.ts';
 import { crm } from './crm.ts';
 import { directory } from './directory.ts';
+import { events } from './events.ts';
 import { http } from './http.ts';
 import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
@@ -15,6 +16,7 @@ import { mailboxes } from './mailboxes.ts';
 import { mails } from './mails.ts';
 import { operations } from './operations.ts';
 import { platform } from './platform.ts';
+import { providers } from './providers.ts';
 import { reporting } from './reporting.ts';
 import { sending } from './sending.ts';
 
@@ -28,6 +30,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...connect,
   ...crm,
   ...directory,
+  ...events,
   ...http,
   ...identity,
   ...inbox,
@@ -36,6 +39,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...mails,
   ...operations,
   ...platform,
+  ...providers,
   ...reporting,
   ...sending,
 };

@@ -6,6 +6,7 @@ import { campaigns } from './campaigns.ts';
 import { connect } from './connect.ts';
 import { crm } from './crm.ts';
 import { directory } from './directory.ts';
+import { events } from './events.ts';
 import { http } from './http.ts';
 import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
@@ -14,6 +15,7 @@ import { mailboxes } from './mailboxes.ts';
 import { mails } from './mails.ts';
 import { operations } from './operations.ts';
 import { platform } from './platform.ts';
+import { providers } from './providers.ts';
 import { reporting } from './reporting.ts';
 import { sending } from './sending.ts';
 
@@ -27,6 +29,7 @@ export const en = {
   ...connect,
   ...crm,
   ...directory,
+  ...events,
   ...http,
   ...identity,
   ...inbox,
@@ -35,6 +38,7 @@ export const en = {
   ...mails,
   ...operations,
   ...platform,
+  ...providers,
   ...reporting,
   ...sending,
 };

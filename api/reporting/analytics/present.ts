@@ -8,11 +8,11 @@ import { hoursOf, percent, type DayRange } from '../../../domain/reporting/analy
 import { ratesOf, trendPoint } from '../../../domain/reporting/analytics/rates.ts';
 import type { Usage } from '../../../domain/reporting/analytics/usage.ts';
 import type { WarmupReport } from '../../../domain/reporting/analytics/warmup.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 import { mailboxErrorTitle } from '../../../domain/sending/control/mailbox-hold.ts';
-import { inWords } from '../../../lib/errors.ts';
-import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
 const ALL_MAILBOXES = '00000000-0000-0000-0000-000000000000';
 
@@ -191,7 +191,7 @@ export function presentAccount(
     provider: mailbox.provider,
     status: mailbox.status,
     last_synced_at: iso(status.lastSyncedAt),
-    health: status.health,
+    health: { ...status.health, issues: status.health.issues.map((issue) => inWords(issue, language)) },
     errors: status.errors.map((error) => ({
       ...error,
       title: inWords(mailboxErrorTitle(error.error_code), language),

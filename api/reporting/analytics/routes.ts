@@ -12,7 +12,8 @@ import { explainAnalytics } from '../../../domain/reporting/analytics/explain.ts
 import { readUsage, USAGE_PERIODS } from '../../../domain/reporting/analytics/usage.ts';
 import { readWarmup } from '../../../domain/reporting/analytics/warmup.ts';
 import { DAY_MS, utcDay } from '../../../lib/clock.ts';
-import { badRequest } from '../../../lib/errors.ts';
+import { refuseProblems } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { route } from '../../http/route.ts';
 import { idParams, presentPage } from '../../http/schemas.ts';
 import {
@@ -59,8 +60,7 @@ export const analyticsRoutes = [
     handler: async (ctx, { query }) => {
       const to = query.to ?? ctx.clock.now();
       const from = query.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
-      if (to < from)
-        throw badRequest('The range is not valid', [{ path: 'query.from', message: 'Lies in the future' }]);
+      if (to < from) refuseProblems([{ path: 'query.from', message: message('reporting.from_in_future') }]);
       return presentDeliverability(await readDeliverability(ctx, { from, to }));
     },
   }),

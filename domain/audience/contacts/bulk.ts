@@ -1,19 +1,19 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { AppError, badRequest } from '../../../lib/errors.ts';
+import { AppError, refuseProblems } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { addLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { announceUpdates } from '../../directory/announce-contact.ts';
-import { cleanText, fieldsFit, TOO_MANY_FIELDS } from '../../directory/contact-fields.ts';
+import { cleanText, fieldsFit, MOST_FIELDS } from '../../directory/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
 import { fileContacts } from './upsert.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
 import { viewContacts, type ContactView } from '../../directory/contact-view.ts';
-import { message } from '../../../messages/index.ts';
 
 /**
  * One change of a custom field over a selection: ADD sets it where it is missing, EDIT where it exists, DELETE removes it,
@@ -66,8 +66,8 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
   if (edit.verify && ctx.config.EMAIL_VERIFICATION === 'off')
-    throw new AppError('bad_request', 'This installation verifies no addresses', {
-      fix: 'Its operator sets EMAIL_VERIFICATION.',
+    throw new AppError('bad_request', message('audience.no_verification'), {
+      fix: message('audience.no_verification.fix'),
     });
   return transact(ctx, async (tx) => {
     await assertKnown(tx.org, namedByBulkEdit(edit));
@@ -125,8 +125,11 @@ async function changeField(tx: Tx, ids: readonly string[], operation: FieldOpera
           bindings,
         );
   if (full && full.contacts > 0)
-    throw badRequest('Some contacts cannot have this field as well', [
-      { path: `body.fields.${index}`, message: `${full.contacts} contacts would have too many: ${TOO_MANY_FIELDS}` },
+    refuseProblems([
+      {
+        path: `body.fields.${index}`,
+        message: message('directory.contacts_too_many_fields', { contacts: full.contacts, ...MOST_FIELDS }),
+      },
     ]);
   await tx.org.sql(`update contacts set custom_fields = ${changed} where ${chosen}`, bindings);
 }
@@ -142,13 +145,9 @@ async function assertAnswerable(org: OrgScope, ids: readonly string[]): Promise<
     { ids },
   );
   if (row!.bytes <= MAX_ANSWER_BYTES) return;
-  throw new AppError(
-    'selection_too_large',
-    'The custom fields of the selected contacts are larger than one answer; nothing changed',
-    {
-      fix: 'Select fewer contacts and repeat.',
-    },
-  );
+  throw new AppError('selection_too_large', message('audience.answer_too_large'), {
+    fix: message('audience.answer_too_large.fix'),
+  });
 }
 
 async function setSubscribed(tx: Tx, ids: readonly string[], subscribe: boolean | undefined): Promise<void> {

@@ -55,5 +55,5 @@ async function endWork(tx: Tx, ids: readonly string[]): Promise<void> {
     'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
     { ids },
   );
-  await abandonDeliveries(tx, { contactIds: ids }, 'The contact was deleted');
+  await abandonDeliveries(tx, { contactIds: ids }, message('audience.contact_deleted'));
 }

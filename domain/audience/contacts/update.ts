@@ -1,6 +1,7 @@
 import { Contacts } from '../../../db/models/contact.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { addLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -11,7 +12,6 @@ import { cleanCustomFields, cleanText } from '../../directory/contact-fields.ts'
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
 import { fileContacts } from './upsert.ts';
 import { contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
-import { message } from '../../../messages/index.ts';
 
 /** A sparse edit of one contact. */
 interface ContactEdit {
@@ -53,8 +53,8 @@ export async function updateContact(
     if (edit.email !== undefined || edit.subscribed) {
       const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).has(email);
       if (suppressed && edit.subscribed) {
-        throw new AppError('conflict', 'This address is suppressed', {
-          fix: 'Lift the entry with DELETE /v1/suppressions/:id first.',
+        throw new AppError('conflict', message('audience.suppressed'), {
+          fix: message('audience.suppressed.fix'),
         });
       }
       if (suppressed) columns.subscribed = false;

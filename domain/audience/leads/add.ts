@@ -2,6 +2,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { signalLauncher } from '../../sending/control/signals.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -13,7 +14,6 @@ import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
 import { takeUpEarlierEmails } from './came-back.ts';
 import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
-import { message } from '../../../messages/index.ts';
 
 /** How a lead comes into a campaign, as reports of acquisition group emails. */
 type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
@@ -103,8 +103,8 @@ export async function audienceProblems(
   { contactIds, segmentIds }: { contactIds: readonly string[]; segmentIds: readonly string[] },
 ): Promise<Problem[]> {
   return [
-    ...(await idProblems(org, 'contacts', contactIds, 'body.contact_ids', 'is not a contact of this workspace')),
-    ...(await idProblems(org, 'segments', segmentIds, 'body.segment_ids', 'is not a segment of this workspace')),
+    ...(await idProblems(org, 'contacts', contactIds, 'body.contact_ids', message('directory.unknown_contact'))),
+    ...(await idProblems(org, 'segments', segmentIds, 'body.segment_ids', message('audience.unknown_segment'))),
   ];
 }
 

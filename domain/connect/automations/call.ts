@@ -1,6 +1,7 @@
 import { json } from '../../../db/connection.ts';
 import { EgressError } from '../../../lib/egress/index.ts';
 import type { TargetLimits } from '../../../lib/target-limits.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { readAnswer, readFailure, type Answer } from '../app-connections/answer.ts';
 import { actionUrl } from '../app-connections/base-url.ts';
 import { PATIENCE_MS, type AppBusy } from '../app-connections/call.ts';
@@ -42,7 +43,7 @@ export async function callAutomationApp(
     { id: config.app_connection_id as string },
   );
   if (!connection)
-    return settle(ctx, run, nodeId, { ok: false, retryable: false, message: 'The app connection is gone', fix: '' });
+    return settle(ctx, run, nodeId, failed(message('connect.run_app_gone')));
   const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
   if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
   let result: 'answered' | 'hung' | 'unused' = 'unused';
@@ -60,13 +61,18 @@ export async function callAutomationApp(
     return await settle(ctx, run, nodeId, isDone ? { ok: true, output: {} } : readAnswer(response));
   } catch (error) {
     if (error instanceof TextTooLarge)
-      return await settle(ctx, run, nodeId, { ok: false, retryable: false, message: error.message, fix: '' });
+      return await settle(ctx, run, nodeId, failed(error.said));
     if (!(error instanceof EgressError)) throw error;
     result = error.kind === 'timeout' ? 'hung' : 'answered';
     return await settle(ctx, run, nodeId, readFailure(error));
   } finally {
     permit.release(result);
   }
+}
+
+/** A failure that would repeat. */
+function failed(said: Message): Answer {
+  return { ok: false, retryable: false, said, fix: said };
 }
 
 function bodyOf(run: RunState, nodeId: string, inputs: unknown, now: Date): object {
@@ -105,7 +111,7 @@ function settle(
     }
     const outcome = answer.ok
       ? ({ status: 'success' } as const)
-      : ({ status: 'error', error: answer.message } as const);
+      : ({ status: 'error', error: answer.said } as const);
     await settleNode(tx, id, nodeId, outcome, 'run');
     return { outcome: outcome.status };
   });

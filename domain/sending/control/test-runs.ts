@@ -5,8 +5,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { signal, signalOpen } from '../../../temporal/dispatch.ts';
 import { testRunWorkflow } from '../../../workflows/test-run/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import type { Message } from '../../../messages/index.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** One prospect on the way through a campaign's steps, for a test. */
 export type TestRunRow = Row<'test_runs'>;
