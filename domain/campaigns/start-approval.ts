@@ -1,8 +1,9 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
-import type { ApprovalSubject } from '../approvals/decide.ts';
 import type { ApprovalRow } from '../approvals/view.ts';
+import type { ApprovalSubject } from '../platform/kernel/tx.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { lockCampaign } from '../sending/control/status.ts';
+import { isGone } from './gone.ts';
 import { startApproved, startContent, type StartOptions } from './start.ts';
 
 /**
@@ -11,15 +12,7 @@ import { startApproved, startContent, type StartOptions } from './start.ts';
  */
 export const campaignStart: ApprovalSubject<CampaignRow> = {
   type: 'campaign',
-  refusals: [
-    'campaign_invalid',
-    'empty_step_body',
-    'campaign_no_mailbox',
-    'no_leads',
-    'leads_undeliverable',
-    'list_bounce_risk',
-  ],
-  lock: lockCampaign,
+  lock: (tx, campaignId) => lockCampaign(tx, campaignId).catch(isGone),
   content: (tx, campaign, approval, config) => startContent(tx, campaign, config, optionsOf(approval)),
   execute: (tx, campaign, approval) => startApproved(tx, campaign, optionsOf(approval)),
   refused: (tx, campaign, { id }, why) =>
@@ -28,6 +21,7 @@ export const campaignStart: ApprovalSubject<CampaignRow> = {
 
 const REFUSED = {
   denied: 'A person denied the start',
+  expired: 'Nobody decided on the start in time',
   changed: 'The start that was approved did not happen: the campaign had changed',
 };
 

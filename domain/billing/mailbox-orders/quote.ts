@@ -13,7 +13,7 @@ import { ProviderRefusal, ProviderUnreachable, type MailboxProvider, type Offer 
 import type { QuoteRow } from './states.ts';
 
 /** How long (ms) a quote is valid. */
-export const QUOTE_MS = 15 * MINUTE_MS;
+const QUOTE_MS = 15 * MINUTE_MS;
 /** Domains that one order may have: each is asked about at the provider. */
 export const MAX_DOMAINS = 20;
 

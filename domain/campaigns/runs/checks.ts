@@ -4,7 +4,7 @@ import { preflightFound } from '../preflight.ts';
 import { readCampaignDns, recallCampaignDns, type CampaignDns } from '../preflight-dns.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { isGone } from './gone.ts';
+import { isGone } from '../gone.ts';
 
 /** What the network was asked before the transaction; undefined for a campaign that is gone. */
 export type OutsideFacts = CampaignDns | undefined;

@@ -37,9 +37,7 @@ async function end(
   change: { preflightReport?: LaunchCheck['report']; recipients?: Recipients } = {},
 ): Promise<RunRow> {
   if (run.approval_id)
-    await endApproval(tx, run.approval_id, `The run has ${state === 'failed' ? 'failed' : 'been denied'}`, {
-      signalled: false,
-    });
+    await endApproval(tx, run.approval_id, `The run has ${state === 'failed' ? 'failed' : 'been denied'}`);
   return (await moveRun(tx, run.id, UNDER_WAY, state, {
     reason: error.code,
     errorDetails: { ...error },

@@ -1,47 +1,37 @@
 import type { Columns, Row } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { DirectDecision } from '../../../workflows/direct-send/contract.ts';
-import { executeApproval } from '../../approvals/decide.ts';
-import { endApproval, expireApproval } from '../../approvals/expire.ts';
-import { NO_DECISION } from '../../approvals/link.ts';
-import { findApproval, approvalStatus } from '../../approvals/view.ts';
+import { expireApprovals } from '../../approvals/expire.ts';
+import { findApproval } from '../../approvals/view.ts';
 import { giveUpDirectSend, type Reason } from '../../sending/direct-give-up.ts';
 import { reserveDirect } from '../../sending/direct-slot.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { settleDirectSend } from '../../sending/control/direct-sends.ts';
-import { approvalContent } from './content.ts';
+import { lockEmail, settleRefused } from './send-approval.ts';
 
 /** An email that could not leave within this time (ms) of its own is given up: it would say things of days ago. */
 const GIVE_UP_MS = 3 * DAY_MS;
 
 /**
- * Moves a direct send as far as it can go now: through its approval, to its time, to a slot. Says what comes next. Asking again
+ * Moves a direct send as far as it can go now: to the end of its approval, to its time, to a slot. Says what comes next. Asking again
  * is always safe.
  */
 export async function advanceDirectSend(ctx: Ctx, id: string): Promise<DirectDecision> {
   return transact(ctx, async (tx) => {
-    const [email] = await tx.org.sql<Row<'direct_sends'>>(
-      'select * from direct_sends where organization_id = :org and id = :id for update',
-      { id },
-    );
+    const email = await lockEmail(tx, id);
     if (!email) return { kind: 'done', outcome: 'deleted' };
-    if (email.state === 'awaiting_approval') {
-      const wait = await throughApproval(tx, email);
-      if (wait) return wait;
-    } else if (email.state !== 'queued') return { kind: 'done', outcome: email.state };
+    if (email.state === 'awaiting_approval') return waitForApproval(tx, email);
+    if (email.state !== 'queued') return { kind: 'done', outcome: email.state };
     const decision = await toSlot(tx, email);
     await show(tx, email, decision);
     return decision;
   });
 }
 
-/** Undefined once it may be sent; else what it waits for, or that it must not be. */
-async function throughApproval(tx: Tx, email: Row<'direct_sends'>): Promise<DirectDecision | undefined> {
-  if (email.approval_id === null) throw new Error('an email that waits for approval has none');
-  let approval = await findApproval(tx.org, email.approval_id);
-  if (approvalStatus(approval, tx.now) === 'expired' && (await expireApproval(tx, approval.id)))
-    approval = await findApproval(tx.org, approval.id);
+/** Waits for a person, until the approval of the email ends without a decision. */
+async function waitForApproval(tx: Tx, email: Row<'direct_sends'>): Promise<DirectDecision> {
+  await expireApprovals(tx, [email.approval_id!]);
+  const approval = await findApproval(tx.org, email.approval_id!);
   if (approval.status === 'pending')
     return {
       kind: 'wait',
@@ -49,34 +39,8 @@ async function throughApproval(tx: Tx, email: Row<'direct_sends'>): Promise<Dire
       until: approval.expires_at.getTime(),
       where: 'waits for a person to approve it',
     };
-  const outcome = approval.status === 'approved' ? await execute(tx, email) : approval.status;
-  if (outcome === 'executed') return undefined;
-  const state = outcome === 'denied' ? 'denied' : 'expired';
-  const reason = NOT_SENT[outcome] ?? approval.reason ?? NO_DECISION;
-  await settleDirectSend(tx, email.id, { state, code: outcome, reason }, ['awaiting_approval']);
-  return { kind: 'done', outcome: state };
-}
-
-/** Why an email that was approved does not leave. */
-const NOT_SENT: Readonly<Record<string, string>> = {
-  changed: 'What was approved has changed since',
-  mailbox_removed: 'Its mailbox has been removed',
-};
-
-/** Carries an approval out, when the email is still what the person saw. */
-async function execute(tx: Tx, email: Row<'direct_sends'>): Promise<string> {
-  const [sender] = await tx.org.sql<Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email'>>(
-    'select id, email, name, send_as_email from mailboxes where organization_id = :org and id = :id',
-    { id: email.mailbox_id },
-  );
-  if (!sender) {
-    await endApproval(tx, email.approval_id!, NOT_SENT.mailbox_removed!, { signalled: false });
-    return 'mailbox_removed';
-  }
-  const outcome = await executeApproval(tx, email.approval_id!, approvalContent(email, sender));
-  if (outcome === 'executed')
-    await tx.org.table('direct_sends').where({ id: email.id }).update({ state: 'queued', updated_at: tx.now });
-  return outcome;
+  await settleRefused(tx, email, 'expired', approval.reason);
+  return { kind: 'done', outcome: 'expired' };
 }
 
 async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<DirectDecision> {

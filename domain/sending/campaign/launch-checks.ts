@@ -1,11 +1,21 @@
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, type ErrorCode } from '../../../lib/errors.ts';
 import { effectiveSettings } from './outreach-settings.ts';
 import { hasSender } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
 import { readWritten, type Written } from './written.ts';
+
+/** Codes with which a person's start is refused. */
+export const LAUNCH_REFUSALS = [
+  'campaign_invalid',
+  'empty_step_body',
+  'campaign_no_mailbox',
+  'no_leads',
+  'leads_undeliverable',
+  'list_bounce_risk',
+] as const satisfies ErrorCode[];
 
 interface LaunchOptions {
   now: Date;
