@@ -9,7 +9,7 @@ import { listLogs } from '../../domain/campaigns/activity.ts';
 import { campaignsOverview, getCampaign, listCampaigns } from '../../domain/campaigns/read.ts';
 import { deleteCampaign } from '../../domain/campaigns/remove.ts';
 import { LAUNCH_REFUSALS } from '../../domain/sending/campaign/launch-checks.ts';
-import { parkIfUndeliverable, startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
+import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
 import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
 import { findCampaign } from '../../domain/sending/campaign/find.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
@@ -146,12 +146,10 @@ export const campaignRoutes = [
       campaignEditProblems(reader(ctx), body, ctx.clock.now(), await findCampaign(reader(ctx), id!)),
     success: { status: 200, body: campaign },
     errors: [...LAUNCH_REFUSALS, 'conflict'],
-    prepare: async (ctx, { params, body }) => {
-      if (body.status === 'active') await parkIfUndeliverable(ctx, params.id);
-    },
     awaiting: heldAnswer,
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => {
-      const { campaign: row, held } = await editCampaign(ctx, params.id, body, { expectedUpdatedAt });
+      const { campaign: row, held, refused } = await editCampaign(ctx, params.id, body, { expectedUpdatedAt });
+      if (refused) return refused;
       return held ? new Awaiting(presentHeld(ctx.config, held)) : presentCampaign(row, ctx);
     },
   }),
@@ -223,9 +221,11 @@ export const campaignRoutes = [
     success: { status: 200, body: started },
     awaiting: heldAnswer,
     errors: LAUNCH_REFUSALS,
-    prepare: (ctx, { params }) => parkIfUndeliverable(ctx, params.id),
     handler: async (ctx, { params, body }) => {
-      const held = await startCampaign(ctx, params.id, { acknowledgeListRisk: body.acknowledge_list_risk });
+      const { held, refused } = await startCampaign(ctx, params.id, {
+        acknowledgeListRisk: body.acknowledge_list_risk,
+      });
+      if (refused) return refused;
       return held ? new Awaiting(presentHeld(ctx.config, held)) : { status: 'started' as const };
     },
   }),

@@ -4,7 +4,7 @@ import type { ApprovalSubject } from '../platform/kernel/tx.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { lockCampaign } from '../sending/control/status.ts';
 import { isGone } from './gone.ts';
-import { startApproved, startContent, type StartOptions } from './start.ts';
+import { startContent, startOrHold, type StartOptions } from './start.ts';
 
 /**
  * The start of a campaign, as a person approves it: with its approval it happens after all checks of a start. A start that does not happen stands in the
@@ -14,7 +14,7 @@ export const campaignStart: ApprovalSubject<CampaignRow> = {
   type: 'campaign',
   lock: (tx, campaignId) => lockCampaign(tx, campaignId).catch(isGone),
   content: (tx, campaign, approval, config) => startContent(tx, campaign, config, optionsOf(approval)),
-  execute: (tx, campaign, approval) => startApproved(tx, campaign, optionsOf(approval)),
+  execute: async (tx, campaign, approval, config) => void (await startOrHold(config, tx, campaign, optionsOf(approval))),
   refused: (tx, campaign, { id }, why) =>
     logCampaign(tx, campaign.id, 'campaign_start_refused', REFUSED[why], { approval_id: id }),
 };

@@ -1,10 +1,8 @@
 import type { CampaignRow } from '../../../db/models/campaign.ts';
-import { authorizeAction } from '../../approvals/authorize.ts';
-import { sendersToAllow } from '../../sending/campaign/sender-pool.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
-import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { authorizeLaunch } from '../start.ts';
 import { denyOverdueRuns, expireRun, hasExpired, holdRun } from './approval.ts';
 import { countRecipients, type Recipients } from './audience.ts';
 import { checkLaunch, readOutside, recallOutside, type LaunchCheck, type OutsideFacts } from './checks.ts';
@@ -88,13 +86,7 @@ async function judge(
   if (run.intent === 'draft') return complete(tx, run, checked, recipients);
   const refused = await refusedRequester(tx, run);
   if (refused) return deny(tx, run, refused);
-  const requester = requesterOf(run);
-  const authorization = await authorizeAction(tx, requester, {
-    capability: 'campaign.launch',
-    // Those of this moment: between the request and here the senders can have been replaced. People need no policy.
-    mailboxIds: isCredential(requester) ? await sendersToAllow(tx.org, campaign) : [],
-    recipients: recipients.count + campaign.cc.length + campaign.bcc.length,
-  });
+  const authorization = await authorizeLaunch(tx, requesterOf(run), campaign, recipients.count);
   if (authorization.decision === 'awaiting_approval')
     return holdRun(ctx.config, tx, run, campaign, { checked, recipients, reasons: authorization.reasons });
   return launchAtOnce(tx, run, campaign, checked, recipients);
