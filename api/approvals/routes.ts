@@ -21,7 +21,7 @@ export const approvalRoutes: readonly AnyRoute[] = [
     query: schemas.approvalQuery,
     success: { status: 200, body: paged(schemas.approval) },
     handler: async (ctx, { query }) => {
-      const at = { config: ctx.config, now: ctx.clock.now() };
+      const at = { config: ctx.config, now: ctx.clock.now(), language: ctx.language };
       return presentPage(await listApprovals(ctx, query), (row) => presentApproval(at, row));
     },
   }),
@@ -41,7 +41,7 @@ export const approvalRoutes: readonly AnyRoute[] = [
     errors: ['conflict', ...LAUNCH_REFUSALS, 'mailbox_allowance_reached'],
     handler: async (ctx, { params, body }) =>
       presentApproval(
-        { config: ctx.config, now: ctx.clock.now() },
+        { config: ctx.config, now: ctx.clock.now(), language: ctx.language },
         await decideApproval(ctx, params.id, body),
       ),
   }),

@@ -8,9 +8,8 @@ import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertPoolAllowed, sendersToAllow } from '../sending/campaign/sender-pool.ts';
-import { launchRefusal } from '../sending/campaign/launch-checks.ts';
+import { countLeads, launchRefusal } from '../sending/campaign/launch-checks.ts';
 import { launchContent } from './launch-content.ts';
-import { countRecipients } from './runs/audience.ts';
 import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
 
 export interface StartOptions {
@@ -90,8 +89,8 @@ async function holdUnlessAllowed(
   options: StartOptions,
 ): Promise<ApprovalRow | undefined> {
   if (!isCredential(tx.actor) || campaign.status === 'active') return undefined;
-  const { count } = await countRecipients(tx.org, campaign.id);
-  const authorization = await authorizeLaunch(tx, tx.actor, campaign, count);
+  const { open } = await countLeads(tx.org, campaign.id);
+  const authorization = await authorizeLaunch(tx, tx.actor, campaign, open);
   if (authorization.decision === 'execute') return undefined;
   return holdForApproval(tx, config, {
     requester: tx.actor,

@@ -44,14 +44,9 @@ export async function campaignProblems(
 }
 
 /** A refused start as findings: one per step it names, or one for the campaign. */
-function fromRefusal(refusal: AppError): CampaignProblem[] {
-  const common = {
-    code: refusal.code === 'no_leads' ? 'campaign_no_contacts' : refusal.code,
-    severity: 'error' as const,
-    fix: inWords(refusal.fix ?? ''),
-  };
-  const steps = (refusal.problems ?? [])
-    .map(({ path }) => /^steps\.([^.]+)\./.exec(path)?.[1])
-    .filter((id) => id !== undefined);
-  return (steps.length > 0 ? steps : [null]).map((stepId) => ({ ...common, message: refusal.message, stepId }));
+function fromRefusal({ said, problems = [] }: AppError): CampaignProblem[] {
+  const steps = problems.map(({ path }) => /^steps\.([^.]+)\./.exec(path)?.[1]).filter((id) => id !== undefined);
+  // Every refusal of a start says a finding.
+  const finding = found('error', said as Message);
+  return (steps.length > 0 ? steps : [null]).map((stepId) => ({ ...finding, stepId }));
 }

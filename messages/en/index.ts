@@ -2,6 +2,7 @@ import { agents } from './agents.ts';
 import { approvals } from './approvals.ts';
 import { audience } from './audience.ts';
 import { billing } from './billing.ts';
+import { campaignFindings } from './campaign-findings.ts';
 import { campaigns } from './campaigns.ts';
 import { connect } from './connect.ts';
 import { crm } from './crm.ts';
@@ -9,6 +10,7 @@ import { directory } from './directory.ts';
 import { http } from './http.ts';
 import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
+import { instanceFindings } from './instance-findings.ts';
 import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
 import { operations } from './operations.ts';
@@ -22,6 +24,7 @@ export const en = {
   ...approvals,
   ...audience,
   ...billing,
+  ...campaignFindings,
   ...campaigns,
   ...connect,
   ...crm,
@@ -29,6 +32,7 @@ export const en = {
   ...http,
   ...identity,
   ...inbox,
+  ...instanceFindings,
   ...mail,
   ...mailboxes,
   ...operations,

@@ -94,7 +94,7 @@ function otherWorkspacePage(visit: Visit, id: string, place: { id: string; name:
 async function approvalPage(visit: Visit, approval: ApprovalRow, place: ApprovalPlace): Promise<StreamReply> {
   const { ctx, text } = visit;
   const title = text.plainly(approval.payload.title);
-  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now() }, approval);
+  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now(), language: ctx.language }, approval);
   return page(text, {
     title,
     wide: true,

@@ -4,11 +4,12 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import type { RunEventRow, RunRow } from '../../../domain/campaigns/runs/states.ts';
 import { runWorkflow } from '../../../workflows/run/contract.ts';
+import { presentReport } from '../../http/findings.ts';
 import { iso } from '../../http/schemas.ts';
 import type { run, runEvent } from './schemas.ts';
 
 /** An agent's run and how far it is, with the page to decide at while it waits for a person, and its run in the Temporal UI. */
-export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.input<typeof run> {
+export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config' | 'language'>): z.input<typeof run> {
   return {
     id: row.id,
     state: row.state,
@@ -19,7 +20,7 @@ export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.inpu
     frozen_sender_ids: row.frozen_sender_ids,
     recipient_count: row.recipient_count,
     action_count: row.action_count,
-    ...(row.preflight_report ? { preflight_report: row.preflight_report } : {}),
+    ...(row.preflight_report ? { preflight_report: presentReport(row.preflight_report, language) } : {}),
     ...(row.error_details ? { error_details: row.error_details } : {}),
     ...(row.approval_id ? { approval_id: row.approval_id, approval_url: approvalUrl(config, row.approval_id) } : {}),
     ...(row.state === 'awaiting_approval' ? { approval_expires_at: iso(row.expires_at!) } : {}),

@@ -1,3 +1,4 @@
+import { sayFinding } from '../../../lib/finding.ts';
 import { endApproval } from '../../approvals/expire.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Recipients } from './audience.ts';
@@ -14,7 +15,7 @@ export interface RunError {
 
 /** Ends a run whose campaign does not pass the checks. */
 export function failChecks(tx: Tx, run: RunRow, checked: LaunchCheck, recipients: Recipients): Promise<RunRow> {
-  const { code, message, fix } = checked.refusal!;
+  const { code, message, fix } = sayFinding(checked.refusal!);
   return end(tx, run, 'failed', { code, message, fix }, { preflightReport: checked.report, recipients });
 }
 
