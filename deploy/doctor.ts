@@ -91,9 +91,7 @@ async function settings(config: Config): Promise<PartFinding[]> {
 /** Findings of the installation as those of a part. What is only to be known of is left to GET /v1/admin/instance/health. */
 function listed(part: Part, found: Found, worst: Severity): PartFinding[] {
   return toFindings(found).flatMap(({ docs: _, ...finding }) =>
-    finding.severity === 'info'
-      ? []
-      : { part, ...finding, severity: finding.severity === 'error' ? worst : 'warning' },
+    finding.severity === 'info' ? [] : { part, ...finding, severity: finding.severity === 'error' ? worst : 'warning' },
   );
 }
 
@@ -146,9 +144,7 @@ async function server(db: Db): Promise<PartFinding[]> {
   ];
   const lacking = EXTENSIONS.filter((name) => !available.includes(name));
   if (lacking.length > 0)
-    findings.push(
-      fault('database', message('finding.database_extension_missing', { names: lacking.join(', ') })),
-    );
+    findings.push(fault('database', message('finding.database_extension_missing', { names: lacking.join(', ') })));
   return findings;
 }
 
@@ -201,7 +197,9 @@ async function orders(db: Db): Promise<PartFinding[]> {
     const books = message('finding.orders_balanced', amounts);
     if (!isBalanced(one))
       return fault('orders', message('finding.orders_unexplained', { books, ids: unexplained.join(', ') }));
-    return needsPerson === 0 ? ok('orders', books) : warning('orders', message('finding.orders_need_person', { books }));
+    return needsPerson === 0
+      ? ok('orders', books)
+      : warning('orders', message('finding.orders_need_person', { books }));
   });
 }
 

@@ -120,7 +120,7 @@ test('an edit that asks for a start is judged as it leaves the campaign; refused
     fetch(`${world.url}/v1/campaigns/${campaign.id}`, {
       method: 'PATCH',
       headers: {
-        authorization: `Bearer ${desk.tenant.apiKey}`,
+        authorization: `Bearer ${desk.tenant.sessionToken}`,
         'content-type': 'application/json',
         'idempotency-key': key,
       },

@@ -147,8 +147,7 @@ export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFindin
     return [warningFinding(check, points, message(`finding.${code}`, { domains: named(faulty) }))];
   });
   const silent = senders.filter(({ unanswered }) => unanswered.length > 0);
-  if (silent.length > 0)
-    found.push(infoFinding(check, message('finding.dns_unanswered', { domains: named(silent) })));
+  if (silent.length > 0) found.push(infoFinding(check, message('finding.dns_unanswered', { domains: named(silent) })));
   if (leftOut > 0) found.push(infoFinding(check, message('finding.dns_partly_read', { count: leftOut })));
   return found;
 }

@@ -176,6 +176,7 @@ export function listFindings({ open, unverified, role, freeMail, bounced }: Lead
   if (unverified > open * UNVERIFIED_SHARE)
     add(unverified > open * 0.7 ? 8 : 4, message('finding.list_unverified', of(unverified)));
   if (role > open * ROLE_SHARE) add(6, message('finding.list_role_addresses', of(role)));
-  if (freeMail > open * FREE_MAIL_SHARE) found.push(infoFinding('list', message('finding.list_free_mail', of(freeMail))));
+  if (freeMail > open * FREE_MAIL_SHARE)
+    found.push(infoFinding('list', message('finding.list_free_mail', of(freeMail))));
   return found;
 }

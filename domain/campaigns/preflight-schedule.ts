@@ -47,8 +47,7 @@ export async function scheduleFindings(
   const schedule = scheduleOf(campaign);
   // That an end has passed is said by what a start checks.
   if (campaign.end_date !== null && campaign.end_date <= now) return [];
-  if (nextOpening(schedule, now) === null)
-    return [errorFinding('schedule', message('finding.schedule_never_opens'))];
+  if (nextOpening(schedule, now) === null) return [errorFinding('schedule', message('finding.schedule_never_opens'))];
   if (waiting === 0 || mailboxes.length === 0) return [];
   const projected = await estimateSending({
     recipients: waiting,
@@ -65,7 +64,7 @@ export async function scheduleFindings(
 function projectionFinding(projected: Estimate, ends: boolean): WeighedFinding {
   const { recipients: waiting, sending_days: days, daily_capacity: capacity, estimated_finish_at: finish } = projected;
   if (finish !== null) {
-    const said = message('finding.schedule_projection', { waiting, days, finish: finish.toISOString() });
+    const said = message('finding.schedule_projection', { waiting, days: days!, finish: finish.toISOString() });
     return infoFinding('schedule', said);
   }
   if (capacity === 0) return warningFinding('schedule', 15, message('finding.schedule_no_capacity'));

@@ -14,7 +14,8 @@ export const campaignStart: ApprovalSubject<CampaignRow> = {
   type: 'campaign',
   lock: (tx, campaignId) => lockCampaign(tx, campaignId).catch(isGone),
   content: (tx, campaign, approval, config) => startContent(tx, campaign, config, optionsOf(approval)),
-  execute: async (tx, campaign, approval, config) => void (await startOrHold(config, tx, campaign, optionsOf(approval))),
+  execute: async (tx, campaign, approval, config) =>
+    void (await startOrHold(config, tx, campaign, optionsOf(approval))),
   refused: (tx, campaign, { id }, why) =>
     logCampaign(tx, campaign.id, 'campaign_start_refused', REFUSED[why], { approval_id: id }),
 };

@@ -1,6 +1,8 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { inWords, type AppError } from '../../lib/errors.ts';
+import type { AppError } from '../../lib/errors.ts';
+import { found } from '../../lib/finding.ts';
+import type { Message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { launchRefusals } from '../sending/campaign/launch-checks.ts';

@@ -7,29 +7,36 @@ export const campaignFindings = {
   'finding.spf_open': '{domains}: Der SPF-Eintrag lässt jeden Server senden (+all)',
   'finding.spf_open.fix': 'Den SPF-Eintrag mit ~all oder -all enden lassen.',
   'finding.dkim_missing': '{domains}: kein DKIM-Schlüssel unter einem üblichen Selektor',
-  'finding.dkim_missing.fix': 'Beim Mailanbieter die DKIM-Signatur einschalten und den Schlüssel veröffentlichen; steht er unter einem eigenen Selektor, ist nichts zu tun.',
+  'finding.dkim_missing.fix':
+    'Beim Mailanbieter die DKIM-Signatur einschalten und den Schlüssel veröffentlichen; steht er unter einem eigenen Selektor, ist nichts zu tun.',
   'finding.dmarc_missing': '{domains}: kein DMARC-Eintrag',
-  'finding.dmarc_missing.fix': 'Bei _dmarc.<Domain> einen TXT-Eintrag „v=DMARC1; p=none; rua=mailto:<eigene Adresse>“ veröffentlichen.',
+  'finding.dmarc_missing.fix':
+    'Bei _dmarc.<Domain> einen TXT-Eintrag „v=DMARC1; p=none; rua=mailto:<eigene Adresse>“ veröffentlichen.',
   'finding.mx_missing': '{domains}: nimmt keine E-Mails an; Antworten und Berichte gehen verloren',
   'finding.mx_missing.fix': 'Für die Domain einen MX-Eintrag veröffentlichen.',
   'finding.dns_unanswered': '{domains}: Das DNS hat nicht geantwortet',
   'finding.dns_unanswered.fix': 'Später noch einmal prüfen.',
   'finding.dns_partly_read': '{count, number} weitere Absenderdomains wurden nicht nachgesehen',
   'finding.dns_partly_read.fix': 'Das DNS auf der Seite ihres Postfachs prüfen.',
-  'finding.tracking_domain_shared': 'Links führen über die Tracking-Domain der Installation, die sich alle Arbeitsbereiche teilen',
+  'finding.tracking_domain_shared':
+    'Links führen über die Tracking-Domain der Installation, die sich alle Arbeitsbereiche teilen',
   'finding.tracking_domain_shared.fix': 'Eine eigene Tracking-Domain angeben.',
   'finding.tracking_domain_unverified': 'Die Tracking-Domain {domain} ist nicht bestätigt und wird nicht verwendet',
   'finding.tracking_domain_unverified.fix': 'Im Zeitplan der Kampagne ihre DNS-Einträge prüfen lassen.',
-  'finding.tracking_domain_broken': 'Die Tracking-Domain {domain} zeigt nicht mehr hierher: Links in E-Mails würden ins Leere führen',
-  'finding.tracking_domain_broken.fix': 'Ihren CNAME-Eintrag wiederherstellen oder die Tracking-Domain der Kampagne leeren.',
+  'finding.tracking_domain_broken':
+    'Die Tracking-Domain {domain} zeigt nicht mehr hierher: Links in E-Mails würden ins Leere führen',
+  'finding.tracking_domain_broken.fix':
+    'Ihren CNAME-Eintrag wiederherstellen oder die Tracking-Domain der Kampagne leeren.',
   'finding.campaign_no_mailbox': 'Die Kampagne hat kein aktives Postfach, von dem sie senden kann',
-  'finding.campaign_no_mailbox.fix': 'Ein Postfach verbinden, Absender wählen oder die Etiketten der Postfächer ändern.',
+  'finding.campaign_no_mailbox.fix':
+    'Ein Postfach verbinden, Absender wählen oder die Etiketten der Postfächer ändern.',
   'finding.campaign_no_contacts': 'Die Kampagne hatte noch nie einen Lead',
   'finding.campaign_no_contacts.fix': 'Leads hinzufügen oder die Kampagne fortlaufend machen.',
   'finding.no_remaining_leads': 'Die Kampagne hat keinen Lead mehr, dem zu schreiben wäre',
   'finding.no_remaining_leads.fix': 'Leads hinzufügen oder die Kampagne fortlaufend machen.',
   'finding.leads_undeliverable': 'Die Adressprüfung lehnt jeden verbleibenden Lead ab',
-  'finding.leads_undeliverable.fix': 'Die Kontakte noch einmal prüfen, als zustellbar markieren oder unsichere Adressen zulassen.',
+  'finding.leads_undeliverable.fix':
+    'Die Kontakte noch einmal prüfen, als zustellbar markieren oder unsichere Adressen zulassen.',
   'finding.list_bounce_risk': 'Etwa {share, number} % der verbleibenden Leads sind vermutlich nicht zustellbar',
   'finding.list_bounce_risk.fix': 'Die Liste bereinigen oder das Risiko beim Start bestätigen.',
   'finding.empty_step_body': 'Ein E-Mail-Schritt hat keinen Text',
@@ -51,40 +58,54 @@ export const campaignFindings = {
   'finding.wait_timeout_unrouted': 'Kein Weg führt weiter, wenn die Wartezeit abläuft: Dort endet der Weg des Leads',
   'finding.wait_timeout_unrouted.fix': 'Einen Weg für den Ablauf der Wartezeit anlegen oder dort aufhören lassen.',
   'finding.campaign_variable_missing.no_lead': 'Kein Lead der Kampagne hat das Feld {field}',
-  'finding.campaign_variable_missing.no_lead.fix': 'Den Namen des Feldes berichtigen, es ausfüllen oder einen Ersatztext angeben.',
+  'finding.campaign_variable_missing.no_lead.fix':
+    'Den Namen des Feldes berichtigen, es ausfüllen oder einen Ersatztext angeben.',
   'finding.campaign_variable_missing.not_produced': '{tag} kommt von keinem Schritt vor diesem',
-  'finding.campaign_variable_missing.not_produced.fix': 'Den Schritt hinzufügen, von dem es kommt, oder einen Ersatztext angeben.',
+  'finding.campaign_variable_missing.not_produced.fix':
+    'Den Schritt hinzufügen, von dem es kommt, oder einen Ersatztext angeben.',
   'finding.campaign_variable_missing.variant': 'Variante „{name}“: {fault}',
   'finding.campaign_variable_missing.variant.fix': 'Die Variante ändern oder ausschalten.',
-  'finding.merge_tag_foreign.variant': 'Variante „{name}“: {tag} ist ein Platzhalter eines anderen Programms und bleibt stehen; ein Feld schreibt sich {example}',
-  'finding.merge_tag_foreign.step': '{tag} ist ein Platzhalter eines anderen Programms und bleibt stehen; ein Feld schreibt sich {example}',
+  'finding.merge_tag_foreign.variant':
+    'Variante „{name}“: {tag} ist ein Platzhalter eines anderen Programms und bleibt stehen; ein Feld schreibt sich {example}',
+  'finding.merge_tag_foreign.step':
+    '{tag} ist ein Platzhalter eines anderen Programms und bleibt stehen; ein Feld schreibt sich {example}',
   'finding.merge_tag_foreign.step.fix': 'Den Schritt ändern.',
   'finding.merge_tag_foreign.variant.fix': 'Die Variante ändern oder ausschalten.',
   'finding.unsubscribe_missing': 'Die E-Mails bieten keine Abmeldung: weder in der Kopfzeile noch am Ende',
   'finding.unsubscribe_missing.fix': 'Die Abmeldung in der Kopfzeile einschalten oder eine Art der Abmeldung wählen.',
-  'finding.unsubscribe_header_missing': 'Den E-Mails fehlt die Abmeldung mit einem Klick (List-Unsubscribe), die große Anbieter von Vielsendern verlangen',
+  'finding.unsubscribe_header_missing':
+    'Den E-Mails fehlt die Abmeldung mit einem Klick (List-Unsubscribe), die große Anbieter von Vielsendern verlangen',
   'finding.unsubscribe_header_missing.fix': 'unsubscribe_header der Kampagne einschalten.',
   'finding.variable_empty': '{tag} ist bei {missing, number} von {open, number} Leads leer',
   'finding.variable_empty.fix': 'Das Feld ausfüllen oder einen Ersatztext angeben: {example}.',
-  'finding.list_bounced_before': 'E-Mails an {count, number} von {open, number} Leads ({share, number} %) kamen schon einmal zurück',
+  'finding.list_bounced_before':
+    'E-Mails an {count, number} von {open, number} Leads ({share, number} %) kamen schon einmal zurück',
   'finding.list_bounced_before.fix': 'Diese Leads entfernen oder ihre Adressen prüfen.',
-  'finding.list_unverified': 'Die Adressen von {count, number} von {open, number} Leads ({share, number} %) sind nicht geprüft',
+  'finding.list_unverified':
+    'Die Adressen von {count, number} von {open, number} Leads ({share, number} %) sind nicht geprüft',
   'finding.list_unverified.fix': 'Die Liste vor dem Senden prüfen.',
-  'finding.list_role_addresses': '{count, number} von {open, number} Leads ({share, number} %) sind Adressen einer Stelle wie info@',
+  'finding.list_role_addresses':
+    '{count, number} von {open, number} Leads ({share, number} %) sind Adressen einer Stelle wie info@',
   'finding.list_role_addresses.fix': 'An Menschen schreiben: diese Adressen ersetzen.',
-  'finding.list_free_mail': '{count, number} von {open, number} Leads ({share, number} %) haben eine private Adresse bei einem Freemail-Anbieter',
+  'finding.list_free_mail':
+    '{count, number} von {open, number} Leads ({share, number} %) haben eine private Adresse bei einem Freemail-Anbieter',
   'finding.list_free_mail.fix': 'Sicherstellen, dass diesen Menschen geschrieben werden darf.',
-  'finding.daily_limit_high': '{busy, number} von {count, number} Postfächern dürfen am Tag mehr als {most, number} E-Mails der Kampagne senden',
+  'finding.daily_limit_high':
+    '{busy, number} von {count, number} Postfächern dürfen am Tag mehr als {most, number} E-Mails der Kampagne senden',
   'finding.daily_limit_high.fix': 'Das Tageslimit der Kampagne oder der Postfächer senken oder Postfächer hinzufügen.',
   'finding.schedule_never_opens': 'Die Sendezeiten öffnen vor dem Enddatum nicht mehr, oder gar nicht',
   'finding.schedule_never_opens.fix': 'Tage und Uhrzeiten setzen oder das Enddatum verschieben.',
-  'finding.schedule_projection': 'Die ersten E-Mails an {waiting, plural, one {einen Lead} other {# Leads}} brauchen {days, plural, one {einen Tag} other {# Tage}}, bis etwa {finish, date, moment}',
+  'finding.schedule_projection':
+    'Die ersten E-Mails an {waiting, plural, one {einen Lead} other {# Leads}} brauchen {days, plural, one {einen Tag} other {# Tage}}, bis etwa {finish, date, moment}',
   'finding.schedule_no_capacity': 'An einem ganzen Sendetag können die Postfächer nichts senden',
   'finding.schedule_no_capacity.fix': 'Das Limit der Postfächer anheben oder die Sendezeiten erweitern.',
-  'finding.schedule_too_short.end': 'Die ersten E-Mails an {waiting, plural, one {einen Lead} other {# Leads}} gehen nicht alle vor dem Enddatum ab: Die Postfächer können {capacity, number} am Tag senden',
-  'finding.schedule_too_short.years': 'Die ersten E-Mails an {waiting, plural, one {einen Lead} other {# Leads}} gehen nicht alle binnen zwei Jahren ab: Die Postfächer können {capacity, number} am Tag senden',
+  'finding.schedule_too_short.end':
+    'Die ersten E-Mails an {waiting, plural, one {einen Lead} other {# Leads}} gehen nicht alle vor dem Enddatum ab: Die Postfächer können {capacity, number} am Tag senden',
+  'finding.schedule_too_short.years':
+    'Die ersten E-Mails an {waiting, plural, one {einen Lead} other {# Leads}} gehen nicht alle binnen zwei Jahren ab: Die Postfächer können {capacity, number} am Tag senden',
   'finding.schedule_too_short.end.fix': 'Das Enddatum verschieben, Postfächer hinzufügen oder das Tageslimit anheben.',
-  'finding.schedule_too_short.years.fix': 'Das Enddatum verschieben, Postfächer hinzufügen oder das Tageslimit anheben.',
+  'finding.schedule_too_short.years.fix':
+    'Das Enddatum verschieben, Postfächer hinzufügen oder das Tageslimit anheben.',
   'finding.ab_variant_single': 'Nur die Variante „{name}“ ist aktiv: Sie geht an alle, und nichts wird verglichen',
   'finding.ab_variant_single.fix': 'Eine weitere Variante anlegen oder aktivieren.',
   'finding.ab_variant_unused': 'Die Variante „{name}“ hat das Gewicht 0 und wird nie gesendet',
@@ -123,7 +144,8 @@ export const campaignFindings = {
   'finding.content_insecure_link.fix': 'https verwenden.',
   'finding.content_deceptive_link': '{step}: Der Text eines Links nennt eine andere Website als sein Ziel{shown}',
   'finding.content_deceptive_link.fix': 'Text und Ziel in Einklang bringen.',
-  'finding.content_images_outweigh_text': '{step}: {images, plural, one {1 Bild} other {# Bilder}} auf {words, number} Wörter{shown}',
+  'finding.content_images_outweigh_text':
+    '{step}: {images, plural, one {1 Bild} other {# Bilder}} auf {words, number} Wörter{shown}',
   'finding.content_images_outweigh_text.fix': 'Es in Worten sagen; in der ersten E-Mail keine Bilder.',
   'finding.content_long_body': '{step}: {words, number} Wörter{shown}',
   'finding.content_long_body.fix': 'Gelesen werden Erstmails von 50 bis 125 Wörtern.',

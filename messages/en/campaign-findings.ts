@@ -7,23 +7,28 @@ export const campaignFindings = {
   'finding.spf_open': '{domains}: the SPF record lets every server send (+all)',
   'finding.spf_open.fix': 'End the SPF record with ~all or -all.',
   'finding.dkim_missing': '{domains}: no DKIM key under any usual selector',
-  'finding.dkim_missing.fix': 'Switch DKIM signing on at your mail provider and publish the key; ignore this when it is under a selector of its own.',
+  'finding.dkim_missing.fix':
+    'Switch DKIM signing on at your mail provider and publish the key; ignore this when it is under a selector of its own.',
   'finding.dmarc_missing': '{domains}: no DMARC record',
-  'finding.dmarc_missing.fix': 'Publish a TXT record "v=DMARC1; p=none; rua=mailto:<an address of yours>" at _dmarc.<domain>.',
+  'finding.dmarc_missing.fix':
+    'Publish a TXT record "v=DMARC1; p=none; rua=mailto:<an address of yours>" at _dmarc.<domain>.',
   'finding.mx_missing': '{domains}: takes no mail, so replies and reports are lost',
   'finding.mx_missing.fix': 'Publish an MX record for the domain.',
   'finding.dns_unanswered': '{domains}: DNS gave no answer',
   'finding.dns_unanswered.fix': 'Run the preflight again in a while.',
   'finding.dns_partly_read': '{count, number} further sending domains were not looked up',
   'finding.dns_partly_read.fix': 'Check them with GET /v1/emails/:id/auth-check.',
-  'finding.tracking_domain_shared': 'Links lead through the tracking domain of the installation, which all workspaces share',
+  'finding.tracking_domain_shared':
+    'Links lead through the tracking domain of the installation, which all workspaces share',
   'finding.tracking_domain_shared.fix': 'Set tracking_domain to a name of your own.',
   'finding.tracking_domain_unverified': 'The tracking domain {domain} is not verified and not used',
   'finding.tracking_domain_unverified.fix': 'Verify it with POST /v1/campaigns/:id/tracking-domain/verify.',
-  'finding.tracking_domain_broken': 'The tracking domain {domain} does not point here any more: links of emails would lead nowhere',
+  'finding.tracking_domain_broken':
+    'The tracking domain {domain} does not point here any more: links of emails would lead nowhere',
   'finding.tracking_domain_broken.fix': 'Restore its CNAME record, or clear tracking_domain.',
   'finding.campaign_no_mailbox': 'The campaign has no active mailbox to send from',
-  'finding.campaign_no_mailbox.fix': 'Connect a mailbox, choose senders with PUT /v1/campaigns/:id/senders, or change the mailbox tags.',
+  'finding.campaign_no_mailbox.fix':
+    'Connect a mailbox, choose senders with PUT /v1/campaigns/:id/senders, or change the mailbox tags.',
   'finding.campaign_no_contacts': 'The campaign has never had a lead',
   'finding.campaign_no_contacts.fix': 'Add leads with POST /v1/campaigns/:id/leads, or turn continuous on.',
   'finding.no_remaining_leads': 'The campaign has no lead left to write to',
@@ -55,34 +60,47 @@ export const campaignFindings = {
   'finding.campaign_variable_missing.not_produced': '{tag} is not produced by any step before this one',
   'finding.campaign_variable_missing.not_produced.fix': 'Add the step that produces it, or give a default.',
   'finding.campaign_variable_missing.variant': 'Variant "{name}": {fault}',
-  'finding.campaign_variable_missing.variant.fix': 'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.',
-  'finding.merge_tag_foreign.variant': 'Variant "{name}": {tag} is a merge tag of another tool and stays as it is; a field is written {example}',
-  'finding.merge_tag_foreign.step': '{tag} is a merge tag of another tool and stays as it is; a field is written {example}',
+  'finding.campaign_variable_missing.variant.fix':
+    'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.',
+  'finding.merge_tag_foreign.variant':
+    'Variant "{name}": {tag} is a merge tag of another tool and stays as it is; a field is written {example}',
+  'finding.merge_tag_foreign.step':
+    '{tag} is a merge tag of another tool and stays as it is; a field is written {example}',
   'finding.merge_tag_foreign.step.fix': 'Change the step with PATCH /v1/campaigns/:id/steps/:sid.',
-  'finding.merge_tag_foreign.variant.fix': 'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.',
+  'finding.merge_tag_foreign.variant.fix':
+    'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.',
   'finding.unsubscribe_missing': 'The emails offer no way to opt out: neither a header nor a footer',
   'finding.unsubscribe_missing.fix': 'Set unsubscribe_header, or an unsubscribe mode other than off.',
-  'finding.unsubscribe_header_missing': 'The emails have no one-click unsubscribe header, which large receivers ask of senders of much mail',
+  'finding.unsubscribe_header_missing':
+    'The emails have no one-click unsubscribe header, which large receivers ask of senders of much mail',
   'finding.unsubscribe_header_missing.fix': 'Set unsubscribe_header with PATCH /v1/campaigns/:id.',
   'finding.variable_empty': '{tag} has no value for {missing, number} of {open, number} leads',
   'finding.variable_empty.fix': 'Fill the field in, or give a default: {example}.',
-  'finding.list_bounced_before': 'Emails to {count, number} of {open, number} leads ({share, number} %) have bounced before',
+  'finding.list_bounced_before':
+    'Emails to {count, number} of {open, number} leads ({share, number} %) have bounced before',
   'finding.list_bounced_before.fix': 'Remove these leads, or verify their addresses.',
-  'finding.list_unverified': 'The addresses of {count, number} of {open, number} leads ({share, number} %) are not verified',
+  'finding.list_unverified':
+    'The addresses of {count, number} of {open, number} leads ({share, number} %) are not verified',
   'finding.list_unverified.fix': 'Verify the list before you send to it.',
-  'finding.list_role_addresses': '{count, number} of {open, number} leads ({share, number} %) are addresses of a function, such as info@',
+  'finding.list_role_addresses':
+    '{count, number} of {open, number} leads ({share, number} %) are addresses of a function, such as info@',
   'finding.list_role_addresses.fix': 'Write to people: replace these addresses.',
-  'finding.list_free_mail': '{count, number} of {open, number} leads ({share, number} %) have a private address at a free mail provider',
+  'finding.list_free_mail':
+    '{count, number} of {open, number} leads ({share, number} %) have a private address at a free mail provider',
   'finding.list_free_mail.fix': 'Make sure these people may be written to.',
-  'finding.daily_limit_high': '{busy, number} of {count, number} mailboxes may send more than {most, number} emails of the campaign a day',
+  'finding.daily_limit_high':
+    '{busy, number} of {count, number} mailboxes may send more than {most, number} emails of the campaign a day',
   'finding.daily_limit_high.fix': 'Lower daily_limit or the campaign_limit of the mailboxes, or add mailboxes.',
   'finding.schedule_never_opens': 'The sending windows do not open any more before the end date, or not at all',
   'finding.schedule_never_opens.fix': 'Set days, start_time and end_time, or schedule_windows, or move end_date.',
-  'finding.schedule_projection': 'The first emails to {waiting, plural, one {1 lead} other {# leads}} take {days, plural, one {1 day} other {# days}}, until about {finish, date, moment}',
+  'finding.schedule_projection':
+    'The first emails to {waiting, plural, one {1 lead} other {# leads}} take {days, plural, one {1 day} other {# days}}, until about {finish, date, moment}',
   'finding.schedule_no_capacity': 'On a whole sending day the mailboxes can send nothing',
   'finding.schedule_no_capacity.fix': 'Raise the campaign_limit of the mailboxes, or widen the sending windows.',
-  'finding.schedule_too_short.end': 'The first emails to {waiting, plural, one {1 lead} other {# leads}} do not all leave before the end date: the mailboxes can send {capacity, number} a day',
-  'finding.schedule_too_short.years': 'The first emails to {waiting, plural, one {1 lead} other {# leads}} do not all leave within two years: the mailboxes can send {capacity, number} a day',
+  'finding.schedule_too_short.end':
+    'The first emails to {waiting, plural, one {1 lead} other {# leads}} do not all leave before the end date: the mailboxes can send {capacity, number} a day',
+  'finding.schedule_too_short.years':
+    'The first emails to {waiting, plural, one {1 lead} other {# leads}} do not all leave within two years: the mailboxes can send {capacity, number} a day',
   'finding.schedule_too_short.end.fix': 'Move end_date, add mailboxes, or raise daily_limit.',
   'finding.schedule_too_short.years.fix': 'Move end_date, add mailboxes, or raise daily_limit.',
   'finding.ab_variant_single': 'Only the variant "{name}" is active: it is sent to everybody, and nothing is compared',
@@ -123,7 +141,8 @@ export const campaignFindings = {
   'finding.content_insecure_link.fix': 'Use https.',
   'finding.content_deceptive_link': '{step}: The text of a link names another site than it leads to{shown}',
   'finding.content_deceptive_link.fix': 'Let text and target agree.',
-  'finding.content_images_outweigh_text': '{step}: {images, plural, one {1 image} other {# images}} in {words, number} words{shown}',
+  'finding.content_images_outweigh_text':
+    '{step}: {images, plural, one {1 image} other {# images}} in {words, number} words{shown}',
   'finding.content_images_outweigh_text.fix': 'Say it in text; leave images out of a first email.',
   'finding.content_long_body': '{step}: {words, number} words{shown}',
   'finding.content_long_body.fix': 'Cold emails of 50 to 125 words are read.',

@@ -54,7 +54,9 @@ try {
       replayed: replayed.status,
       blockedReason,
       result,
-      link: runUrl(world.deps.config, planted.contract, { plantedId: id }).temporal_url?.endsWith(`/workflows/planted%2F${id}`),
+      link: runUrl(world.deps.config, planted.contract, { plantedId: id }).temporal_url?.endsWith(
+        `/workflows/planted%2F${id}`,
+      ),
       approval: [decided.status, (await rows().first()).error],
     }),
   );

@@ -76,7 +76,12 @@ browserTest(
       passed: true,
       score: 88,
       findings: [
-        { check: 'sending_domains', severity: 'warning', code: 'finding.dmarc_missing', values: { domains: ['acme.example'] } },
+        {
+          check: 'sending_domains',
+          severity: 'warning',
+          code: 'finding.dmarc_missing',
+          values: { domains: ['acme.example'] },
+        },
       ],
     };
     const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content, preflight });

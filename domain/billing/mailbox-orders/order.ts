@@ -41,7 +41,8 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
     if (!quote) throw new AppError('quote_not_found', 'Quote not found', { fix: ASK_AGAIN });
     const subject = { type: mailboxOrderApproval.type, id: quote.order_id };
     const approval = await approvalOfSubject(tx.org, subject.type, subject.id);
-    if (approval?.status === 'executed' && isOf(approval, tx.actor)) return { order: await lockOrder(tx, quote.order_id) };
+    if (approval?.status === 'executed' && isOf(approval, tx.actor))
+      return { order: await lockOrder(tx, quote.order_id) };
     assertOpen(quote, approval, tx.now);
     await assertRoom(tx.org, quote.count);
     const authorization = await authorizeAction(tx, tx.actor, {

@@ -37,7 +37,10 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
   execute: async (tx, { run, ready }) => void (await activate(tx, run, ready!.campaign)),
   async refused(tx, { run, ready }, { id, reason }, why, config) {
     if (why === 'changed') {
-      const changed = { code: 'content_changed', message: 'What was approved has changed since: it needs another approval' };
+      const changed = {
+        code: 'content_changed',
+        message: 'What was approved has changed since: it needs another approval',
+      };
       await holdRun(config, tx, run, ready!.campaign, { ...ready!, reasons: [changed] });
       return;
     }

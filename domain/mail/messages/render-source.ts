@@ -2,7 +2,7 @@ import { decodeActions } from './encoded-actions.ts';
 import { foreignTags, type ForeignTag } from './foreign-tags.ts';
 import { MAX_RENDERED_LENGTH } from './limits.ts';
 import { expandSpintax, maskSpintax } from './spintax.ts';
-import type { Template, TemplateError } from './template-parser.ts';
+import type { Template } from './template-parser.ts';
 import { parseTemplate, renderTemplate } from './template.ts';
 
 /** A part of a step an author writes. */

@@ -134,13 +134,7 @@ function phrases({ subject, body }: Text): ScoreIssue[] {
 
 function subjectForm({ subject, isReply }: Text): ScoreIssue[] {
   const found: ScoreIssue[] = [];
-  const add = (
-    code: string,
-    points: number,
-    message: string,
-    suggestion: string,
-    values?: Record<string, number>,
-  ) =>
+  const add = (code: string, points: number, message: string, suggestion: string, values?: Record<string, number>) =>
     found.push({
       severity: points >= 15 ? 'high' : 'warn',
       code,

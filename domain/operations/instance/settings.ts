@@ -58,14 +58,8 @@ function secrets(config: Config, env: Record<string, string | undefined>): Found
       isProduction && !isGiven(config, 'TRUSTED_PROXIES'),
       message('finding.trusted_proxies_unset'),
     ),
-    unsafe_webhook_urls: when(
-      config.ALLOW_UNSAFE_WEBHOOK_URLS,
-      message('finding.unsafe_webhook_urls'),
-    ),
-    tls_verification_off: when(
-      env.NODE_TLS_REJECT_UNAUTHORIZED === '0',
-      message('finding.tls_verification_off'),
-    ),
+    unsafe_webhook_urls: when(config.ALLOW_UNSAFE_WEBHOOK_URLS, message('finding.unsafe_webhook_urls')),
+    tls_verification_off: when(env.NODE_TLS_REJECT_UNAUTHORIZED === '0', message('finding.tls_verification_off')),
     registration_mode: when(
       isProduction && config.DISABLE_REGISTRATION === 'false',
       message('finding.registration_mode'),
@@ -85,14 +79,8 @@ function addresses(config: Config): Found {
       !isProduction && outside.length > 0,
       message('finding.dev_mode_public', { addresses: [...new Set(outside)] }),
     ),
-    app_url_unset: when(
-      here.length > 0,
-      message('finding.app_url_unset', { addresses: here }),
-    ),
-    app_url_insecure: when(
-      plain.length > 0,
-      message('finding.app_url_insecure', { addresses: [...new Set(plain)] }),
-    ),
+    app_url_unset: when(here.length > 0, message('finding.app_url_unset', { addresses: here })),
+    app_url_insecure: when(plain.length > 0, message('finding.app_url_insecure', { addresses: [...new Set(plain)] })),
     app_url_host_mismatch: when(
       outside.length === 2 && siteOf(api) !== siteOf(app),
       message('finding.app_url_host_mismatch', { app, api }),

@@ -143,7 +143,10 @@ async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answe
 }
 
 async function freeKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise<void> {
-  await scopeOf(ctx, trx).table('idempotency_keys').where({ actor_id: request.actorId, operation: request.operation, key: request.key }).delete();
+  await scopeOf(ctx, trx)
+    .table('idempotency_keys')
+    .where({ actor_id: request.actorId, operation: request.operation, key: request.key })
+    .delete();
 }
 
 function scopeOf(ctx: Ctx, handle: Handle): OrgScope {
