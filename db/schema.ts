@@ -4104,7 +4104,6 @@ interface PreflightReportsRow {
   checks: PreflightCheck[];
   /** Worst first. */
   findings: PreflightFinding[];
-  recommendations: string[];
   created_at: Date;
 }
 
@@ -4116,7 +4115,6 @@ interface PreflightReportsInsert {
   score: number;
   checks: string;
   findings: string;
-  recommendations: string[];
   created_at: Date;
 }
 

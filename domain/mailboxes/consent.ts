@@ -59,7 +59,7 @@ export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<Sta
   const provider = requireProvider(ctx.config, name);
   const [session, state, verifier, nonce] = [newSecret(), newSecret(), newSecret(), newSecret()] as const;
   await transact(ctx, async (tx) => {
-    await assertReconnectable(ctx, tx.org, name);
+    await assertReconnectable(tx.org, name);
     await tx.org
       .table('mailbox_consents')
       .where('expires_at', '<', new Date(tx.now.getTime() - KEPT_MS))

@@ -98,7 +98,7 @@ async function walk(at: Walk): Promise<TestDecision> {
         await settleTestStep(at.tx, at.step!.id, {
           state: 'failed',
           outcome: 'failed',
-          detail: verdict.error.message as Message,
+          detail: verdict.error.message,
           error: verdict.error,
         });
         return finish(at, 'failed', verdict.error);
@@ -308,7 +308,7 @@ async function finish(
 ): Promise<TestDecision> {
   if (step && (step.state === 'running' || step.state === 'waiting')) {
     await releaseReservedSends(tx, { sendId: step.id });
-    if (error) await settleTestStep(tx, step.id, { state: 'failed', outcome: 'failed', detail: error.message as Message, error });
+    if (error) await settleTestStep(tx, step.id, { state: 'failed', outcome: 'failed', detail: error.message, error });
   }
   await tx.org
     .table('test_runs')
