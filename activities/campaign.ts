@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { campaignStart } from '../domain/campaigns/start-approval.ts';
 import { logCampaign } from '../domain/sending/campaign/log.ts';
 import { launchTurn, type Turn } from '../domain/sending/enrollment/launch.ts';
 import type { Ctx } from '../domain/platform/kernel/context.ts';
@@ -38,6 +39,7 @@ export const campaign = family<CampaignActivities>({
     open: 'true',
     andThen: (tx, campaignId, reason) => logCampaign(tx, campaignId, 'run_blocked', message('log.launcher_blocked', { reason })),
   },
+  approval: campaignStart,
 });
 
 function activities({ deps }: ActivityParts): CampaignActivities {

@@ -1,5 +1,4 @@
 import type * as Json from './json-columns.ts';
-import type { Message } from '../messages/index.ts';
 
 /** TypeScript type of a jsonb value, by its name in db/json-columns.ts. */
 type JsonColumn = `${keyof JsonTypes}${'' | '[]' | '[][]'}` | 'Record<string, string>';

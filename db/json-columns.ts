@@ -1,10 +1,9 @@
 import type { Message } from '../messages/index.ts';
+import type { Finding, Severity } from '../lib/finding.ts';
 
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
-import type { Said } from '../lib/errors.ts';
-
-export type { Message } from '../messages/index.ts';
+export type { Message };
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
@@ -15,19 +14,13 @@ export interface PreflightCheck {
   key: string;
   passed: boolean;
   /** Of its worst finding. */
-  severity: 'error' | 'warning' | 'info';
-  message: string;
-  remediation: string;
+  severity: Severity;
 }
 
 /** One finding of the checks before a launch, as reports keep it. An error keeps the campaign from starting. */
-export interface PreflightFinding {
+export interface PreflightFinding extends Finding {
   /** The key of the check it belongs to. */
   check: string;
-  code: string;
-  severity: 'error' | 'warning' | 'info';
-  message: string;
-  fix: string;
   step_id?: string;
 }
 

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 3c7e38f1f28a9cdd. Types: c224cb44f3d24291. */
+/* Written by `npm run db:types`; do not edit. Sources: 681605050713020a. Types: 385b13c818034004. */
 
 import type {
   ApprovalContent,
@@ -3222,7 +3222,6 @@ interface MailboxErrorsRow {
   mailbox_id: string;
   error_code: string;
   severity: 'warning' | 'error';
-  title: string;
   message: Message;
   resolved_at: Date | null;
   created_at: Date;
@@ -3234,7 +3233,6 @@ interface MailboxErrorsInsert {
   mailbox_id: string;
   error_code: string;
   severity: 'warning' | 'error';
-  title: string;
   message: string;
   resolved_at?: Date | null;
   created_at: Date;
@@ -4106,7 +4104,6 @@ interface PreflightReportsRow {
   checks: PreflightCheck[];
   /** Worst first. */
   findings: PreflightFinding[];
-  recommendations: string[];
   created_at: Date;
 }
 
@@ -4118,7 +4115,6 @@ interface PreflightReportsInsert {
   score: number;
   checks: string;
   findings: string;
-  recommendations: string[];
   created_at: Date;
 }
 
@@ -5069,6 +5065,8 @@ interface UsersRow {
   password_hash: string;
   first_name: string;
   last_name: string;
+  /** BCP 47 tag, for mails to the person; null until a browser has said it. */
+  language: string | null;
   is_platform_admin: boolean;
   /** True while the account has the password that an operator gave it. */
   has_given_password: boolean;
@@ -5082,6 +5080,7 @@ interface UsersInsert {
   password_hash: string;
   first_name?: string;
   last_name?: string;
+  language?: string | null;
   is_platform_admin?: boolean;
   has_given_password?: boolean;
   created_at: Date;

@@ -1,5 +1,4 @@
 import type { Story, StorySend, StoryStep, StoryWait } from '../domain/sending/enrollment/story.ts';
-import type { Message } from '../messages/index.ts';
 import { inWords } from '../lib/errors.ts';
 
 /** A contact's story as lines for a terminal. Times are UTC. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { StoredIssue } from '../../db/json-columns.ts';
-import { inWords } from '../../lib/errors.ts';
+import { inWords, type Said } from '../../lib/errors.ts';
 import type { Language, Message } from '../../messages/index.ts';
 
 /** Fields of a stored message in an answer. */
@@ -24,6 +23,9 @@ export function reasonIn(reason: Message | null, language?: Language): string | 
 export const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
 
 /** A stored issue in words. */
-export function presentIssue({ code, message, fix }: StoredIssue, language?: Language): z.input<typeof issue> {
+export function presentIssue(
+  { code, message, fix }: { code: string; message: Said; fix: Said },
+  language?: Language,
+): z.input<typeof issue> {
   return { code, message: inWords(message, language), fix: inWords(fix, language) };
 }

@@ -3,6 +3,7 @@ import { minuteOfDay } from '../../domain/platform/scheduling/windows.ts';
 import { standing } from './warmup/schemas.ts';
 import { emailAddress, paged, timestamp, uuid } from '../http/schemas.ts';
 import { says } from '../../lib/issue-message.ts';
+import { issue } from '../http/said.ts';
 
 /** Text that stands in a header: no line breaks, no control characters. */
 const headerLine = z
@@ -208,7 +209,7 @@ export const liveCheck = z.strictObject({
   warmup: standing,
   campaigns: z.array(sendingCampaign),
   recent_errors: z.array(mailboxError),
-  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).optional(),
+  error: issue.optional(),
 });
 
 export const authCheck = z.strictObject({
@@ -238,5 +239,5 @@ export const consentResult = z.strictObject({
   status: z.enum(['pending', 'done', 'failed']),
   provider: z.enum(['gmail', 'outlook']),
   account: mailboxDetail.optional().meta({ description: 'The mailbox, when done and not removed since' }),
-  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).optional(),
+  error: issue.optional(),
 });

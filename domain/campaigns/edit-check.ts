@@ -1,6 +1,6 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { refuseProblems } from '../../lib/errors.ts';
+import { refuseProblems, type Said } from '../../lib/errors.ts';
 import { stepErrors } from '../sending/campaign/step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from '../sending/campaign/subjects.ts';
 import { readWritten } from '../sending/campaign/written.ts';
@@ -8,6 +8,7 @@ import { retryCompositions } from '../sending/composition.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 import { message } from '../../messages/index.ts';
+import type { Said } from '../../lib/errors.ts';
 
 /**
  * Changes steps or variants of a locked campaign. While it is active, an edit must not bring in what a start would refuse;
@@ -28,11 +29,20 @@ export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Pr
   return result;
 }
 
+/** An error of a step. */
+interface StepError {
+  stepId: string | null;
+  message: Said;
+}
+
 /** What a start would refuse of the steps: their errors, and emails without a text or a subject of their own. */
-async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<{ stepId: string | null; message: Said }[]> {
+async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<StepError[]> {
   const written = await readWritten(org, campaign.id);
   return [
-    ...(await stepErrors(org, campaign, written)),
+    ...(await stepErrors(org, campaign, written)).map(({ stepId, code, values }) => ({
+      stepId,
+      message: { code, values },
+    })),
     ...stepsWithoutText(written).map((stepId) => ({
       stepId,
       message: message('campaigns.email_needs_text'),
@@ -44,6 +54,6 @@ async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<{ stepI
   ];
 }
 
-function keyOf({ stepId, message: said }: { stepId: string | null; message: Said }): string {
-  return `${stepId} ${JSON.stringify(said)}`;
+function keyOf(error: StepError): string {
+  return JSON.stringify(error);
 }

@@ -68,7 +68,7 @@ interface Connection {
 export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<void> {
   const known = await reader(ctx).query(Mailboxes).findOne({ email: input.email });
   assertMayConnect(ctx, known);
-  if (!known) await assertRoom(ctx, reader(ctx));
+  if (!known) await assertRoom(reader(ctx));
   await assertServersWork(ctx, { smtp: input.smtp, imap: input.imap });
 }
 
@@ -126,7 +126,7 @@ async function connect(
   await lockAllowance(tx);
   const known = await tx.org.query(Mailboxes).findOne({ email: connection.email }).forUpdate();
   assertMayConnect(ctx, known);
-  if (!known && !counted) await assertRoom(ctx, tx.org);
+  if (!known && !counted) await assertRoom(tx.org);
   const mailbox = known ? await reconnect(tx, known, connection) : await create(ctx, tx, connection);
   await storeTokens(ctx, tx, mailbox.id, connection.tokens);
   await wakeSync(tx);

@@ -13,6 +13,7 @@ import { requireProvider, type ConsentProvider } from '../sending/senders/mail-p
 import { assertReconnectable } from './allowance.ts';
 import { getMailbox, type MailboxDetail } from './read.ts';
 import { message } from '../../messages/index.ts';
+import type { StoredIssue } from '../../db/json-columns.ts';
 
 /** How long (ms) a person has for a consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
@@ -58,7 +59,7 @@ export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<Sta
   const provider = requireProvider(ctx.config, name);
   const [session, state, verifier, nonce] = [newSecret(), newSecret(), newSecret(), newSecret()] as const;
   await transact(ctx, async (tx) => {
-    await assertReconnectable(ctx, tx.org, name);
+    await assertReconnectable(tx.org, name);
     await tx.org
       .table('mailbox_consents')
       .where('expires_at', '<', new Date(tx.now.getTime() - KEPT_MS))

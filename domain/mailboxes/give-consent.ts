@@ -4,7 +4,7 @@ import type { StoredActor } from '../../db/json-columns.ts';
 import { MINUTE_MS } from '../../lib/clock.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { EgressError } from '../../lib/egress/index.ts';
-import { AppError, inWords } from '../../lib/errors.ts';
+import { AppError } from '../../lib/errors.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { ANONYMOUS, type Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
@@ -16,6 +16,7 @@ import { connectConsented } from './connect.ts';
 import { consentCallback, type ConsentRow, type ConsentSecrets } from './consent.ts';
 import { fetchSendAs } from './send-as.ts';
 import { message, type Message } from '../../messages/index.ts';
+import { json } from '../../db/connection.ts';
 
 /** What the provider's redirect carries: a code, or why there is none. */
 interface ConsentAnswer {

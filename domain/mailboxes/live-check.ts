@@ -12,12 +12,14 @@ import {
   findMailboxErrors,
   findMailbox,
   holdOf,
+  statusMessage,
   type MailboxError,
   type SendingCampaign,
 } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
+import type { StoredIssue } from '../../db/json-columns.ts';
 
 /** The result of a live check. */
 export interface LiveCheck {

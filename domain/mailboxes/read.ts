@@ -10,6 +10,7 @@ import { isSender } from '../sending/campaign/sender-pool.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { message, type Message } from '../../messages/index.ts';
+import { holdTitle } from '../sending/control/hold-codes.ts';
 
 /** A mailbox in answers: the row, its tags, how far it has been read. */
 export interface MailboxView {

@@ -19,7 +19,7 @@ import {
 import { lockFree, poolFreeAt, spentDay, withSpentDay } from './free-seats.ts';
 import { isRampBefore, raiseRamp, rampToday } from './ramp-day.ts';
 import { freeFrom, lockDecided, takeSlot, type Decided, type Seat, type SeatDay } from './seats.ts';
-import { message, type Message } from '../../messages/index.ts';
+import { message, type Message, type MessageCode } from '../../messages/index.ts';
 
 /** One contact that wants to send one step. */
 export interface Candidate {

@@ -20,6 +20,8 @@ import {
 } from './claimed.ts';
 import { giveUpDirectSend } from './direct-give-up.ts';
 import type { Message } from '../../messages/index.ts';
+import { words } from '../platform/words.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are
@@ -41,7 +43,7 @@ export async function claimDirect(
   const audience = await allowedOf(tx, direct);
   const [recipient] = audience.to;
   if (recipient === undefined)
-    return giveUp(tx, row, 'suppressed', 'Every address it is to is suppressed or has opted out');
+    return giveUp(tx, row, 'suppressed', message('direct.all_suppressed'));
   const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
   const whole = { ...row, mailbox };
   const server = await takeServer(ctx, tx, whole, acquire);
@@ -58,8 +60,8 @@ export async function claimDirect(
     attachments,
   });
   if (errors.length > 0) {
-    const faults = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    return giveUp(tx, row, 'composition_failed', faults);
+    const faults = errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+    return giveUp(tx, row, 'composition_failed', words(faults));
   }
   const composed = await compose(options, mailbox);
   const token = await markSending(tx, row, recipient, audience.leftOut);

@@ -5,6 +5,7 @@ import { COUNT_DAILY, countBindings } from './campaign/counters.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { freeFrom, readSeats, type Seat } from './seats.ts';
 import { message, type Message } from '../../messages/index.ts';
+import { holdTitle } from './control/hold-codes.ts';
 
 /** A direct send that is due, its row locked. */
 type DueDirectSend = Columns<
@@ -70,11 +71,7 @@ function restOf(tx: Tx, sender: Sender): Extract<DirectSlot, { kind: 'later' }> 
   ].filter(({ code, until }) => code !== null && (until === null || until > tx.now));
   if (holds.length === 0) return undefined;
   const until = Math.max(...holds.map((hold) => hold.until?.getTime() ?? soon));
-  return {
-    kind: 'later',
-    at: new Date(Math.min(until, soon)),
-    why: message('wait.mailbox_held', { reason: message(`hold.${holds[0]!.code as HoldCode}`) }),
-  };
+  return { kind: 'later', at: new Date(Math.min(until, soon)), why: message('wait.mailbox_held', { reason: holdTitle(holds[0]!.code!) }) };
 }
 
 async function readSeat(tx: Tx, mailboxId: string): Promise<Seat> {

@@ -17,6 +17,7 @@ import { releaseReservedSends } from './control/release.ts';
 import type { ClaimedSend } from './claim.ts';
 import { settleReturned } from './settle.ts';
 import { message } from '../../messages/index.ts';
+import { words } from '../platform/words.ts';
 
 /** A refusal or a line that could not be had, as the network reports it. */
 export type Refused = Exclude<SmtpFault, { kind: 'unknown' }>;

@@ -12,7 +12,7 @@ import { lockDirectSend, settleDirectSend } from './control/direct-sends.ts';
 import type { RefusalClass } from '../mail/inbound/refusal.ts';
 import { recordCopyBounce } from './outcomes/effects.ts';
 import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from './control/test-runs.ts';
-import { message, type Message } from '../../messages/index.ts';
+import { message } from '../../messages/index.ts';
 import { inWords } from '../../lib/errors.ts';
 import { words } from '../platform/words.ts';
 import { json } from '../../db/connection.ts';

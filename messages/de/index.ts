@@ -3,6 +3,7 @@ import { agents } from './agents.ts';
 import { approvals } from './approvals.ts';
 import { audience } from './audience.ts';
 import { billing } from './billing.ts';
+import { campaignFindings } from './campaign-findings.ts';
 import { campaigns } from './campaigns.ts';
 import { connect } from './connect.ts';
 import { crm } from './crm.ts';
@@ -11,6 +12,7 @@ import { events } from './events.ts';
 import { http } from './http.ts';
 import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
+import { instanceFindings } from './instance-findings.ts';
 import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
 import { mails } from './mails.ts';
@@ -26,6 +28,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...approvals,
   ...audience,
   ...billing,
+  ...campaignFindings,
   ...campaigns,
   ...connect,
   ...crm,
@@ -34,6 +37,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...http,
   ...identity,
   ...inbox,
+  ...instanceFindings,
   ...mail,
   ...mailboxes,
   ...mails,

@@ -93,4 +93,5 @@ export const sending = {
     'Ein Bericht meldet, dass eine Adresse, an die diese Woche geschrieben wurde, nicht geht; er nennt keine E-Mail',
   'ended.suppressed_address': 'Die Adresse ist gesperrt',
   'emails.may_have_left': 'Die E-Mail ist vielleicht hinausgegangen: {reason}',
+  'direct.all_suppressed': 'Alle Empfänger sind gesperrt oder abgemeldet',
 };

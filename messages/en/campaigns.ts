@@ -8,8 +8,7 @@ export const campaigns = {
   'log.restarted_for_leads': 'The campaign was restarted because leads were added',
   'log.restarted_for_email': 'The campaign was restarted because an email is sent again',
   'log.restart_refused': 'The campaign was not restarted: {reason}',
-  'log.restored_from_backup':
-    'Restored from a backup of {at, date, moment}: what was sent after it is not known here. Compare with the Sent folders before you start it.',
+  'log.restored_from_backup': 'Restored from a backup of {at, date, moment}: what was sent after it is not known here. Compare with the Sent folders before you start it.',
   'log.all_leads_finished': 'Every lead has finished',
   'log.end_date_passed': 'The end date has passed',
   'log.no_sending_window': 'The schedule has no sending window',
@@ -45,8 +44,7 @@ export const campaigns = {
   'log.lead_blocked': 'A lead is {reason}',
   'log.launcher_blocked': 'The launcher is {reason}',
   'log.email_unwritable': 'The email "{step}" cannot be written: {reason}',
-  'log.email_uncertain':
-    'An email may have left, but the mail server gave no answer; it is sent again only when a person says so',
+  'log.email_uncertain': 'An email may have left, but the mail server gave no answer; it is sent again only when a person says so',
   'log.email_failed': 'An email could not be handed over after {attempts, plural, one {# attempt} other {# attempts}}',
   'log.email_counts_as_sent': 'An uncertain email counts as sent: {reason}',
   'sent.message_refers': 'a message refers to it',
@@ -57,19 +55,17 @@ export const campaigns = {
   'log.step_retried': 'Step "{step}" runs again',
   'log.step_no_effect': 'Step "{step}" had no effect: {reason}',
   'log.app_not_called': 'The app could not be called for step "{step}": {reason}',
-  'log.copies_left_out':
-    'No copy goes to {count, plural, one {# address} other {# addresses}} of cc and bcc: suppressed or opted out',
+  'log.copies_left_out': 'No copy goes to {count, plural, one {# address} other {# addresses}} of cc and bcc: suppressed or opted out',
   'log.reply_may_opt_out': 'A reply may ask to be left out; read it and decide',
   'log.other_opted_out': 'Somebody else asked to be left out; decide about the lead',
   'log.bounce_rate': 'The bounce rate of the last 24 hours is {rate, number} percent',
   'log.complaint_rate': 'The complaint rate of the last 24 hours is {rate, number} percent',
-  'log.bounce_rate_paused':
-    'The bounce rate of the last 24 hours is {rate, number} percent, the limit is {limit, number}',
-  'log.complaint_rate_paused':
-    'The complaint rate of the last 24 hours is {rate, number} percent, the limit is {limit, number}',
+  'log.bounce_rate_paused': 'The bounce rate of the last 24 hours is {rate, number} percent, the limit is {limit, number}',
+  'log.complaint_rate_paused': 'The complaint rate of the last 24 hours is {rate, number} percent, the limit is {limit, number}',
   'log.start_denied': 'A person denied the start',
   'log.start_changed': 'The approved start did not happen: the campaign had changed',
   'log.tracking_domain_verified': 'The tracking domain was verified',
+  'log.start_expired': 'Nobody decided on the start in time',
   // Refusals of campaigns.
   'campaigns.already_active': 'The campaign is already active',
   'campaigns.not_active': 'The campaign is not active',
@@ -87,32 +83,8 @@ export const campaigns = {
   'campaigns.needs_campaign_or_segments': 'is required without campaign_id',
   'campaigns.no_leads_named': 'must name contacts, or segment_ids must name segments',
   'campaigns.preview_scope': 'A preview for a contact needs READ_CONTACTS (keys) or view_contacts (people)',
-  'campaigns.end_date_passed': 'The end date of the campaign has passed',
-  'campaigns.end_date_passed.fix': 'Move or clear end_date with PATCH /v1/campaigns/:id.',
-  'campaigns.no_steps': 'The campaign has no steps',
-  'campaigns.no_steps.fix': 'Add one with POST /v1/campaigns/:id/steps.',
-  'campaigns.no_text': 'An email step has no text',
-  'campaigns.no_text.fix': 'Write body_plain or body_html with PATCH /v1/campaigns/:id/steps/:sid.',
-  'campaigns.no_text.problem': 'must not be empty, unless body_html has the text',
-  'campaigns.no_subject': 'An email that begins a conversation has no subject',
-  'campaigns.no_subject.fix': 'Write subject with PATCH /v1/campaigns/:id/steps/:sid.',
-  'campaigns.no_subject.problem': 'must not be empty, in the step and in each active variant',
-  'campaigns.step_error': 'A step of the campaign has an error',
-  'campaigns.step_error.fix': 'Correct the steps; POST /v1/campaigns/:id/validate lists what is wrong with them.',
-  'campaigns.no_mailbox': 'The campaign has no active mailbox to send from',
-  'campaigns.no_mailbox.fix':
-    'Connect a mailbox, choose senders with PUT /v1/campaigns/:id/senders, or change the mailbox tags.',
-  'campaigns.no_lead_left': 'The campaign has no lead left to write to',
-  'campaigns.no_lead_left.fix': 'Add leads, or turn continuous on.',
-  'campaigns.no_leads': 'The campaign has never had a lead',
-  'campaigns.no_leads.fix': 'Add leads with POST /v1/campaigns/:id/leads, or turn continuous on.',
-  'campaigns.undeliverable': 'Address verification refuses every remaining lead',
-  'campaigns.undeliverable.fix': 'Verify the contacts again, mark them deliverable, or allow risky_emails.',
-  'campaigns.bounce_risk': 'About {rate, number} percent of the remaining leads are expected to bounce',
-  'campaigns.bounce_risk.fix': 'Clean the list, or start again with acknowledge_list_risk = true.',
   'campaigns.pool_not_allowed': 'The campaign would send from mailboxes that this API key may not use',
-  'campaigns.pool_not_allowed.fix':
-    'Name its senders among the allowed_email_accounts of the key, or use a key without that restriction.',
+  'campaigns.pool_not_allowed.fix': 'Name its senders among the allowed_email_accounts of the key, or use a key without that restriction.',
   'campaigns.unknown_records': 'The request names records that do not exist',
   // Steps.
   'steps.most': 'steps in a campaign',
@@ -164,8 +136,7 @@ export const campaigns = {
   // Blocked steps.
   'step_runs.not_blocked': 'Only a blocked step run can be retried',
   'step_runs.not_blocked.fix': 'This one is {state}. GET /v1/campaigns/:id/step-runs lists the blocked ones.',
-  'step_runs.unwritable.fix':
-    'Correct the step or its variant with PATCH; contacts who wait for it go on by themselves.',
+  'step_runs.unwritable.fix': 'Correct the step or its variant with PATCH; contacts who wait for it go on by themselves.',
   // Test runs.
   'tests.not_found': 'Test run not found',
   'tests.not_found.fix': 'GET /v1/campaigns/:id/test-runs lists the test runs of a campaign.',
@@ -173,12 +144,10 @@ export const campaigns = {
   'nothing_to_cancel.fix': 'There is nothing left to cancel.',
   'tests.no_prospect': 'A test needs a prospect',
   'tests.no_prospect.problem': 'is required without contact_id: emails go to a real address',
-  'tests.other_address':
-    'To send the fields of a contact to another address needs READ_CONTACTS (keys) or view_contacts (people)',
+  'tests.other_address': 'To send the fields of a contact to another address needs READ_CONTACTS (keys) or view_contacts (people)',
   'tests.too_many': 'The campaign has {count, plural, one {# test} other {# tests}} under way',
   'tests.too_many.fix': 'Cancel one with POST /v1/campaigns/:id/test-runs/:runId/cancel.',
-  'tests.per_day':
-    'the credential may start {limit, plural, one {# test} other {# tests}} of campaigns a day, with the keys that it has made',
+  'tests.per_day': 'the credential may start {limit, plural, one {# test} other {# tests}} of campaigns a day, with the keys that it has made',
   'tests.suppressed': 'The address of the prospect is suppressed or has opted out',
   'tests.suppressed.fix': 'Test with another prospect_email.',
   'tests.mailbox_cannot_send': 'The mailbox cannot send',
@@ -229,8 +198,6 @@ export const campaigns = {
   'runs.campaign_deleted': 'The campaign of the run was deleted',
   'runs.credential_revoked': 'The credential that asked for the run can no longer be used',
   'runs.credential_revoked.fix': 'Create another run with a valid credential.',
-  'runs.content_changed': 'The content has changed since it was approved and needs another approval',
-  'runs.approval_withdrawn': 'The approval of the run is no longer valid',
   'runs.approval_expired': 'The approval ended without a decision',
   'runs.approval_expired.fix': 'Create another run, and have a person decide in time.',
   'runs.denied': 'A person denied the launch',
@@ -238,6 +205,5 @@ export const campaigns = {
   'runs.denied.fix': 'Change what was objected to, and create another run.',
   'campaigns.unknown_tag': 'is not a tag of this workspace',
   'campaigns.unknown_folder': 'is not a folder of this workspace',
-  'campaigns.unknown_category': 'is not a category of this workspace',
   'campaigns.cannot_restart': 'The campaign cannot be restarted: {reason}',
 } as const;

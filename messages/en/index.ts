@@ -2,6 +2,7 @@ import { agents } from './agents.ts';
 import { approvals } from './approvals.ts';
 import { audience } from './audience.ts';
 import { billing } from './billing.ts';
+import { campaignFindings } from './campaign-findings.ts';
 import { campaigns } from './campaigns.ts';
 import { connect } from './connect.ts';
 import { crm } from './crm.ts';
@@ -10,6 +11,7 @@ import { events } from './events.ts';
 import { http } from './http.ts';
 import { identity } from './identity.ts';
 import { inbox } from './inbox.ts';
+import { instanceFindings } from './instance-findings.ts';
 import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
 import { mails } from './mails.ts';
@@ -25,6 +27,7 @@ export const en = {
   ...approvals,
   ...audience,
   ...billing,
+  ...campaignFindings,
   ...campaigns,
   ...connect,
   ...crm,
@@ -33,6 +36,7 @@ export const en = {
   ...http,
   ...identity,
   ...inbox,
+  ...instanceFindings,
   ...mail,
   ...mailboxes,
   ...mails,

@@ -102,4 +102,5 @@ export const sending = {
     'A report says that an address written to this week does not work, and names no email',
   'ended.suppressed_address': 'The address is suppressed',
   'emails.may_have_left': 'The email may have left: {reason}',
+  'direct.all_suppressed': 'Every recipient is suppressed or has opted out',
 } as const;

@@ -237,7 +237,10 @@ function presentAnalysis(found: Analysis): z.input<typeof analysis> {
     improvements: found.improvements,
     rules: {
       score: found.rules.score,
-      issues: found.rules.issues.map(({ points: _points, spans, ...issue }) => ({ ...issue, spans: [...spans] })),
+      issues: found.rules.issues.map(({ points: _points, values: _values, spans, ...issue }) => ({
+        ...issue,
+        spans: [...spans],
+      })),
     },
     model: found.model,
     tokens_used: found.tokensUsed,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { MAX_ATTACHMENTS, MAX_RECIPIENTS } from '../../../domain/inbox/compose/input.ts';
 import { asSeen, emailAddress, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
-import type { Message } from '../../../messages/index.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 /** Bytes of a request: attachments in base64 and two bodies. */

@@ -12,6 +12,7 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { inWords } from '../../../lib/errors.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
+import { mailboxErrorTitle } from '../../../domain/sending/control/mailbox-hold.ts';
 
 const ALL_MAILBOXES = '00000000-0000-0000-0000-000000000000';
 
@@ -193,6 +194,7 @@ export function presentAccount(
     health: { ...status.health, issues: status.health.issues.map((issue) => inWords(issue, language)) },
     errors: status.errors.map((error) => ({
       ...error,
+      title: inWords(mailboxErrorTitle(error.error_code), language),
       message: inWords(error.message, language),
       created_at: iso(error.created_at),
     })),
@@ -202,13 +204,10 @@ export function presentAccount(
 }
 
 /** One account: the same as in the list, and its warmup where it has been warmed. */
-export function presentAccountDetail(
-  detail: AccountDetail,
-  ctx: Pick<Ctx, 'language'>,
-): z.input<typeof schemas.accountDetail> {
+export function presentAccountDetail(detail: AccountDetail, reader: Pick<Ctx, 'language'>): z.input<typeof schemas.accountDetail> {
   const { mailbox, warmup, warmupHealth } = detail;
   return {
-    ...presentAccount(detail, ctx),
+    ...presentAccount(detail, reader),
     ...(warmup
       ? {
           warmup_status: {

@@ -217,7 +217,6 @@ create table preflight_reports (
   score integer not null check (score between 0 and 100),
   checks jsonb not null,
   findings jsonb not null,
-  recommendations text[] not null,
   created_at timestamptz not null
 );
 comment on table preflight_reports is 'The result of the checks before a launch; the newest of a campaign are kept.';

@@ -1,4 +1,3 @@
-import type { Message } from '../../../messages/index.ts';
 /** Received messages and their conversations, and the emails that people write. */
 export const INBOX = `
 -- Text that a search looks in: the subject, the first 16 KiB of the body, and the sender with and without the parts of the address.

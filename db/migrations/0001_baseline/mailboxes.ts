@@ -104,7 +104,6 @@ create table mailbox_errors (
   mailbox_id uuid not null references mailboxes on delete cascade,
   error_code text not null,
   severity text not null check (severity in ('warning', 'error')),
-  title text not null,
   message jsonb not null,
   resolved_at timestamptz,
   created_at timestamptz not null

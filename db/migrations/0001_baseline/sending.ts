@@ -1,4 +1,3 @@
-import type { Message } from '../../../messages/index.ts';
 /** Leads on their way through a campaign: executed steps, emails, responses to them. */
 export const SENDING = `
 create table enrollments (

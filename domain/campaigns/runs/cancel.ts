@@ -29,7 +29,7 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {
 
 /** Cancels a locked run that has not ended: its approval ends, its workflow is signalled, a campaign that it launched is paused. */
 export async function endCancelled(tx: Tx, run: RunRow, cause: RunSignals['cancelled']['cause']): Promise<RunRow> {
-  if (run.approval_id) await endApproval(tx, run.approval_id, 'The run was cancelled', { signalled: false });
+  if (run.approval_id) await endApproval(tx, run.approval_id, 'The run was cancelled');
   if (cause === 'request' && (FOLLOWING as readonly string[]).includes(run.state))
     await pauseCampaign(tx, run.campaign_id, 'paused', message('log.run_cancelled'));
   const moved = await moveRun(tx, run.id, RUN_STATES, 'cancelled', { reason: cause });

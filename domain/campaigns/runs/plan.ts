@@ -35,7 +35,7 @@ export async function planRun(org: OrgScope, actor: Actor, input: Partial<Create
     : { mailboxIds: [], problems: [], empty: false };
   const steps = await planSteps(org, input.steps ?? []);
   const problems = [
-    ...campaignProblems(input, campaign),
+    ...targetProblems(input, campaign),
     ...senders.problems,
     ...timingProblems(input.schedule),
     ...steps.problems,
@@ -79,7 +79,7 @@ async function findTaken(org: OrgScope, id: string | undefined): Promise<Campaig
 }
 
 /** A run takes an existing campaign as it is, or describes a new one. */
-function campaignProblems(input: Partial<CreateRun>, campaign: CampaignRow | undefined): Problem[] {
+function targetProblems(input: Partial<CreateRun>, campaign: CampaignRow | undefined): Problem[] {
   if (input.campaign_id === undefined) return launchInputProblems(input);
   const problems: Problem[] = [];
   if (!campaign) problems.push({ path: 'body.campaign_id', message: message('directory.unknown_campaign') });

@@ -9,6 +9,7 @@ import { signalRetry } from '../../sending/control/signals.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { message } from '../../../messages/index.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
 
 /** One execution of one step for one contact, as lists and answers show it. */
 export interface StepRunView extends Columns<

@@ -98,7 +98,7 @@ async function walk(at: Walk): Promise<TestDecision> {
         await settleTestStep(at.tx, at.step!.id, {
           state: 'failed',
           outcome: 'failed',
-          detail: verdict.error.message as Message,
+          detail: verdict.error.message,
           error: verdict.error,
         });
         return finish(at, 'failed', verdict.error);
@@ -269,12 +269,7 @@ async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_ev
       .update({ state: 'waiting', event_name: action.wait_event_name, deadline });
   const event = step.event_name ?? action.wait_event_name;
   await show(at, 'waiting_for_event', event, deadline);
-  return {
-    kind: 'wait',
-    state: 'waiting',
-    until: deadline.getTime(),
-    where: label(at, message('wait.for_event', { event })),
-  };
+  return { kind: 'wait', state: 'waiting', until: deadline.getTime(), where: label(at, message('wait.for_event', { event })) };
 }
 
 /** How long (ms) a wait lasts in this test. */
@@ -313,13 +308,7 @@ async function finish(
 ): Promise<TestDecision> {
   if (step && (step.state === 'running' || step.state === 'waiting')) {
     await releaseReservedSends(tx, { sendId: step.id });
-    if (error)
-      await settleTestStep(tx, step.id, {
-        state: 'failed',
-        outcome: 'failed',
-        detail: error.message as Message,
-        error,
-      });
+    if (error) await settleTestStep(tx, step.id, { state: 'failed', outcome: 'failed', detail: error.message, error });
   }
   await tx.org
     .table('test_runs')

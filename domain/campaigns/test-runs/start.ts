@@ -89,8 +89,8 @@ async function assertRoom(tx: Tx, campaign: CampaignRow): Promise<void> {
     { campaign: campaign.id, states: [...OPEN_TEST_RUN] },
   );
   if (found!.steps === 0)
-    throw new AppError('campaign_invalid', message('campaigns.no_steps'), {
-      fix: message('campaigns.no_steps.fix'),
+    throw new AppError('campaign_invalid', message('finding.campaign_invalid.no_steps'), {
+      fix: message('finding.campaign_invalid.no_steps.fix'),
     });
   if (found!.open >= MAX_OPEN)
     throw new AppError('conflict', message('tests.too_many', { count: MAX_OPEN }), {
@@ -145,7 +145,7 @@ async function chooseMailbox(tx: Tx, campaign: CampaignRow, wanted: string | und
   const allowed = tx.actor.allowedMailboxes;
   const member = pool.find(({ mailboxId }) => !allowed || allowed.includes(mailboxId));
   if (!member)
-    throw new AppError('campaign_no_mailbox', message('campaigns.no_mailbox'), {
+    throw new AppError('campaign_no_mailbox', message('finding.campaign_no_mailbox'), {
       fix: message('tests.no_mailbox.fix'),
     });
   return member.mailboxId;

@@ -2,6 +2,7 @@ import type { ApprovalContent } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { hashRecipients } from '../../approvals/payload.ts';
 import { plainToHtml } from '../../mail/messages/html.ts';
+import { message } from '../../../messages/index.ts';
 
 type Written = Columns<
   'direct_sends',

@@ -22,6 +22,7 @@ import { approvalContent } from './content.ts';
 import { findConversation, type AnsweredMessage } from './conversation.ts';
 import type { DirectSendInput, DirectSendKind } from './input.ts';
 import { directSendProblems } from './problems.ts';
+import type { Said } from '../../../lib/errors.ts';
 
 /** What became of a request to send: it is on its way, or waits for a person. */
 export interface Accepted {
@@ -32,7 +33,7 @@ export interface Accepted {
   send_mode: 'instant' | 'smart' | 'scheduled';
   thread_id: string;
   /** Addresses of cc and bcc that it does not go to. */
-  left_out: { address: string; reason: string }[];
+  left_out: { address: string; reason: Said }[];
   approval: { id: string; url: string; expires_at: Date; reasons: PolicyReason[] } | null;
 }
 

@@ -18,6 +18,7 @@ import { isOut } from './ramp.ts';
 import { findStanding, offerAgain, type StandingRow } from './standing.ts';
 import { composeWarmup, wordsOf } from './content.ts';
 import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
+import { words } from '../../platform/words.ts';
 
 export type MailRow = Row<'warmup_mails'>;
 

@@ -8,7 +8,7 @@ import { warmupWorkflow, type WarmupSignals } from '../../../workflows/warmup/co
 import { countDaily } from '../../sending/campaign/counters.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { findMailbox, holdOf, view, type MailboxView } from '../read.ts';
+import { findMailbox, holdOf, statusMessage, view, type MailboxView } from '../read.ts';
 import { dailyTarget, isOut } from './ramp.ts';
 import { message, type Message } from '../../../messages/index.ts';
 

@@ -7,7 +7,7 @@ import { sendUncertainAgain } from '../../sending/replay.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
-import { message, type Message } from '../../../messages/index.ts';
+import { message } from '../../../messages/index.ts';
 
 /** An email that may or may not have left. Ids alone; the address is left out. */
 interface UncertainEmail {

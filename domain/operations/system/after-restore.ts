@@ -3,7 +3,7 @@ import { pauseCampaign } from '../../sending/control/status.ts';
 import { doubtSend } from '../../sending/claim.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
-import { message, type Message } from '../../../messages/index.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Clocks of the old installation's machines may have been ahead of the database's by as much (ms). */
 const CLOCKS_MS = 10_000;

@@ -1,12 +1,24 @@
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, type ErrorCode, type Problem } from '../../../lib/errors.ts';
+import { besideFinding } from '../../../lib/finding.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { effectiveSettings } from './outreach-settings.ts';
 import { hasSender } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
 import { readWritten, type Written } from './written.ts';
 import { message } from '../../../messages/index.ts';
+
+/** Codes with which a person's start is refused. */
+export const LAUNCH_REFUSALS = [
+  'campaign_invalid',
+  'empty_step_body',
+  'campaign_no_mailbox',
+  'no_leads',
+  'leads_undeliverable',
+  'list_bounce_risk',
+] as const satisfies ErrorCode[];
 
 interface LaunchOptions {
   now: Date;
@@ -72,80 +84,61 @@ export async function launchRefusals(
 
 function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppError | null {
   if (campaign.end_date !== null && campaign.end_date <= now) {
-    return new AppError('campaign_invalid', message('campaigns.end_date_passed'), {
-      problems: [{ path: 'end_date', message: message('field.not_future') }],
-      fix: message('campaigns.end_date_passed.fix'),
-    });
+    return refusal('campaign_invalid', message('finding.campaign_invalid.end_date'), [
+      { path: 'end_date', message: message('checks.end_in_the_past') },
+    ]);
   }
-  if (written.steps.length === 0) {
-    return new AppError('campaign_invalid', message('campaigns.no_steps'), {
-      fix: message('campaigns.no_steps.fix'),
-    });
-  }
+  if (written.steps.length === 0) return refusal('campaign_invalid', message('finding.campaign_invalid.no_steps'));
   const empty = stepsWithoutText(written);
   if (empty.length > 0) {
-    return new AppError('empty_step_body', message('campaigns.no_text'), {
-      problems: empty.map((id) => ({ path: `steps.${id}.body_plain`, message: message('campaigns.no_text.problem') })),
-      fix: message('campaigns.no_text.fix'),
-    });
+    const problems = empty.map((id) => ({
+      path: `steps.${id}.body_plain`,
+      message: message('checks.bodies_empty'),
+    }));
+    return refusal('empty_step_body', message('finding.empty_step_body'), problems);
   }
   const nameless = stepsWithoutSubject(written);
-  if (nameless.length > 0) {
-    return new AppError('campaign_invalid', message('campaigns.no_subject'), {
-      problems: nameless.map((id) => ({
-        path: `steps.${id}.subject`,
-        message: message('campaigns.no_subject.problem'),
-      })),
-      fix: message('campaigns.no_subject.fix'),
-    });
-  }
-  return null;
+  if (nameless.length === 0) return null;
+  const problems = nameless.map((id) => ({
+    path: `steps.${id}.subject`,
+    message: message('checks.subject_needed'),
+  }));
+  return refusal('campaign_invalid', message('finding.campaign_invalid.no_subject'), problems);
 }
 
 /** What validation calls an error of a step: broken copy, links, connections. */
 async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
   const errors = await stepErrors(org, campaign, written);
   if (errors.length === 0) return null;
-  return new AppError('campaign_invalid', message('campaigns.step_error'), {
-    problems: errors.map(({ stepId, message: said }) => ({ path: `steps.${stepId}`, message: said })),
-    fix: message('campaigns.step_error.fix'),
-  });
+  const problems = errors.map(({ stepId, code, values }) => ({ path: `steps.${stepId}`, message: { code, values } }));
+  return refusal('campaign_invalid', message('finding.campaign_invalid.step'), problems);
 }
 
 async function poolRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppError | null> {
   if (await hasSender(org, campaign)) return null;
-  return new AppError('campaign_no_mailbox', message('campaigns.no_mailbox'), {
-    fix: message('campaigns.no_mailbox.fix'),
-  });
+  return refusal('campaign_no_mailbox', message('finding.campaign_no_mailbox'));
 }
 
 async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: LaunchOptions): Promise<AppError | null> {
   const leads = await countLeads(org, campaign.id);
   if (leads.open === 0) {
     if (campaign.continuous) return null;
-    if (options.byPlatform) {
-      return new AppError('no_remaining_leads', message('campaigns.no_lead_left'), {
-        fix: message('campaigns.no_lead_left.fix'),
-      });
-    }
-    if (campaign.had_leads) return null;
-    return new AppError('no_leads', message('campaigns.no_leads'), {
-      fix: message('campaigns.no_leads.fix'),
-    });
+    if (options.byPlatform) return refusal('no_remaining_leads', message('finding.no_remaining_leads'));
+    return campaign.had_leads ? null : refusal('no_leads', message('finding.campaign_no_contacts'));
   }
   const refused = leads.invalid + (campaign.risky_emails ? 0 : leads.risky);
-  if (refused === leads.open) {
-    return new AppError('leads_undeliverable', message('campaigns.undeliverable'), {
-      fix: message('campaigns.undeliverable.fix'),
-    });
-  }
+  if (refused === leads.open) return refusal('leads_undeliverable', message('finding.leads_undeliverable'));
   if (options.acknowledgeListRisk || leads.open - refused < RISK_MIN_LEADS) return null;
-  const rate = projectedBounceRate(leads, campaign.risky_emails);
+  const percent = projectedBounceRate(leads, campaign.risky_emails) * 100;
   const { bounce_pipeline: pipeline } = await effectiveSettings(org, campaign.id);
-  if (rate * 100 <= pipeline.pause_bounce_rate_threshold) return null;
-  return new AppError('list_bounce_risk', message('campaigns.bounce_risk', { rate: Math.round(rate * 1000) / 10 }), {
-    fix: message('campaigns.bounce_risk.fix'),
-  });
+  if (percent <= pipeline.pause_bounce_rate_threshold) return null;
+  return refusal('list_bounce_risk', message('finding.list_bounce_risk', { share: Number(percent.toFixed(1)) }));
+}
+
+/** A start that is refused says a finding, with its fix. */
+function refusal(code: ErrorCode, said: Message, problems?: Problem[]): AppError {
+  const fix = besideFinding(said, 'fix')!;
+  return new AppError(code, said, { fix, ...(problems ? { problems } : {}) });
 }
 
 /**
@@ -161,7 +154,8 @@ function projectedBounceRate(leads: Omit<LeadCounts, 'open'>, riskyEmails: boole
   return sendable === 0 ? 0 : (leads.unknown * unknownRate + risky * RISKY_BOUNCE_RATE) / sendable;
 }
 
-async function countLeads(org: OrgScope, campaignId: string): Promise<LeadCounts> {
+/** Counts the leads of a campaign that have not finished, by their verification. */
+export async function countLeads(org: OrgScope, campaignId: string): Promise<LeadCounts> {
   const [row] = await org.sql<LeadCounts>(
     `select count(*)::int as open,
        count(*) filter (where c.verification_status = 'invalid')::int as invalid,

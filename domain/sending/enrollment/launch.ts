@@ -293,7 +293,7 @@ function askAgainAt(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal):
 }
 
 async function waitFor(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal, launched: number): Promise<Turn> {
-  const why = refusal.kind === 'later' ? refusal.why : 'no mailbox can send';
+  const why = inWords(refusal.kind === 'later' ? refusal.why : message('wait.no_mailbox'));
   return { report: { kind: 'wait', wakeAt: askAgainAt(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 

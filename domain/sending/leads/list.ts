@@ -5,7 +5,7 @@ import { may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { findCampaign } from '../campaign/find.ts';
-import type { Message } from '../../../messages/index.ts';
+import type { Message, MessageCode } from '../../../messages/index.ts';
 
 /** A lead whose first email has its slot before its run has begun waits for that. */
 const HAS_SLOT: MessageCode = 'wait.has_slot';

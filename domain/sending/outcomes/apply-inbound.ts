@@ -6,13 +6,13 @@ import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { warnMailbox } from '../control/mailbox-hold.ts';
 import { holdAway } from './away.ts';
-import { confirmSent } from './confirm-sent.ts';
+import { confirmSent, MESSAGE_REFERS } from './confirm-sent.ts';
 import { emitDelivered, recordBounce, recordComplaint, recordCopyBounce, type Bounce } from './effects.ts';
 import type { MatchedSend } from './match.ts';
 import { findWriter, recordOptOutByMail } from './opt-out-by-mail.ts';
 import { recordReply, type Reply } from './reply.ts';
 import { lockSubject, type Subject } from './subject.ts';
-import { message, type Message } from '../../../messages/index.ts';
+import { words } from '../../platform/words.ts';
 
 /** A stored message, and the email of ours that it is about. */
 interface Received {
@@ -28,7 +28,7 @@ interface Received {
 export async function applyInbound(tx: Tx, received: Received, reading: InboundClassification): Promise<void> {
   const { facts, message, send } = received;
   // An answer to an email, or a report on it, proves that it was received. A bounce settles it by itself.
-  if (reading.kind !== 'bounce') await confirmSent(tx, send.id, message('sent.message_refers'));
+  if (reading.kind !== 'bounce') await confirmSent(tx, send.id, MESSAGE_REFERS);
   const subject = await lockSubject(tx, send.id);
   if (!subject) return;
   switch (reading.kind) {

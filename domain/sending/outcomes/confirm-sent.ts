@@ -6,6 +6,9 @@ import { settleDirectSend } from '../control/direct-sends.ts';
 import { lockSubject, subjectPayload } from './subject.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
+/** An answer to an email, or a report on it, shows that it has left. */
+export const MESSAGE_REFERS = message('sent.message_refers');
+
 /**
  * Settles an email as sent that is uncertain, or that waits to be offered (again) to a server that refused or lost it: a copy was found, an answer
  * names it, or a person says that it left. It counts from the moment it was sent, and is not offered any more. Later emails may reply to it, an

@@ -46,16 +46,16 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
       .whereNull('replied_at')
       .update({ replied_at: tx.now, updated_at: tx.now });
   await recordEngagement(tx, subject, 'reply', reply.source, { intent: reply.intent });
-  const { message } = reply;
+  const { message: received } = reply;
   if (!subject.isDirect)
     tx.emit('campaign.reply_received', {
       ...subjectPayload(subject),
-      email_id: message?.id ?? null,
-      reply_message_id: message?.messageId ?? null,
-      thread_id: message?.threadId ?? null,
-      from_email: message?.fromEmail ?? null,
-      subject: message?.subject ?? null,
-      received_at: message?.receivedAt.toISOString() ?? null,
+      email_id: received?.id ?? null,
+      reply_message_id: received?.messageId ?? null,
+      thread_id: received?.threadId ?? null,
+      from_email: received?.fromEmail ?? null,
+      subject: received?.subject ?? null,
+      received_at: received?.receivedAt.toISOString() ?? null,
       intent: reply.intent,
       intent_confidence: reply.confidence,
     });
@@ -69,7 +69,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
   if (reply.unsubscribeDoubtful) {
     await logCampaign(tx, campaignId, 'opt_out_doubtful', message('log.reply_may_opt_out'), {
       contact_id: subject.contactId,
-      email_id: message?.id ?? null,
+      email_id: received?.id ?? null,
     });
     await finishEnrollment(tx, enrollmentId, 'replied', { reason: message('ended.may_opt_out') });
     return;
@@ -87,7 +87,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
   const others = everywhere && subject.contactId ? await findOpenLeads(tx, subject.contactId) : [];
   await finishEnrollments(tx, [...new Set([enrollmentId, ...others])], 'replied', {
     reason: message('ended.replied'),
-    because: { cause: 'replied', messageId: message?.id ?? null, sendId: send?.id ?? null },
+    because: { cause: 'replied', messageId: received?.id ?? null, sendId: send?.id ?? null },
   });
 }
 
