@@ -1,9 +1,10 @@
 import type { Message } from '../messages/index.ts';
 import type { Said } from '../lib/errors.ts';
+import type { Finding, Severity } from '../lib/finding.ts';
+
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
-export type { Message } from '../messages/index.ts';
-export type { Said } from '../lib/errors.ts';
+export type { Message, Said };
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
@@ -14,19 +15,13 @@ export interface PreflightCheck {
   key: string;
   passed: boolean;
   /** Of its worst finding. */
-  severity: 'error' | 'warning' | 'info';
-  message: string;
-  remediation: string;
+  severity: Severity;
 }
 
 /** One finding of the checks before a launch, as reports keep it. An error keeps the campaign from starting. */
-export interface PreflightFinding {
+export interface PreflightFinding extends Finding {
   /** The key of the check it belongs to. */
   check: string;
-  code: string;
-  severity: 'error' | 'warning' | 'info';
-  message: string;
-  fix: string;
   step_id?: string;
 }
 
@@ -284,9 +279,9 @@ export interface AutomationNodeResult {
   node_id: string;
   type: 'trigger' | 'condition' | 'action';
   action: string;
-  label: string;
+  label: Message;
   status: 'success' | 'error' | 'skipped' | 'branch_true' | 'branch_false';
-  error: string;
+  error: Said | null;
 }
 
 /** A node that a run waits for, by its id. */

@@ -2,9 +2,10 @@ import type { z } from 'zod';
 import { approvalUrl, NO_DECISION } from '../../domain/approvals/link.ts';
 import { approvalStatus, type ApprovalRow } from '../../domain/approvals/view.ts';
 import type { Config } from '../../lib/config/index.ts';
+import type { Language } from '../../messages/index.ts';
+import { presentReport } from '../http/findings.ts';
 import { iso } from '../http/schemas.ts';
 import type { approval } from './schemas.ts';
-import type { Language } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
 /** An approval as it reads at a moment: one that is out of time is expired. */
@@ -25,7 +26,7 @@ export function presentApproval(
     reasons: row.reasons.map(({ message }) => render(message, language)),
     payload: { ...row.payload },
     payload_hash: row.payload_hash,
-    preflight: row.preflight,
+    preflight: row.preflight && presentReport(row.preflight, language),
     approval_url: approvalUrl(config, row.id),
     created_at: iso(row.created_at),
     expires_at: iso(row.expires_at),

@@ -112,6 +112,31 @@ test('a list that verification refuses whole parks the campaign, also when the r
   t.is((await desk.row(id)).status, 'active');
 });
 
+test('an edit that asks for a start is judged as it leaves the campaign; refused, it parks it and changes nothing else', async (t) => {
+  const desk = await openDesk(world);
+  const { campaign, contacts } = await desk.ready();
+  await world.deps.db('contacts').where({ id: contacts[0]! }).update({ verification_status: 'risky' });
+  const edit = (body: object, key: string) =>
+    fetch(`${world.url}/v1/campaigns/${campaign.id}`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${desk.tenant.sessionToken}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+      body: JSON.stringify(body),
+    });
+  const refused = await edit({ name: 'Renamed', status: 'active' }, 'k1');
+  t.is(refused.status, 400);
+  t.is(((await refused.json()) as { code: string }).code, 'leads_undeliverable');
+  t.like(await desk.row(campaign.id), { status: 'paused_undeliverable', name: campaign.name });
+  t.false((await desk.logs(campaign.id)).includes('campaign_updated'));
+  t.is((await edit({ name: 'Renamed', status: 'active' }, 'k1')).status, 400, 'the key is free again');
+
+  t.is((await edit({ risky_emails: true, status: 'active' }, 'k2')).status, 200);
+  t.is((await desk.row(campaign.id)).status, 'active');
+});
+
 test('a list likely to bounce needs an acknowledgement', async (t) => {
   const desk = await openDesk(world);
   const {

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { assertMailboxAllowed, type Actor } from '../../domain/platform/kernel/actor.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { AppError } from '../../lib/errors.ts';
 import { preferredLanguage } from './language.ts';
 import { admit } from './admit.ts';
 import { answer } from './answer.ts';
@@ -62,6 +63,9 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
     assertMailboxAllowed(ctx.actor, String((request.params as Record<string, string>)[spec.mailboxParam]));
   return once(spec, ctx, request, {
     prepare: spec.prepare && (async () => spec.prepare?.(ctx, input)),
-    run: async (inner, prepared) => answer(spec, parts, inner, await spec.handler(inner, { ...input, prepared })),
+    run: async (inner, prepared) => {
+      const result = await spec.handler(inner, { ...input, prepared });
+      return result instanceof AppError ? result : answer(spec, parts, inner, result);
+    },
   });
 }

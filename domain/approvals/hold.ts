@@ -22,7 +22,7 @@ export interface Held {
   subject: { type: SubjectType; id: string };
   /** Why {@link authorizeAction} did not let it happen. */
   reasons: readonly PolicyReason[];
-  /** What the approver sees and what is carried out: the same content must be given to `executeApproval`. */
+  /** What the approver sees and what is carried out: the `content` of its subject. */
   content: ApprovalContent;
   /** Report of the checks, as the approver sees it; no part of the hash, for it runs again before the action. */
   preflight?: JsonObject | null;
@@ -48,7 +48,7 @@ export async function holdForApproval(
   if (open) {
     const why =
       approvalStatus(open, tx.now) === 'expired' ? NO_DECISION : 'The same was asked for again with another content';
-    await endApproval(tx, open.id, why, { signalled: false });
+    await endApproval(tx, open.id, why);
   }
   const { apiKeyId, oauthGrantId } = held.requester;
   if (!apiKeyId && !oauthGrantId) throw new Error('only the action of a key or an application waits for approval');

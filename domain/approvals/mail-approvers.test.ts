@@ -91,7 +91,7 @@ test.serial('two attempts at once mail each person once', async (t) => {
 test.serial('what was decided, or is out of time, is not mailed', async (t) => {
   const tenant = await world.tenant();
   const decided = await hold(tenant);
-  await decideApproval(approverCtx(world.deps, tenant), [], decided.id, { decision: 'denied' });
+  await decideApproval(approverCtx(world.deps, tenant), decided.id, { decision: 'denied' });
   const expired = await hold(tenant);
   clock.advance(world.deps.config.APPROVAL_EXPIRES_MS);
   for (const { id } of [decided, expired]) {

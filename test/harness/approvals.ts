@@ -3,11 +3,12 @@ import type { ApprovalContent } from '../../db/json-columns.ts';
 import type { AgentPolicyRow, Capability } from '../../db/models/agent-policy.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import { authorizeAction, type Requester } from '../../domain/approvals/authorize.ts';
-import { decideApproval } from '../../domain/approvals/decide.ts';
 import { holdForApproval, type Held } from '../../domain/approvals/hold.ts';
 import { hashRecipients } from '../../domain/approvals/payload.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
+import type { ApprovalSubject, DurableFamily } from '../../domain/platform/kernel/tx.ts';
+import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
 import { newId } from '../../lib/ids.ts';
 import type { TestDeps } from './database.ts';
 import type { Tenant } from './factories.ts';
@@ -107,15 +108,28 @@ export async function createApproval(
   );
 }
 
-/** An approval as {@link createApproval} makes it, with a person's decision. */
-export async function createDecided(
-  deps: TestDeps,
-  ctx: Ctx,
-  tenant: Tenant,
-  decision: 'approved' | 'denied',
-): Promise<ApprovalRow> {
-  const { id } = await createApproval(ctx, tenant);
-  return decideApproval(approverCtx(deps, tenant), [], id, { decision });
+/**
+ * A family whose subject is whatever an approval names: it carries out nothing, and records what it was told. `changed` has the
+ * approvals whose subject is no longer what the person saw.
+ */
+export function recordedSubject() {
+  const told: string[] = [];
+  const changed = new Set<string>();
+  const approval: ApprovalSubject<string> = {
+    type: 'direct_send',
+    lock: async (_tx, id) => id,
+    content: async (_tx, _id, { id, payload }) => (changed.has(id) ? { ...payload, title: message('action.launch', { name: 'Something else' }) } : payload),
+    execute: async (_tx, _id, { id }) => void told.push(`${id} executed`),
+    refused: async (_tx, _subject, { id }, why) => void told.push(`${id} ${why}`),
+  };
+  const family: DurableFamily = {
+    contract: directSendWorkflow,
+    mustBeOpen: { unneeded: 'a double' },
+    blocked: undefined,
+    deadLetters: [],
+    approval,
+  };
+  return { told, changed, family };
 }
 
 /** What a key's email would be answered with. */

@@ -1,8 +1,7 @@
 import type { ImapFlow } from 'imapflow';
 import { expireAccess } from '../../domain/sending/control/access-token.ts';
 import { AUTH_HOLD_MS } from '../../domain/sending/control/mailbox-hold.ts';
-import type { Ctx, Deps } from '../../domain/platform/kernel/context.ts';
-import { systemCtx } from '../../domain/platform/kernel/context.ts';
+import { systemCtx, type Ctx, type Deps } from '../../domain/platform/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { watchedMailbox } from '../../domain/mailboxes/read.ts';
 import { signedIn, signInRefused, syncFailures } from '../../domain/mailboxes/sync-state.ts';
@@ -18,6 +17,8 @@ import {
 } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 import { syncFolder, type FolderParts } from './folder.ts';
+import { inWords } from '../../lib/errors.ts';
+import { message } from '../../messages/index.ts';
 
 export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
   deps: Deps;
@@ -68,9 +69,9 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   const mailbox = await watchedMailbox(ctx, lease.mailboxId);
   if (!mailbox) return;
   const signIn = await readSignIn(ctx, mailbox);
-  if (signIn.kind === 'refused') throw new ConsentEnded(signIn.reason);
+  if (signIn.kind === 'refused') throw new ConsentEnded(inWords(signIn.reason));
   if (signIn.kind === 'unavailable')
-    throw new ImapError('unreachable', 'auth', 'The provider gives no new access token now');
+    throw new ImapError('unreachable', 'auth', inWords(message('mailboxes.no_access_token')));
   const target = signIn.imap;
   if (!target) return;
   const lookMs = Math.max(parts.pollMs, IDLE_LOOK_MS);

@@ -1,5 +1,7 @@
+import type { JsonObject } from '../../../db/json-columns.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
 import type { PageTexts } from '../../pages/texts/index.ts';
+import { presentReport } from '../../http/findings.ts';
 import { html, type Html } from '../../http/html.ts';
 import { readableSchedule } from './schedule.ts';
 import type { Message } from '../../../messages/index.ts';
@@ -20,7 +22,7 @@ export function contentView(text: PageTexts, { payload, preflight }: ApprovalRow
   const { approval: words } = text;
   const mails = payload.recipients.count > 0 || payload.senders.length > 0 || payload.samples.length > 0;
   return html`${mails ? mailing(text, payload) : null}${payload.details ? html`<h2 class="part">${words.details}</h2>${facts(text, payload.details)}` : null}
-${preflight ? findings(text, preflight) : null}
+${preflight ? checked(text, preflight) : null}
 ${payload.samples.length > 0 ? html`<h2 class="part">${words.asSeen}</h2>${payload.samples.map((one, index) => sample(words, one, `${samplePath}?n=${index}`))}` : null}
 ${payload.steps.length > 0 ? html`<h2 class="part">${words.template}</h2>${payload.steps.map((one, index) => step(text, one, index))}` : null}`;
 }
@@ -72,20 +74,14 @@ function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && 'code' in value && 'values' in value;
 }
 
-interface Finding {
-  code?: string;
-  severity?: string;
-  message?: string;
-  fix?: string;
-}
-
 /** The report of the checks when it was asked for: its score, and each finding with its remedy. */
-function findings({ approval: words, said }: PageTexts, report: Record<string, unknown>): Html {
-  const list = (Array.isArray(report.findings) ? report.findings : []) as Finding[];
-  const score = typeof report.score === 'number' ? words.score(report.score) : '';
-  const verdict = report.passed === false ? words.faults(score) : words.passed(score);
-  return html`<h2 class="part">${words.checks}</h2><div class="note ${report.passed === false ? 'bad' : 'good'}"><p>${verdict}</p></div>
-${list.length > 0 ? html`<ul class="plain">${list.map(({ code = '', severity, message, fix }) => html`<li>${severity ? html`<span class="mark">${words.severity(severity)}</span> ` : null}${message ? said(code, message) : null} ${fix ? html`<span class="soft">${said(code, fix)}</span>` : null}</li>`)}</ul>` : null}`;
+function checked({ approval: words, lang }: PageTexts, preflight: JsonObject): Html {
+  const report = presentReport(preflight, lang);
+  const { score, passed } = preflight;
+  const points = typeof score === 'number' ? words.score(score) : '';
+  const verdict = passed === false ? words.faults(points) : words.passed(points);
+  return html`<h2 class="part">${words.checks}</h2><div class="note ${passed === false ? 'bad' : 'good'}"><p>${verdict}</p></div>
+${report.findings.length > 0 ? html`<ul class="plain">${report.findings.map(({ severity, message, fix }) => html`<li><span class="mark">${words.severity(severity)}</span> ${message} <span class="soft">${fix}</span></li>`)}</ul>` : null}`;
 }
 
 function sample(words: Words, { from, to, cc, subject, text, html: body, attachments }: Sample, source: string): Html {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decideApproval, type ApprovalSubject } from '../../../domain/approvals/decide.ts';
+import { decideApproval } from '../../../domain/approvals/decide.ts';
 import { approvalPlace, type ApprovalPlace } from '../../../domain/approvals/place.ts';
 import { findApproval, type ApprovalRow } from '../../../domain/approvals/view.ts';
 import { may } from '../../../domain/platform/kernel/actor.ts';
@@ -21,7 +21,7 @@ import { letterReply } from './letter.ts';
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
 /** The pages to which the link of an approval leads: what waits, as it would be sent, and the decision. Looking at it decides nothing. */
-export const approvalPageRoutes = (subjects: readonly ApprovalSubject[]): readonly AnyRoute[] => [
+export const approvalPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.approval',
     path: `${APPROVAL_PATH}/:token`,
@@ -54,7 +54,7 @@ export const approvalPageRoutes = (subjects: readonly ApprovalSubject[]): readon
     back: path,
     act: async (visit, { decision, reason }, id) => {
       if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
-      await decideApproval(visit.ctx, subjects, id, { decision, reason: reason.trim() });
+      await decideApproval(visit.ctx, id, { decision, reason: reason.trim() });
       return redirect(path(id));
     },
   }),

@@ -76,7 +76,14 @@ browserTest(
     const preflight = {
       passed: true,
       score: 88,
-      findings: [{ severity: 'warning', message: 'No DMARC record', fix: 'Publish one.' }],
+      findings: [
+        {
+          check: 'sending_domains',
+          severity: 'warning',
+          code: 'finding.dmarc_missing',
+          values: { domains: ['acme.example'] },
+        },
+      ],
     };
     const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content, preflight });
 
@@ -92,8 +99,8 @@ browserTest(
       'Europe/Budapest',
       'The credential has no policy',
       'score 88 of 100',
-      'No DMARC record',
-      'Publish one.',
+      'acme.example: no DMARC record',
+      'Publish a TXT record',
       'Hi Ada',
       tenant.email,
     ])

@@ -4,8 +4,10 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import type { RunEventRow, RunRow } from '../../../domain/campaigns/runs/states.ts';
 import { runWorkflow } from '../../../workflows/run/contract.ts';
+import { presentReport } from '../../http/findings.ts';
 import { iso } from '../../http/schemas.ts';
 import type { run, runEvent } from './schemas.ts';
+import { presentIssue } from '../../http/said.ts';
 import type { Language } from '../../../messages/index.ts';
 import { presentReasons } from '../../approvals/held.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
@@ -22,8 +24,8 @@ export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config'
     frozen_sender_ids: row.frozen_sender_ids,
     recipient_count: row.recipient_count,
     action_count: row.action_count,
-    ...(row.preflight_report ? { preflight_report: row.preflight_report } : {}),
-    ...(row.error_details ? { error_details: row.error_details } : {}),
+    ...(row.preflight_report ? { preflight_report: presentReport(row.preflight_report, language) } : {}),
+    ...(row.error_details ? { error_details: presentIssue(row.error_details, language) } : {}),
     ...(row.approval_id ? { approval_id: row.approval_id, approval_url: approvalUrl(config, row.approval_id) } : {}),
     ...(row.state === 'awaiting_approval' ? { approval_expires_at: iso(row.expires_at!) } : {}),
     created_at: iso(row.created_at),

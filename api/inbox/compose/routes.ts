@@ -6,8 +6,11 @@ import { assertMailboxExists } from '../../../domain/inbox/compose/sender.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso } from '../../http/schemas.ts';
 import { accepted, composeBody, MAX_REQUEST_BYTES, replyBody, scheduledList, sendBody } from './schemas.ts';
-import { presentReasons } from '../../approvals/held.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { inWords } from '../../../lib/errors.ts';
+import type { Language } from '../../../messages/index.ts';
+import { reasonIn } from '../../http/said.ts';
+import { presentReasons } from '../../approvals/held.ts';
 
 const area = 'direct-sends';
 const permission = 'send_campaigns';
@@ -20,11 +23,12 @@ const WHO_DECIDES =
 
 /** What became of an email that was written. */
 export function presentAccepted(
-  { approval, scheduled_at, ...rest }: Accepted,
+  { approval, scheduled_at, left_out, ...rest }: Accepted,
   { language }: Pick<Ctx, 'language'>,
 ): z.input<typeof accepted> {
   return {
     ...rest,
+    left_out: left_out.map(({ address, reason }) => ({ address, reason: inWords(reason, language) })),
     scheduled_at: iso(scheduled_at),
     approval_id: approval?.id ?? null,
     approval_url: approval?.url ?? null,
@@ -33,7 +37,10 @@ export function presentAccepted(
   };
 }
 
-function presentScheduled(email: ScheduledSend): z.input<typeof scheduledList>['data'][number] {
+function presentScheduled(
+  email: ScheduledSend,
+  language: Language | undefined,
+): z.input<typeof scheduledList>['data'][number] {
   const { id, kind, state, to_emails: to, subject, thread_id, approval_id, waiting_for, blocked_reason } = email;
   return {
     task_id: id,
@@ -43,7 +50,7 @@ function presentScheduled(email: ScheduledSend): z.input<typeof scheduledList>['
     subject,
     thread_id,
     approval_id,
-    waiting_for,
+    waiting_for: reasonIn(waiting_for, language),
     scheduled_at: iso(email.at),
     created_at: iso(email.created_at),
     account_id: email.mailbox_id,
@@ -120,7 +127,9 @@ export const directSendRoutes: readonly AnyRoute[] = [
       thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Only those of this conversation' }),
     }),
     success: { status: 200, body: scheduledList },
-    handler: async (ctx, { query }) => ({ data: (await listScheduled(ctx, query.thread_id)).map(presentScheduled) }),
+    handler: async (ctx, { query }) => ({
+      data: (await listScheduled(ctx, query.thread_id)).map((email) => presentScheduled(email, ctx.language)),
+    }),
   }),
   route({
     area,

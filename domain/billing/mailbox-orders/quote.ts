@@ -14,7 +14,7 @@ import type { QuoteRow } from './states.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
 /** How long (ms) a quote is valid. */
-export const QUOTE_MS = 15 * MINUTE_MS;
+const QUOTE_MS = 15 * MINUTE_MS;
 /** Domains that one order may have: each is asked about at the provider. */
 export const MAX_DOMAINS = 20;
 

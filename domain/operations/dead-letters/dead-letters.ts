@@ -97,7 +97,7 @@ type Task = Pick<DeadLetter, 'task_id' | 'task_type'>;
 
 /** @returns whether the email was still uncertain; its letter goes with that */
 function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
-  return confirmSent(tx, sendId, 'a person says so');
+  return confirmSent(tx, sendId, message('sent.person_says'));
 }
 
 /**

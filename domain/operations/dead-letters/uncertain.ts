@@ -48,7 +48,7 @@ export async function settleUncertain(deps: Deps, id: string, as: 'sent' | 'agai
     if (as === 'again') {
       await sendUncertainAgain(tx, id);
       await replayDeadLetter(tx, UNCERTAIN_EMAIL, id);
-    } else if (!(await confirmSent(tx, id, 'an operator says so')))
+    } else if (!(await confirmSent(tx, id, message('sent.operator_says'))))
       throw new AppError('conflict', message('task.not_uncertain_any_more'));
     tx.audit({ action: 'send.settled', entityType: 'send', entityId: id, metadata: { as } });
   });

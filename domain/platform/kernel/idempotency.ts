@@ -44,7 +44,8 @@ export function idempotentRequest(ctx: Ctx, operation: string, key: string, aske
  * Does a write once per Idempotency-Key: the effect and the stored answer commit together. A request
  * that was answered before gets that answer; a concurrent duplicate waits for the first, then gets its answer.
  * @param work.prepare runs before the transaction, such as dialing a server; not repeated for a known answer. Without it, that is only looked for inside
- * @param work.run the write, with the open transaction in its context
+ * @param work.run the write, with the open transaction in its context. An error that it returns is thrown after the commit: what was
+ *   written stays, and the key is free again, as after an error that it throws
  * @throws AppError conflict (409) when the key was used with another request, or the first request takes too long
  */
 export async function performOnce<Prepared>(
@@ -52,20 +53,22 @@ export async function performOnce<Prepared>(
   request: IdempotentRequest,
   work: {
     prepare?: (() => Promise<Prepared>) | undefined;
-    run(inner: Ctx, prepared: Prepared | undefined): Promise<StoredAnswer>;
+    run(inner: Ctx, prepared: Prepared | undefined): Promise<StoredAnswer | AppError>;
   },
 ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
   const earlier = work.prepare && (await storedAnswer(ctx, scopeOf(ctx, ctx.db), request));
   if (earlier) return { answer: earlier, replayed: true };
   const prepared = await work.prepare?.();
   try {
-    return await inTransaction(ctx.db, async (trx) => {
+    const outcome = await inTransaction(ctx.db, async (trx) => {
       const first = await claimKey(ctx, trx, request);
       if (first) return { answer: first, replayed: true };
       const answer = await work.run({ ...ctx, trx }, prepared);
-      await storeAnswer(ctx, trx, request, answer);
-      return { answer, replayed: false };
+      await (answer instanceof AppError ? freeKey(ctx, trx, request) : storeAnswer(ctx, trx, request, answer));
+      return answer instanceof AppError ? answer : { answer, replayed: false };
     });
+    if (outcome instanceof AppError) throw outcome;
+    return outcome;
   } catch (error) {
     throw translateDbError(error);
   }
@@ -138,6 +141,13 @@ async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answe
       body: ctx.keyring.seal(answer.body, sealContext(ctx, request)),
     },
   );
+}
+
+async function freeKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise<void> {
+  await scopeOf(ctx, trx)
+    .table('idempotency_keys')
+    .where({ actor_id: request.actorId, operation: request.operation, key: request.key })
+    .delete();
 }
 
 function scopeOf(ctx: Ctx, handle: Handle): OrgScope {
