@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { message, type Message, type MessageCode } from '../messages/index.ts';
-import { says } from '../lib/issue-message.ts';
 
 /**
  * The sentence of a rule of one's own, as zod carries it: `.refine(isColor, says('field.color'))`, `.regex(CODE, says(…))`, or the
