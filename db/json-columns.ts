@@ -1,4 +1,5 @@
 import type { Message } from '../messages/index.ts';
+import type { Said } from '../lib/errors.ts';
 import type { Finding, Severity } from '../lib/finding.ts';
 
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 681605050713020a. Types: 385b13c818034004. */
+/* Written by `npm run db:types`; do not edit. Sources: 77ff25978c7fd0e4. Types: 8eadd19fafd56cbd. */
 
 import type {
   ApprovalContent,

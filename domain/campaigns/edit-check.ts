@@ -8,7 +8,6 @@ import { retryCompositions } from '../sending/composition.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 import { message } from '../../messages/index.ts';
-import type { Said } from '../../lib/errors.ts';
 
 /**
  * Changes steps or variants of a locked campaign. While it is active, an edit must not bring in what a start would refuse;

@@ -11,7 +11,6 @@ import { runLaunch } from './launch-approval.ts';
 import { lockRun } from './move.ts';
 import { refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
-import { message } from '../../../messages/index.ts';
 
 /**
  * Launches a run that a person has approved. In one transaction, with the run locked against a cancellation: the checks and

@@ -8,7 +8,6 @@ import { hasSender } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
 import { readWritten, type Written } from './written.ts';
-import { message } from '../../../messages/index.ts';
 
 /** Codes with which a person's start is refused. */
 export const LAUNCH_REFUSALS = [

@@ -22,7 +22,6 @@ import {
   type StepConditions,
 } from './graph.ts';
 import type { Written, WrittenStep } from './written.ts';
-import { message } from '../../../messages/index.ts';
 
 /** A finding about a step, or about the campaign; an error prevents a start or makes a step fail, a warning does not. */
 export interface CampaignProblem extends Finding {
