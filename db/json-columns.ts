@@ -50,8 +50,8 @@ type EventPredicate = { path: string } & (
 /** A problem for people and machines, and its remedy. */
 export interface StoredIssue {
   code: string;
-  message: Said;
-  fix: Said;
+  message: Message;
+  fix: Message;
 }
 
 /** One line of what a payment is for. */

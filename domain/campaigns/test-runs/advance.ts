@@ -27,6 +27,7 @@ import {
   type TestStepRow,
 } from '../../sending/control/test-runs.ts';
 import { message, type Message } from '../../../messages/index.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** Steps a prospect may pass in one decision; more means a circle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
@@ -307,8 +308,7 @@ async function finish(
 ): Promise<TestDecision> {
   if (step && (step.state === 'running' || step.state === 'waiting')) {
     await releaseReservedSends(tx, { sendId: step.id });
-    if (error)
-      await settleTestStep(tx, step.id, { state: 'failed', outcome: 'failed', detail: error.message, error });
+    if (error) await settleTestStep(tx, step.id, { state: 'failed', outcome: 'failed', detail: error.message, error });
   }
   await tx.org
     .table('test_runs')
