@@ -9,7 +9,7 @@ const HOUSE = {
   client: ['bundle'],
   messages: [],
   lib: ['messages'],
-  db: ['lib'],
+  db: ['lib', 'messages'],
   workflows: [],
   temporal: ['db', 'lib', 'workflows', 'messages'],
   domain: ['db', 'lib', 'temporal', 'workflows', 'messages'],

@@ -21,6 +21,16 @@ export const SENTENCES: Readonly<Record<Language, Readonly<Record<MessageCode, s
 
 type ValuesOf<Code extends MessageCode> = Values<(typeof en)[Code], Message>;
 
+/** The language of a stored or sent tag; undefined where no sentences are in it. */
+export function toLanguage(tag: string | null | undefined): Language | undefined {
+  return LANGUAGES.find((language) => language === tag);
+}
+
+/** Several sentences as one value, each after a semicolon. At least one is needed. */
+export function joined([first, ...rest]: readonly Message[]): Message {
+  return rest.reduce((all, next) => ({ code: 'sentence.and', values: { first: all, next } }), first!);
+}
+
 /** A message of a code with the values that its English sentence names. */
 export function message<Code extends MessageCode>(
   code: Code,

@@ -79,6 +79,7 @@ type Plain = string | readonly string[] | Message;
 test('the values that a sentence takes are known to the compiler', (t) => {
   holds<Equal<keyof Values<'nothing to fill', Message>, never>>();
   holds<Equal<Values<'{a} and {b}', Message>, { a: Plain; b: Plain }>>();
+  holds<Equal<Values<"write '{{.Name}}' or '{'x'}' for {a}", Message>, { a: Plain }>>();
   holds<Equal<Values<'{n, number} of {at, date, moment}', Message>, { n: number; at: string }>>();
   holds<Equal<Values<'{n, plural, one {# lead} other {# leads}} of {name}', Message>, { n: number; name: Plain }>>();
   holds<

@@ -1,6 +1,7 @@
 import type { Row } from '../../db/rows.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
+import { message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertNotFull } from '../platform/full-list.ts';
@@ -124,9 +125,7 @@ export async function lockStages(tx: Tx, pipelineId: string): Promise<StageRow[]
 
 /** The refusal to delete a pipeline or stage in which deals stand. */
 export function inUseError(what: 'pipeline' | 'stage'): AppError {
-  return new AppError('conflict', `Deals stand in this ${what}`, {
-    fix: `Move them with PATCH /v1/crm/deals/:id, or delete them, before the ${what}.`,
-  });
+  return new AppError('conflict', message(`crm.${what}_has_deals`), { fix: message(`crm.${what}_has_deals.fix`) });
 }
 
 async function readPipelines(ctx: Ctx, id: string | null): Promise<Pipeline[]> {

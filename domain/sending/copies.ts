@@ -2,6 +2,7 @@ import { DAY_MS } from '../../lib/clock.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { refusedRecipients } from '../directory/refused-recipients.ts';
 import { logCampaign } from './campaign/log.ts';
+import { message } from '../../messages/index.ts';
 
 /** Who gets a copy of each email of a campaign. */
 interface Copies {
@@ -29,7 +30,7 @@ export async function allowedCopies(tx: Tx, campaignId: string, { cc, bcc }: Cop
       tx,
       campaignId,
       'copies_left_out',
-      `No copy goes to ${count} address${count === 1 ? '' : 'es'} of cc and bcc: suppressed or opted out`,
+      message('log.copies_left_out', { count }),
       { count },
     );
   const isAllowed = (address: string): boolean => !refused.has(address);

@@ -75,7 +75,7 @@ test.serial('an app_action whose connection is null is listed as an error', asyn
   const { valid, problems } = await validateCampaign(ctx, campaignId);
   t.false(valid);
   t.like(
-    problems.find(({ code }) => code === 'step_no_connection'),
+    problems.find(({ code }) => code === 'finding.step_no_connection'),
     { stepId: stepIds[0], severity: 'error' },
   );
 });

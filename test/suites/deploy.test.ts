@@ -19,6 +19,7 @@ import { createCampaign, createContact, createMailbox, enroll } from '../harness
 import { heron } from '../harness/heron.ts';
 import { createWorld } from '../harness/world.ts';
 import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** An empty database, as an operator's PostgreSQL gives it. */
 async function emptyDatabase(t: ExecutionContext): Promise<string> {
@@ -315,7 +316,7 @@ test('heron enrollment tells the story from the database, by either id', async (
   await world.deps
     .db('enrollments')
     .where({ id: enrollmentId })
-    .update({ hold_since: now, hold_source: 'manual', hold_reason: 'asked to' });
+    .update({ hold_since: now, hold_source: 'manual', hold_reason: words('asked to') });
   const later = await heron(['enrollment', `enrollment/${campaignId}/${contactId}`], env);
   t.true(later.stdout.includes(`event ${eventId} at `));
   t.regex(later.stdout, /2\. step 2 of 2 \(Hello\), email\n.*\n +email: reserved, slot /);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decideApproval, type ApprovalSubject } from '../../../domain/approvals/decide.ts';
+import { decideApproval } from '../../../domain/approvals/decide.ts';
 import { approvalPlace, type ApprovalPlace } from '../../../domain/approvals/place.ts';
 import { findApproval, type ApprovalRow } from '../../../domain/approvals/view.ts';
 import { may } from '../../../domain/platform/kernel/actor.ts';
@@ -21,7 +21,7 @@ import { letterReply } from './letter.ts';
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
 /** The pages to which the link of an approval leads: what waits, as it would be sent, and the decision. Looking at it decides nothing. */
-export const approvalPageRoutes = (subjects: readonly ApprovalSubject[]): readonly AnyRoute[] => [
+export const approvalPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.approval',
     path: `${APPROVAL_PATH}/:token`,
@@ -54,7 +54,7 @@ export const approvalPageRoutes = (subjects: readonly ApprovalSubject[]): readon
     back: path,
     act: async (visit, { decision, reason }, id) => {
       if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
-      await decideApproval(visit.ctx, subjects, id, { decision, reason: reason.trim() });
+      await decideApproval(visit.ctx, id, { decision, reason: reason.trim() });
       return redirect(path(id));
     },
   }),
@@ -94,7 +94,7 @@ function otherWorkspacePage(visit: Visit, id: string, place: { id: string; name:
 async function approvalPage(visit: Visit, approval: ApprovalRow, place: ApprovalPlace): Promise<StreamReply> {
   const { ctx, text } = visit;
   const title = text.plainly(approval.payload.title);
-  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now() }, approval);
+  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now(), language: ctx.language }, approval);
   return page(text, {
     title,
     wide: true,
@@ -115,7 +115,7 @@ function state(text: PageTexts, status: ApprovalRow['status'], approval: Approva
   switch (status) {
     case 'pending':
       return html`<div class="note warn"><p>${words.waits(moment(approval.expires_at))}</p>
-<ul class="plain">${approval.reasons.map(({ message }) => html`<li>${text.said('approval_reason', message)}.</li>`)}</ul></div>`;
+<ul class="plain">${approval.reasons.map(({ message }) => html`<li>${text.plainly(message)}.</li>`)}</ul></div>`;
     case 'approved':
       return html`<div class="note good" role="status"><p>${words.approved(at)}</p>${reason}</div>`;
     case 'executed':

@@ -3,6 +3,7 @@ import { refusesTheUnseen } from '../../../test/harness/as-seen.ts';
 import { createContact } from '../../../test/harness/factories.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 import { newId } from '../../../lib/ids.ts';
+import { words } from '../../../domain/platform/words.ts';
 
 let world: World;
 test.before(async () => {
@@ -366,7 +367,7 @@ test('campaigns enroll and leave; deleting a contact tells its run', async (t) =
   await world.deps
     .db('enrollments')
     .where({ campaign_id: second })
-    .update({ hold_since: now, hold_reason: 'away', hold_source: 'manual' });
+    .update({ hold_since: now, hold_reason: words('away'), hold_source: 'manual' });
   const held = await call(world, 'POST', '/v1/contacts/search', {
     token,
     body: { campaign_ids: [second], lead_status: 'paused', engagement: 'not_opened' },

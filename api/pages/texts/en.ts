@@ -1,5 +1,6 @@
 import { inWords, type Said } from '../../../lib/errors.ts';
 import { PERMISSIONS, type Permission } from '../../../lib/permissions.ts';
+import type { Language } from '../../../messages/index.ts';
 import { html, type Html } from '../../http/html.ts';
 
 /** How emails offer to unsubscribe. */
@@ -15,7 +16,7 @@ const UNSUBSCRIBE_MODES: Readonly<Record<string, string>> = {
  * function; one with emphasis or a link is HTML, in which values are escaped.
  */
 export const en = {
-  lang: 'en',
+  lang: 'en' as Language,
   /** What the domain says in English, of something with a stable code. */
   said: (_code: string, words: string): string => words,
   /** What the domain says in English and without a code. */

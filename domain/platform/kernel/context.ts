@@ -1,4 +1,4 @@
-import type { Language } from '../../../messages/index.ts';
+import { type Language, message } from '../../../messages/index.ts';
 import type { CatalogueReader } from '../../../db/catalogue/reader.ts';
 import type { Db, Trx } from '../../../db/connection.ts';
 import type { BlobStores } from '../../../lib/blobs/index.ts';
@@ -63,8 +63,8 @@ export interface Ctx extends Deps {
  */
 export function organizationOf(ctx: Ctx): string {
   if (!ctx.actor.organizationId) {
-    throw new AppError('no_organization', 'No workspace is selected', {
-      fix: 'Select one with POST /v1/organizations/:id/select.',
+    throw new AppError('no_organization', message('access.no_workspace'), {
+      fix: message('access.no_workspace.fix'),
     });
   }
   return ctx.actor.organizationId;

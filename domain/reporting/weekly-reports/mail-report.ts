@@ -101,6 +101,7 @@ async function sendTo(
     workspace: report.name,
     week: report.week,
     timezone: report.timezone,
+    language: 'en',
     unsubscribeUrl: unsubscribeUrl(ctx, id),
   });
   return sendClaimedMail(ctx, message, mail, { reportId: report.id, userId: member.id });

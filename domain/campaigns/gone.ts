@@ -1,6 +1,6 @@
-import { AppError } from '../../../lib/errors.ts';
+import { AppError } from '../../lib/errors.ts';
 
-/** Undefined for a campaign that is gone; any other error is thrown. */
+/** Undefined for what is gone; any other error is thrown. */
 export function isGone(error: unknown): undefined {
   if (error instanceof AppError && error.code === 'not_found') return undefined;
   throw error;
