@@ -1,6 +1,8 @@
+import { inWords } from '../../../lib/errors.ts';
 import { html } from '../../http/html.ts';
 import type { PageTexts } from './en.ts';
-import { germanMoment, plainlyInGerman, saidInGerman } from './said.ts';
+
+const momentFormat = new Intl.DateTimeFormat('de', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
 /** Names of what an approval shows besides, as far as the actions of Heron have them. */
 const FACTS: Readonly<Record<string, string>> = {
@@ -79,10 +81,9 @@ const STEPS: Readonly<Record<string, string>> = {
 /** The texts of the pages in German. */
 export const de: PageTexts = {
   lang: 'de',
-  said: saidInGerman,
-  plainly: plainlyInGerman,
+  plainly: (words) => inWords(words, 'de'),
   day: (date) => date.toLocaleDateString('de', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }),
-  moment: germanMoment,
+  moment: (date) => `${momentFormat.format(date)} UTC`,
 
   refused: {
     failed: 'Etwas ging schief',

@@ -17,9 +17,7 @@ const UNSUBSCRIBE_MODES: Readonly<Record<string, string>> = {
  */
 export const en = {
   lang: 'en' as Language,
-  /** What the domain says in English, of something with a stable code. */
-  said: (_code: string, words: string): string => words,
-  /** What the domain says in English and without a code. */
+  /** A message of the domain in English. */
   plainly: (words: Said): string => inWords(words, 'en'),
   day: (date: Date): string =>
     date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }),

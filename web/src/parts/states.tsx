@@ -5,7 +5,6 @@ import { HeronError } from '../app/api.ts';
 import { SessionEnded } from '../app/session.ts';
 import { text, useText } from '../text/index.ts';
 import { said } from '../text/said.ts';
-import { saidOf, saidPlainly } from '../text/unrendered.ts';
 
 /** An error as the API says it: what, which fields, and what to do. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
@@ -56,11 +55,8 @@ export function toSaid(error: unknown): {
   if (error instanceof HeronError)
     return {
       message: messageOf(error),
-      problems: error.problems.map(({ path, message, code, values }) => ({
-        path,
-        message: code ? said({ message, message_code: code, message_values: values }) : saidPlainly(message),
-      })),
-      fix: error.fix && saidOf(error.code, error.fix),
+      problems: error.problems.map((problem) => ({ path: problem.path, message: said(problem) })),
+      fix: error.fix,
       requestId: error.status >= 500 ? error.requestId : undefined,
     };
   if (error instanceof SessionEnded)
@@ -71,32 +67,23 @@ export function toSaid(error: unknown): {
 }
 
 function messageOf({ said: message, messageCode, messageValues, code, status }: HeronError): string {
-  if (messageCode) return said({ message, message_code: messageCode, message_values: messageValues });
-  return code ? saidOf(code, message) : text('error.answer', { status: String(status) });
+  // An answer without a code is of a server in between.
+  return code
+    ? said({ message, code: messageCode, values: messageValues })
+    : text('error.answer', { status: String(status) });
 }
 
 /** A fix that is a request of the API, such as "Choose senders with PUT /v1/campaigns/:id/senders". */
 const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/v1\//;
 
 /** What is wrong, and below it what to do about it. Where these pages lead to the place, that stands for a fix that names a request. */
-export function Finding({
-  code = '',
-  message,
-  fix,
-  hasPlace = false,
-}: {
-  /** By which its words are known in other languages. */
-  code?: string;
-  message: string;
-  fix: string;
-  hasPlace?: boolean;
-}) {
+export function Finding({ message, fix, hasPlace = false }: { message: string; fix: string; hasPlace?: boolean }) {
   return (
     <>
-      {saidOf(code, message)}
+      {message}
       {fix && !(hasPlace && REQUEST.test(fix)) ? (
         <Text span c="dimmed" inherit display="block">
-          {saidOf(code, fix)}
+          {fix}
         </Text>
       ) : null}
     </>

@@ -6,7 +6,6 @@ import type { Values } from '../../../messages/values.ts';
 import { once } from '../app/once.ts';
 import { language, reader, region, usePreferences } from '../app/preferences.ts';
 import { loadSaid } from './said.ts';
-import { loadUnrendered } from './unrendered.ts';
 
 type Areas = typeof dashboard;
 /** An area of the dashboard: its sentences are loaded with its pages. */
@@ -32,32 +31,24 @@ const files = import.meta.glob<Record<string, Record<string, ParsedSentence>>>([
 ]);
 const wanted = new Set<string>(['common']);
 
-/** Areas that show what the server says by a code: its sentences are loaded with them. */
-const SAYING: ReadonlySet<Room> = new Set(['campaigns', 'mailboxes', 'agents', 'review', 'operator', 'way']);
+/** Areas that show messages of the server by their codes: its sentences are loaded with them. */
+const SAYING: ReadonlySet<string> = new Set<Room>(['way']);
 
 /** Loads the sentences of an area in the language of now, and remembers the area for {@link loadTexts}. */
 export async function loadRoom(room: Room): Promise<void> {
   wanted.add(room);
-  await Promise.all([
-    load(language(), room),
-    SAYING.has(room) ? loadSaid(language()) : undefined,
-    loadUnrendered(language()),
-  ]);
+  await load(language(), room);
 }
 
 /** Loads the sentences of all areas that were opened so far in a language; before that, its keys have no sentences. */
 export async function loadTexts(inLanguage: Language): Promise<void> {
-  const isSaying = [...wanted].some((area) => SAYING.has(area as Room));
-  await Promise.all([
-    ...[...wanted].map((area) => load(inLanguage, area)),
-    isSaying ? loadSaid(inLanguage) : undefined,
-    loadUnrendered(inLanguage),
-  ]);
+  await Promise.all([...wanted].map((area) => load(inLanguage, area)));
 }
 
 async function load(inLanguage: Language, area: string): Promise<void> {
   const file = files[`../../../messages/${inLanguage}/dashboard/${area}.ts`];
-  if (file) Object.assign(catalogues[inLanguage], (await file())[area]);
+  const [sentences] = await Promise.all([file?.(), SAYING.has(area) ? loadSaid(inLanguage) : undefined]);
+  Object.assign(catalogues[inLanguage], sentences?.[area]);
 }
 
 /** Gives sentences in the language of the person, and draws the component again when that changes. */

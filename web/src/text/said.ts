@@ -4,10 +4,10 @@ import type { Language } from '../../../messages/languages.ts';
 import { language, reader } from '../app/preferences.ts';
 
 /** What the server says: in words of the language that it was asked in, and as the code of a sentence with its values. */
-export interface Said {
+interface Said {
   message: string;
-  message_code?: string | undefined;
-  message_values?: Values | undefined;
+  code?: string | undefined;
+  values?: Values | undefined;
 }
 type Values = Readonly<Record<string, unknown>>;
 
@@ -24,8 +24,8 @@ export async function loadSaid(inLanguage: Language): Promise<void> {
 }
 
 /** What the server says, by its code in the language of the reader; in its own words where no sentence is known. */
-export function said({ message, message_code, message_values }: Said): string {
-  return (message_code && sentenceOf(message_code, message_values ?? {})) || message;
+export function said({ message, code, values = {} }: Said): string {
+  return (code && sentenceOf(code, values)) || message;
 }
 
 /** A sentence of the server with its values; undefined where this build does not have it, or it takes others. */

@@ -5,7 +5,6 @@ import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { Ago } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
-import { saidPlainly } from '../../text/unrendered.ts';
 
 type Waiting = AnswerOf<'/v1/unibox/scheduled'>['data'][number];
 
@@ -42,7 +41,7 @@ export function WaitingCard({ email }: { email: Waiting }) {
           </Text>
           {(email.blocked_reason ?? email.waiting_for) ? (
             <Text size="xs" c="dimmed">
-              {saidPlainly(email.blocked_reason ?? email.waiting_for ?? '')}
+              {email.blocked_reason ?? email.waiting_for ?? ''}
             </Text>
           ) : null}
         </div>

@@ -12,7 +12,6 @@ import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { toNumber, useText } from '../../text/index.ts';
-import { saidPlainly } from '../../text/unrendered.ts';
 import { nameOf } from './contacts.tsx';
 import { LeadsPage } from './pages.tsx';
 
@@ -35,7 +34,7 @@ export default function CataloguePage() {
     <LeadsPage lead={t('leads.catalogue.lead')}>
       {error instanceof HeronError && error.code === 'b2b_unavailable' ? (
         <Empty icon={IconDatabase} title={t('leads.catalogue.missing')}>
-          {saidPlainly(error.fix ?? error.said)}
+          {error.fix ?? error.said}
         </Empty>
       ) : (
         <Answered query={metadata} skeleton={<ListSkeleton rows={8} />}>

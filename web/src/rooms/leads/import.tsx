@@ -12,7 +12,6 @@ import { usePaged } from '../../parts/paged.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
-import { saidPlainly } from '../../text/unrendered.ts';
 import { ImportStatus } from './import-status.tsx';
 
 type Import = AnswerOf<'/v1/contacts/imports/{id}'>;
@@ -57,7 +56,7 @@ export default function ImportPage() {
             )}
             {data.error || data.blocked_reason ? (
               <Alert role="note" color="red" variant="light">
-                {saidPlainly(data.error ?? data.blocked_reason ?? '')}
+                {data.error ?? data.blocked_reason ?? ''}
               </Alert>
             ) : null}
             <SimpleGrid cols={{ base: 2, md: 4 }}>

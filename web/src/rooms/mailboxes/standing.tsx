@@ -9,7 +9,6 @@ import { Figure } from '../../parts/figure.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
-import { saidOf } from '../../text/unrendered.ts';
 
 const COLORS = { healthy: 'teal', warning: 'yellow', error: 'red' } as const;
 const DAYS = 30;
@@ -58,7 +57,7 @@ export function Standing({ id }: { id: string }) {
               <List size="sm">
                 {health.issues.map((issue) => (
                   <List.Item key={issue} className="wrap-anywhere">
-                    {saidOf('mailbox_issue', issue)}
+                    {issue}
                   </List.Item>
                 ))}
               </List>

@@ -11,7 +11,6 @@ import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toSpan } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { toPercent, useText } from '../../text/index.ts';
-import { saidPlainly } from '../../text/unrendered.ts';
 import type { Goal } from './goal-form.tsx';
 import { nextDay } from './period.tsx';
 
@@ -177,7 +176,7 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
         ) : null}
         {replay.blocked_reason ? (
           <Text size="sm" c="red" className="wrap-anywhere">
-            {saidPlainly(replay.blocked_reason)}
+            {replay.blocked_reason}
           </Text>
         ) : null}
       </Stack>
