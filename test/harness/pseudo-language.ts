@@ -75,7 +75,7 @@ export function installPseudo(): () => void {
 export async function buildPseudoDashboard(): Promise<{ folder: string; remove(): Promise<void> }> {
   const copy = await mkdtemp(join(tmpdir(), 'heron-pseudo-'));
   const isSource = (path: string) => !/\/(?:node_modules|dist)(?:\/|$)/.test(path.slice(ROOT.length - 1));
-  for (const part of ['web', 'client', 'messages', 'tsconfig.json'])
+  for (const part of ['web', 'client', 'messages', 'package.json', 'tsconfig.json'])
     await cp(join(ROOT, part), join(copy, part), { recursive: true, filter: isSource });
   for (const modules of ['node_modules', 'web/node_modules']) await symlink(join(ROOT, modules), join(copy, modules));
   const language = join(copy, 'messages', PSEUDO);
