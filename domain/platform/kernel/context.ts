@@ -40,9 +40,6 @@ export interface Deps {
   strictEvents?: boolean;
 }
 
-/** The languages that Heron writes to people in. */
-export type { Language };
-
 /** What a verb gets: the process's parts, the actor, and (inside a guarded write) the open transaction. */
 export interface Ctx extends Deps {
   actor: Actor;
