@@ -53,7 +53,7 @@ const READ = `(() => {
 /** Text on one line, as browsers show it. */
 const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** Every text in what the API answered, but for words such as `failed`: what they stand for is said by a sentence. */
+/** Every text in what the API answered, but for words such as `failed`: a sentence says what they stand for. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return /^[a-z]*$/.test(value) || value.length < 3 ? [] : [onOneLine(value)];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
@@ -65,7 +65,7 @@ const ALIKE = /\b(?:Heron|CSV|PNG|UTC|API|SMTP|IMAP|SPF|DKIM|DMARC)\b|\b[a-z]+(?
 const WRITTEN =
   /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|nes|rs|ur)?(?:day)?|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]+)?|AM|PM|GMT|seconds?|minutes?|MB)\b/g;
 
-/** Values of fields that the scene has, in small letters as words of programs are. */
+/** Values of fields that the scene has, in lower case as words of programs are. */
 const OF_THE_SCENE = ['pro', 'free', 'trial', 'test'];
 
 /** Words of a page that are neither of a sentence nor of the data that it shows. */
@@ -98,7 +98,7 @@ browserTest('in a further language no page has words that are not of its folder'
       if (response.headers()['content-type']?.startsWith('application/json'))
         answers.push(response.json().catch(() => undefined));
     });
-    // What is done on a page before it is looked at is found by its English words.
+    // The steps of a scene find things by their English words.
     for (const [title, path] of scene.pages.filter(([, , who, act]) => who === of && !act)) {
       await page.goto(world.url + path);
       await settle(page);
