@@ -155,3 +155,37 @@ for (const [method, path, body] of REFUSED) {
     );
   });
 }
+
+/** Pages without a script, of somebody who is signed in and of somebody who is not. */
+const PAGES: readonly [path: string, isSignedIn: boolean][] = [
+  ['/account/sign-in', false],
+  ['/account/forgotten-password', false],
+  ['/reset-password/none', false],
+  ['/setup/none', false],
+  ['/invitations/none', false],
+  ['/oauth/authorize', false],
+  ['/oauth/authorize', true],
+  ['/account/apps', true],
+  ['/approvals/none', true],
+];
+
+for (const [path, isSignedIn] of PAGES) {
+  browserTest(`in a further language the page ${path} is in it, ${isSignedIn ? '' : 'not '}signed in`, async (t) => {
+    const cookie = await createVisitorCookie(world.deps, scene.tenant.userId);
+    const headers = { 'accept-language': PSEUDO, accept: 'text/html', ...(isSignedIn ? { cookie } : {}) };
+    const { text } = await call(world, 'GET', path, { headers });
+    t.regex(text, new RegExp(`<html lang="${PSEUDO}">`));
+    const attributes = [...text.matchAll(/ (?:placeholder|title|aria-label|alt)="([^"]*)"/g)].map(
+      ([, words]) => words!,
+    );
+    const shown = text
+      .replaceAll(/<(style|script|pre|code)\b.*?<\/\1>/gs, ' ')
+      .split(/<\/?(?:title|p|h\d|li|div|label|button|td|th|a)\b[^>]*>/);
+    const words = [...shown, ...attributes].map((part) => onOneLine(part.replaceAll(/<[^>]*>/g, '')));
+    t.true(words.some((part) => part.includes('⟦')));
+    t.deepEqual(
+      words.filter((part) => /[a-z]{2}/i.test(outsideOfSentences(part).replaceAll(ALIKE, ' '))),
+      [],
+    );
+  });
+}

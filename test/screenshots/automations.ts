@@ -1,3 +1,4 @@
+import { words } from '../../domain/platform/words.ts';
 import { createConnectionRow } from '../harness/integrations.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
@@ -47,7 +48,7 @@ export async function sceneOfAutomations({ world, tenant, post }: Stage): Promis
   await world.deps
     .db('integration_connections')
     .where({ id: connection })
-    .update({ label: HOSTILE.slice(0, 60), health: 'degraded', health_detail: HOSTILE });
+    .update({ label: HOSTILE.slice(0, 60), health: 'degraded', health_detail: words(HOSTILE) });
   const lapsed = await createConnectionRow(world, tenant);
   await world.deps
     .db('integration_connections')
