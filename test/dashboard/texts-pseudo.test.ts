@@ -55,7 +55,7 @@ const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 /** Every text in what the API answered, but for words such as `failed`: a sentence says what they stand for. */
 function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return /^[a-z]*$/.test(value) || value.length < 3 ? [] : [onOneLine(value)];
+  if (typeof value === 'string') return /^[a-z]*$/.test(value) || value.length < 2 ? [] : [onOneLine(value)];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
@@ -75,7 +75,11 @@ async function foreignWords(page: Page, data: readonly string[]): Promise<string
     let left = onOneLine(outsideOfSentences(text));
     // A part of a longer text, such as an email without what it quotes.
     if (left.length > 20 && data.some((known) => known.includes(left))) return false;
-    for (const known of data) left = left.replaceAll(known, ' ');
+    for (const known of data)
+      left = left.replaceAll(
+        known.length < 4 ? new RegExp(`\\b${known.replaceAll(/\W/g, '\\$&')}\\b`, 'g') : known,
+        ' ',
+      );
     return /[a-z]{2}/i.test(left.replaceAll(ALIKE, ' ').replaceAll(WRITTEN, ' '));
   });
 }
