@@ -8,6 +8,8 @@ import { readWeeklyFigures, type WeeklyFigures } from './figures.ts';
 import { weeklyReportMail } from './mail.ts';
 import { unsubscribeUrl } from './opt-out.ts';
 import { weekBefore } from './plan.ts';
+import { toLanguage } from '../../../messages/index.ts';
+import type { Columns } from '../../../db/rows.ts';
 
 interface Report {
   id: string;
@@ -66,9 +68,12 @@ async function finish(ctx: Ctx, reportId: string, why: string): Promise<{ kind: 
   return { kind: 'done', why };
 }
 
-function membersToMail(ctx: Ctx, reportId: string): Promise<{ id: string; email: string }[]> {
-  return reader(ctx).sql<{ id: string; email: string }>(
-    `select u.id, u.email from memberships m join roles r on r.id = m.role_id join users u on u.id = m.user_id
+/** A person who gets the report. */
+type Member = Columns<'users', 'id' | 'email' | 'language'>;
+
+function membersToMail(ctx: Ctx, reportId: string): Promise<Member[]> {
+  return reader(ctx).sql<Member>(
+    `select u.id, u.email, u.language from memberships m join roles r on r.id = m.role_id join users u on u.id = m.user_id
      where m.organization_id = :org and (r.is_owner or r.permissions @> array['view_analytics'])
        and not exists (select from weekly_report_opt_outs x where x.organization_id = :org and x.user_id = m.user_id)
        and not exists (select from weekly_report_mails s where s.report_id = :report and s.user_id = m.user_id)
@@ -86,7 +91,7 @@ async function sendTo(
   ctx: Ctx,
   report: Report,
   figures: WeeklyFigures,
-  member: { id: string; email: string },
+  member: Member,
 ): Promise<unknown> {
   const id = newId();
   const claimed = await atOnce(ctx).sql(
@@ -101,7 +106,7 @@ async function sendTo(
     workspace: report.name,
     week: report.week,
     timezone: report.timezone,
-    language: 'en',
+    language: toLanguage(member.language) ?? 'en',
     unsubscribeUrl: unsubscribeUrl(ctx, id),
   });
   return sendClaimedMail(ctx, message, mail, { reportId: report.id, userId: member.id });
