@@ -7,6 +7,9 @@ import { render } from '../../messages/render.ts';
 export const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
 
 /** A stored problem in a language. */
-export function presentIssue({ code, message, fix }: StoredIssue, language: Language | undefined): z.input<typeof issue> {
+export function presentIssue(
+  { code, message, fix }: StoredIssue,
+  language: Language | undefined,
+): z.input<typeof issue> {
   return { code, message: render(message, language), fix: render(fix, language) };
 }

@@ -107,8 +107,7 @@ function filled(
     const source = action[field];
     if (typeof source !== 'string') return [];
     const rendered = renderTemplate(parseTemplate(source), values, { budget });
-    if (rendered.exceeded)
-      throw new AppError('conflict', message('crm.action_texts_too_long'));
+    if (rendered.exceeded) throw new AppError('conflict', message('crm.action_texts_too_long'));
     return [[field, rendered.text] as const];
   });
   return { ...action, ...Object.fromEntries(texts) };

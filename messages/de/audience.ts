@@ -7,8 +7,7 @@ export const audience = {
   'audience.too_many_selected.fix': 'Die Liste teilen oder nach einem Filter wählen.',
   'audience.too_many_exclusions': 'Höchstens {max, number} ausgenommene Kontakte auf einmal',
   'audience.too_many_exclusions.fix': 'Stattdessen den Filter enger fassen.',
-  'audience.selection_too_large':
-    'Der Filter trifft auf mehr als {max, number} Kontakte zu; nichts wurde geändert',
+  'audience.selection_too_large': 'Der Filter trifft auf mehr als {max, number} Kontakte zu; nichts wurde geändert',
   'audience.selection_too_large.fix': 'Den Filter enger fassen und wiederholen.',
   'audience.answer_too_large':
     'Die eigenen Felder der gewählten Kontakte sind zu groß für eine Antwort; nichts wurde geändert',

@@ -147,7 +147,9 @@ test.serial(
       .update({ hold_code: 'sending_limit', hold_until: until });
     const { task_id: id } = await composed(desk);
     t.like(await desk.advance(id), { kind: 'wait', state: 'held' });
-    t.like(await desk.read(id), { waiting_for: { code: 'wait.mailbox_held', values: { reason: { code: 'hold.sending_limit' } } } });
+    t.like(await desk.read(id), {
+      waiting_for: { code: 'wait.mailbox_held', values: { reason: { code: 'hold.sending_limit' } } },
+    });
     t.is(await desk.finish(id), 'sent');
     t.is((await desk.readEmail(id)).sent_at.getTime(), until.getTime());
 

@@ -301,7 +301,9 @@ test.serial(
     const leaving = await build([action('unsubscribe'), { subject: 'Never', body_plain: 'Never' }]);
     t.deepEqual(await walk(leaving), {
       state: 'completed',
-      steps: [['unsubscribe', 'completed', 'done', 'not carried out in a test: a lead is unsubscribed, and ends here']],
+      steps: [
+        ['unsubscribe', 'completed', 'done', 'Not carried out in a test: the lead is unsubscribed and ends here'],
+      ],
       letters: [],
     });
     const wait = (on_timeout: string) => ({

@@ -439,7 +439,9 @@ async function nothingLeft(db: RawDb, { scenario }: Facts): Promise<Check> {
     .where({ campaign_id: scenario.campaignId })
     .whereIn('state', ['pending', 'active']);
   for (const row of stuck)
-    faults.push(`contact ${row.contact_id} is still ${row.state}: ${row.waiting_for ? inWords(row.waiting_for) : 'waiting for nothing'}`);
+    faults.push(
+      `contact ${row.contact_id} is still ${row.state}: ${row.waiting_for ? inWords(row.waiting_for) : 'waiting for nothing'}`,
+    );
   const campaign = (await db('campaigns').where({ id: scenario.campaignId }).first('status')) as { status: string };
   if (campaign.status !== 'completed') faults.push(`the campaign is ${campaign.status}`);
   // An uncertain email waits for a person.

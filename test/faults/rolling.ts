@@ -244,7 +244,10 @@ async function settle({ assembly }: Stage, campaignId: string): Promise<Check> {
     seen: status,
     faults: [
       ...(status === 'completed' ? [] : [`the campaign is ${status}`]),
-      ...open.map((row) => `${row.id} is ${row.state}: ${row.waiting_for && inWords(row.waiting_for)} until ${row.waiting_until?.toISOString()}`),
+      ...open.map(
+        (row) =>
+          `${row.id} is ${row.state}: ${row.waiting_for && inWords(row.waiting_for)} until ${row.waiting_until?.toISOString()}`,
+      ),
       ...sends.map(({ id, state, slot_at: slot }) => `${id} is ${state}, slot ${slot.toISOString()}`),
     ],
   };

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { parseAddress } from '../../../domain/directory/address.ts';
-import {
-  CONTACT_LIMITS,
-  fitCustomFields,
-  isCustomKey,
-  MOST_FIELDS,
-} from '../../../domain/directory/contact-fields.ts';
+import { CONTACT_LIMITS, fitCustomFields, isCustomKey, MOST_FIELDS } from '../../../domain/directory/contact-fields.ts';
 import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-filters.ts';
 import { inputTimestamp, paged, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
@@ -28,7 +23,9 @@ const customKey = z
   .max(CONTACT_LIMITS.customKey)
   .refine(isCustomKey, says('directory.custom_key'));
 const customValue = z.string().max(CONTACT_LIMITS.customValue);
-const customFields = z.record(customKey, customValue).refine(fitCustomFields, says('directory.too_many_fields', MOST_FIELDS));
+const customFields = z
+  .record(customKey, customValue)
+  .refine(fitCustomFields, says('directory.too_many_fields', MOST_FIELDS));
 const ids = z.array(z.string()).max(100);
 
 /** The fields of a contact that templates can use, within the limits of stored ones. */

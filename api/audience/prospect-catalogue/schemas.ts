@@ -10,7 +10,14 @@ const text = (description: string) =>
   z
     .string()
     .transform(searchKey)
-    .pipe(z.string().refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, says('audience.too_many_bytes', { max: MAX_TEXT_BYTES })))
+    .pipe(
+      z
+        .string()
+        .refine(
+          (value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES,
+          says('audience.too_many_bytes', { max: MAX_TEXT_BYTES }),
+        ),
+    )
     .optional()
     .meta({ description });
 const size = (description: string) => z.int().min(0).optional().meta({ description });

@@ -252,7 +252,9 @@ const useRoutes = [
     summary: 'What was done with a connection, the latest 50 first',
     params: idParams,
     success: { status: 200, body: z.strictObject({ runs: z.array(schemas.run) }) },
-    handler: async (ctx, { params }) => ({ runs: (await listRuns(ctx, params.id, LISTED_RUNS)).map((run) => presentRun(run, ctx)) }),
+    handler: async (ctx, { params }) => ({
+      runs: (await listRuns(ctx, params.id, LISTED_RUNS)).map((run) => presentRun(run, ctx)),
+    }),
   }),
   route({
     area,

@@ -18,7 +18,10 @@ import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
 /** An endpoint of the workspace with its health. Its secret is shown by creation and rotation alone. */
-export function presentEndpoint(row: WebhookEndpointRow, { language }: Pick<Ctx, 'language'>): z.input<typeof schemas.endpoint> {
+export function presentEndpoint(
+  row: WebhookEndpointRow,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof schemas.endpoint> {
   return {
     id: row.id,
     organization_id: row.organization_id,

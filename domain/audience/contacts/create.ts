@@ -69,7 +69,9 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
     const isFull = (email: string) => !idOf.has(email) || !fitCustomFields(drafts.get(email)!.customFields);
     refuseProblems(
       inputs.flatMap(({ email }, index) =>
-        isFull(email) ? [{ path: `body.${index}.custom_fields`, message: message('directory.too_many_fields', MOST_FIELDS) }] : [],
+        isFull(email)
+          ? [{ path: `body.${index}.custom_fields`, message: message('directory.too_many_fields', MOST_FIELDS) }]
+          : [],
       ),
     );
 

@@ -117,7 +117,9 @@ export async function newPositionProblems(
 }
 
 function positionProblems(position: number, count: number): Problem[] {
-  return position >= count ? [{ path: 'body.position', message: message('field.number_greater', { max: count - 1 }) }] : [];
+  return position >= count
+    ? [{ path: 'body.position', message: message('field.number_greater', { max: count - 1 }) }]
+    : [];
 }
 
 /**

@@ -169,6 +169,14 @@ async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: A
   if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'leads_added');
   if (campaign.status !== 'completed') return;
   const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });
-  if (refusal) await logCampaign(tx, campaign.id, 'campaign_restart_refused', message('log.restart_refused', { reason: refusal.said }), { code: refusal.code });
-  else await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_leads') });
+  if (refusal)
+    await logCampaign(
+      tx,
+      campaign.id,
+      'campaign_restart_refused',
+      message('log.restart_refused', { reason: refusal.said }),
+      { code: refusal.code },
+    );
+  else
+    await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_leads') });
 }

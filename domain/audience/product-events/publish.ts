@@ -127,7 +127,10 @@ export function eventProblems(
 ): Problem[] {
   const problems: Problem[] = [];
   if (data && Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES)
-    problems.push({ path: 'body.data', message: message('audience.event_too_large', { kib: MAX_EVENT_DATA_BYTES / 1024 }) });
+    problems.push({
+      path: 'body.data',
+      message: message('audience.event_too_large', { kib: MAX_EVENT_DATA_BYTES / 1024 }),
+    });
   if (occurredAt && occurredAt.getTime() > now.getTime() + MAX_AHEAD_MS)
     problems.push({ path: 'body.occurred_at', message: message('audience.event_ahead') });
   return problems;

@@ -19,8 +19,7 @@ export async function askCatalogue<Row>(
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     log.warn({ reason: error.reason }, 'the prospect catalogue gave no answer');
-    if (error.reason === 'missing')
-      throw unavailable('audience.catalogue_empty', error);
+    if (error.reason === 'missing') throw unavailable('audience.catalogue_empty', error);
     throw new AppError('b2b_query_failed', message('audience.catalogue_slow'), {
       fix: message('audience.catalogue_slow.fix'),
       cause: error,

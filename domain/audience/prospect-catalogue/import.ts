@@ -79,7 +79,9 @@ export async function importPeople(ctx: Ctx, people: readonly CataloguePerson[])
     });
     const idOf = new Map(stored.map(({ email, id }) => [email, id]));
     const full = people.flatMap(({ email }, index) =>
-      idOf.has(email) ? [] : [{ path: `body.person_ids.${index}`, message: message('directory.too_many_fields', MOST_FIELDS) }],
+      idOf.has(email)
+        ? []
+        : [{ path: `body.person_ids.${index}`, message: message('directory.too_many_fields', MOST_FIELDS) }],
     );
     if (full.length > 0) throw refusal('invalid_selection', full);
     await scheduleVerification(tx, [...idOf.values()]);

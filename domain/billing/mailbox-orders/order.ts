@@ -39,7 +39,8 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
   assertMayConnect(ctx, undefined);
   return transact(ctx, async (tx) => {
     const quote = isUuid(quoteId) ? await lockQuote(tx, { id: quoteId }) : undefined;
-    if (!quote) throw new AppError('quote_not_found', message('quote.not_found'), { fix: message('quote.ask_again.fix') });
+    if (!quote)
+      throw new AppError('quote_not_found', message('quote.not_found'), { fix: message('quote.ask_again.fix') });
     const subject = { type: mailboxOrderApproval.type, id: quote.order_id };
     const approval = await approvalOfSubject(tx.org, subject.type, subject.id);
     if (approval?.status === 'executed' && isOf(approval, tx.actor))

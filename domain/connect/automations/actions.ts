@@ -57,21 +57,14 @@ export const NATIVE_ACTIONS = {
     { pipeline_id: 'crm_pipelines', stage_id: 'crm_stages', assigned_to: 'memberships' },
     false,
   ),
-  'sendsets.move_deal_stage': declare(
-    z.strictObject({ stage_id: rowId }),
-    { stage_id: 'crm_stages' },
-    false,
-  ),
+  'sendsets.move_deal_stage': declare(z.strictObject({ stage_id: rowId }), { stage_id: 'crm_stages' }, false),
   'sendsets.add_to_campaign': declare(z.strictObject({ campaign_id: rowId }), {
     campaign_id: 'campaigns',
   }),
-  'sendsets.remove_from_campaign': declare(
-    z.strictObject({ campaign_id: rowId.optional() }),
-    { campaign_id: 'campaigns' },
-  ),
-  'sendsets.suppress': declare(
-    z.strictObject({ reason: z.string().max(500).default('automation') }),
-  ),
+  'sendsets.remove_from_campaign': declare(z.strictObject({ campaign_id: rowId.optional() }), {
+    campaign_id: 'campaigns',
+  }),
+  'sendsets.suppress': declare(z.strictObject({ reason: z.string().max(500).default('automation') })),
   'sendsets.notify': declare(z.strictObject({ message: template(2000) }), {}, false),
   'sendsets.webhook': declare(
     z.strictObject({
@@ -83,11 +76,7 @@ export const NATIVE_ACTIONS = {
     false,
   ),
   'sendsets.wait': declare(z.strictObject({ wait_minutes: z.int().min(1).max(MAX_WAIT_MINUTES) }), {}, false),
-  'sendsets.run_automation': declare(
-    z.strictObject({ automation_id: rowId }),
-    { automation_id: 'automations' },
-    false,
-  ),
+  'sendsets.run_automation': declare(z.strictObject({ automation_id: rowId }), { automation_id: 'automations' }, false),
 } as const satisfies Record<keyof typeof ACTION_RIGHTS, ActionDeclaration>;
 
 /** The name of an action that Heron does by itself. */

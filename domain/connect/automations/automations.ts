@@ -188,8 +188,14 @@ async function refuseUsed(tx: Tx, id: string): Promise<void> {
   if (steps.length + automations.length === 0) return;
   throw new AppError('conflict', message('connect.used_by_others'), {
     problems: [
-      ...steps.map((step) => ({ path: `campaign_steps.${step.id}`, message: message('connect.step_runs_it', { name: step.name }) })),
-      ...automations.map((other) => ({ path: `automations.${other.id}`, message: message('connect.automation_runs_it', { name: other.name }) })),
+      ...steps.map((step) => ({
+        path: `campaign_steps.${step.id}`,
+        message: message('connect.step_runs_it', { name: step.name }),
+      })),
+      ...automations.map((other) => ({
+        path: `automations.${other.id}`,
+        message: message('connect.automation_runs_it', { name: other.name }),
+      })),
     ],
     fix: message('connect.used_by_others.fix'),
   });

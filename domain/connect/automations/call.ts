@@ -42,8 +42,7 @@ export async function callAutomationApp(
     'select id, base_url, secret from app_connections where organization_id = :org and id = :id',
     { id: config.app_connection_id as string },
   );
-  if (!connection)
-    return settle(ctx, run, nodeId, failed(message('connect.run_app_gone')));
+  if (!connection) return settle(ctx, run, nodeId, failed(message('connect.run_app_gone')));
   const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
   if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
   let result: 'answered' | 'hung' | 'unused' = 'unused';
@@ -60,8 +59,7 @@ export async function callAutomationApp(
     const isDone = response.status >= 200 && response.status < 300;
     return await settle(ctx, run, nodeId, isDone ? { ok: true, output: {} } : readAnswer(response));
   } catch (error) {
-    if (error instanceof TextTooLarge)
-      return await settle(ctx, run, nodeId, failed(error.said));
+    if (error instanceof TextTooLarge) return await settle(ctx, run, nodeId, failed(error.said));
     if (!(error instanceof EgressError)) throw error;
     result = error.kind === 'timeout' ? 'hung' : 'answered';
     return await settle(ctx, run, nodeId, readFailure(error));
@@ -109,9 +107,7 @@ function settle(
         .update({ waiting: json({ ...run!.waiting, [nodeId]: { kind: 'call', attempts, not_before: notBefore } }) });
       return { outcome: 'retry' };
     }
-    const outcome = answer.ok
-      ? ({ status: 'success' } as const)
-      : ({ status: 'error', error: answer.said } as const);
+    const outcome = answer.ok ? ({ status: 'success' } as const) : ({ status: 'error', error: answer.said } as const);
     await settleNode(tx, id, nodeId, outcome, 'run');
     return { outcome: outcome.status };
   });

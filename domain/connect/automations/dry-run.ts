@@ -84,11 +84,7 @@ function ofNode(said: Said): Said {
   return said.values.problem as Said;
 }
 
-function wouldDo(
-  { action }: AutomationNode,
-  contact: AutomationContact | null,
-  fault: Said | undefined,
-): NodeOutcome {
+function wouldDo({ action }: AutomationNode, contact: AutomationContact | null, fault: Said | undefined): NodeOutcome {
   if (fault !== undefined) return { status: 'error', error: fault };
   const needsContact = isNative(action)
     ? NATIVE_ACTIONS[action].needsContact

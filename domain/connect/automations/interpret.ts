@@ -59,7 +59,8 @@ export function verdictOf(results: readonly AutomationNodeResult[]): {
 
 function labelOf({ type, action = '', condition }: AutomationNode): Message {
   if (type === 'trigger') return message('connect.label_trigger');
-  if (type === 'action') return isNative(action) ? message(`action.${action}`) : message('connect.label_provider', { action });
+  if (type === 'action')
+    return isNative(action) ? message(`action.${action}`) : message('connect.label_provider', { action });
   const { field, key = '', operator = '' } = condition ?? {};
   return field === 'expression'
     ? message('connect.label_expression')

@@ -112,9 +112,7 @@ async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights
     return { status: 'error', detail: borrowed };
   }
   if (run.hops < MAX_RUN_HOPS && !isTooMany) return proceed(tx, ctx, run);
-  const detail = isTooMany
-    ? message('connect.run_too_many')
-    : message('connect.run_loop', { hops: run.hops });
+  const detail = isTooMany ? message('connect.run_too_many') : message('connect.run_loop', { hops: run.hops });
   announceFailure(tx, run, detail, { loop: true });
   await addDeadLetter(tx, {
     taskType: AUTOMATION_LOOP,

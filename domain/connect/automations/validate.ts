@@ -71,12 +71,21 @@ function filterProblems(filter: AutomationFilter, trigger: string): Problem[] {
   const saysIntent = trigger === 'email.replied' || trigger === 'email.received';
   const problems: Problem[] = [];
   if (filter.intents && !saysIntent)
-    problems.push({ path: 'body.filter.intents', message: message('connect.trigger_without', { trigger, field: 'intent' }) });
+    problems.push({
+      path: 'body.filter.intents',
+      message: message('connect.trigger_without', { trigger, field: 'intent' }),
+    });
   for (const [index, intent] of (filter.intents ?? []).entries())
     if (!REPLY_INTENTS.some((known) => known === intent))
-      problems.push({ path: `body.filter.intents.${index}`, message: message('field.choice', { choices: REPLY_INTENTS }) });
+      problems.push({
+        path: `body.filter.intents.${index}`,
+        message: message('field.choice', { choices: REPLY_INTENTS }),
+      });
   if (filter.min_confidence !== undefined && trigger !== 'email.replied')
-    problems.push({ path: 'body.filter.min_confidence', message: message('connect.trigger_without', { trigger, field: 'confidence' }) });
+    problems.push({
+      path: 'body.filter.min_confidence',
+      message: message('connect.trigger_without', { trigger, field: 'confidence' }),
+    });
   return problems;
 }
 
@@ -86,12 +95,12 @@ function structureProblems(graph: AutomationGraph): Problem[] {
   const at = (node: AutomationNode, problem: Message): void =>
     void problems.push({ path: `body.graph.nodes.${nodes.indexOf(node)}`, message: nodeFault(node, problem) });
   const triggers = nodes.filter(({ type }) => type === 'trigger');
-  if (triggers.length === 0)
-    problems.push({ path: 'body.graph.nodes', message: message('connect.graph_no_trigger') });
+  if (triggers.length === 0) problems.push({ path: 'body.graph.nodes', message: message('connect.graph_no_trigger') });
   for (const extra of triggers.slice(1)) at(extra, message('connect.graph_second_trigger'));
   for (const node of nodes) {
     if (node.type === 'trigger' && node.id !== TRIGGER_ID) at(node, message('connect.graph_trigger_id'));
-    if (node.type !== 'trigger' && node.id === TRIGGER_ID) at(node, message('connect.graph_not_trigger', { type: node.type }));
+    if (node.type !== 'trigger' && node.id === TRIGGER_ID)
+      at(node, message('connect.graph_not_trigger', { type: node.type }));
   }
   const byId = new Map<string, AutomationNode>();
   for (const node of nodes) {
@@ -176,14 +185,20 @@ function actionProblems({ action, connection_id: connection, config = {} }: Auto
     if (!isKnown || action.startsWith(`${NATIVE}.`))
       return [{ path: `${path}.action`, message: message('connect.unknown_native', { action }) }];
     if (!connection)
-      return [{ path: `${path}.connection_id`, message: message('connect.needs_connection', { action, provider: provider.name }) }];
+      return [
+        {
+          path: `${path}.connection_id`,
+          message: message('connect.needs_connection', { action, provider: provider.name }),
+        },
+      ];
     return [
       ...providerProblems({ provider: provider.id }, action, config, path),
       ...templateProblems(config, `${path}.config`),
     ];
   }
   const problems: Problem[] = [];
-  if (connection) problems.push({ path: `${path}.connection_id`, message: message('connect.no_connection_used', { action }) });
+  if (connection)
+    problems.push({ path: `${path}.connection_id`, message: message('connect.no_connection_used', { action }) });
   problems.push(...schemaFaults(NATIVE_ACTIONS[action].config, config, `${path}.config`));
   return [...problems, ...templateProblems(config, `${path}.config`)];
 }

@@ -132,7 +132,8 @@ export function tokenEnd({ expires_in: seconds }: TokenFields, now: Date): Date 
 async function refreshTokens(ctx: Ctx, provider: Provider, stale: ConnectionRow): Promise<ConnectionRow> {
   const tokens = openStoredTokens(ctx.keyring, stale);
   const { sealed_version: version } = stale;
-  if (!tokens.refresh_token) throw new ReauthRequired(message('connect.credentials_ended', { provider: provider.name }), version);
+  if (!tokens.refresh_token)
+    throw new ReauthRequired(message('connect.credentials_ended', { provider: provider.name }), version);
   for (;;) {
     const [mine] = await atOnce(ctx).sql<ConnectionRow>(
       `update integration_connections set refreshing_until = clock_timestamp() + :lease * interval '1 millisecond'

@@ -153,7 +153,8 @@ function settle(
   const { status } = answer;
   if ((status >= 200 && status < 300) || expect.includes(status)) return answer;
   if (status === 429) throw new RateLimited(retryAfterMs(answer.headers['retry-after'], clock));
-  if (status >= 500 || status === 408) throw new Unavailable(message('connect.provider_status', { provider: name, status }));
+  if (status >= 500 || status === 408)
+    throw new Unavailable(message('connect.provider_status', { provider: name, status }));
   const words = messageIn(answer);
   const said = words
     ? message('connect.provider_said', { provider: name, status, words })

@@ -101,8 +101,7 @@ export function credentialProblems({ provider: id, config }: Partial<ConnectionI
   if (id === undefined) return [];
   const provider = findProvider(id);
   if (!provider) return [{ path: 'body.provider', message: message('connect.unknown_provider') }];
-  if (!provider.credentials)
-    return [{ path: 'body.provider', message: message('connect.provider_by_consent') }];
+  if (!provider.credentials) return [{ path: 'body.provider', message: message('connect.provider_by_consent') }];
   return schemaFaults(provider.credentials.schema, config ?? {}, 'body.config');
 }
 

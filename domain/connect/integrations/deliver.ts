@@ -144,8 +144,7 @@ async function attempt(ctx: Ctx, { account, delivery, contact, fields }: Work): 
     return { kind: 'refused', said: message('connect.action_gone', { provider: provider.name, action: name }) };
   const config = action.config.safeParse(delivery.config);
   if (!config.success) return { kind: 'refused', said: message('connect.config_misfit') };
-  if (action.contact === 'required' && !contact)
-    return { kind: 'refused', said: message('connect.needs_contact') };
+  if (action.contact === 'required' && !contact) return { kind: 'refused', said: message('connect.needs_contact') };
   try {
     await action.perform(call, {
       config: config.data,

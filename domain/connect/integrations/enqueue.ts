@@ -72,7 +72,8 @@ export function actionProblems(
   path = 'body',
 ): Problem[] {
   const found = findAction(providerOf(connection), action);
-  if (!found) return [{ path: `${path}.action`, message: message('connect.unknown_action', { provider: connection.provider }) }];
+  if (!found)
+    return [{ path: `${path}.action`, message: message('connect.unknown_action', { provider: connection.provider }) }];
   return schemaFaults(found.config, config, `${path}.config`);
 }
 

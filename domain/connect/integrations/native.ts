@@ -14,8 +14,7 @@ const configOfAction = z.strictObject({ category_id: z.uuid() });
 
 /** Faults of an action of Heron itself and its config. */
 export function nativeProblems(action: string, config: unknown): Problem[] {
-  if (!actionOf(action))
-    return [{ path: 'body.action', message: message('connect.not_native', { actions: NAMES }) }];
+  if (!actionOf(action)) return [{ path: 'body.action', message: message('connect.not_native', { actions: NAMES }) }];
   return schemaFaults(configOfAction, config, 'body.config');
 }
 

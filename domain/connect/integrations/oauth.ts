@@ -34,10 +34,8 @@ interface ConsentInput {
 /** Faults of a request to begin, by its form alone. */
 export function consentProblems({ provider: id }: ConsentInput): Problem[] {
   const provider = id === undefined ? undefined : findProvider(id);
-  if (id !== undefined && !provider)
-    return [{ path: 'body.provider', message: message('connect.unknown_provider') }];
-  if (provider && !provider.oauth)
-    return [{ path: 'body.provider', message: message('connect.provider_by_key') }];
+  if (id !== undefined && !provider) return [{ path: 'body.provider', message: message('connect.unknown_provider') }];
+  if (provider && !provider.oauth) return [{ path: 'body.provider', message: message('connect.provider_by_key') }];
   return [];
 }
 
@@ -124,8 +122,7 @@ export async function finishProviderConsent(ctx: Ctx, { state, code, error }: Co
     throw new AppError('unauthorized', message('connect.consent_sign_in'), {
       fix: message('connect.consent_sign_in.fix'),
     });
-  if (row.actor.userId !== ctx.actor.userId)
-    throw new AppError('forbidden', message('connect.consent_of_other'));
+  if (row.actor.userId !== ctx.actor.userId) throw new AppError('forbidden', message('connect.consent_of_other'));
   const own: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: row.organization_id } };
   await assertMember(own);
   await takeState(own, row);

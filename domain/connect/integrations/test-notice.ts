@@ -60,8 +60,7 @@ export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean>
     await logRun(ctx, connection.id, {
       kind: 'dispatch',
       status: problem === null ? 'success' : 'error',
-      detail:
-        problem === null ? message('connect.test_sent') : message('connect.test_failed', { reason: problem }),
+      detail: problem === null ? message('connect.test_sent') : message('connect.test_failed', { reason: problem }),
       records: sent,
       startedAt,
     });

@@ -102,12 +102,14 @@ export async function requestProviderTokens(
   grant: Record<string, string>,
 ): Promise<TokenFields> {
   const { status, fields } = await post(deps, provider, client, { url: client.tokenUrl, form: grant });
-  if (status >= 500 || status === 429) throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
+  if (status >= 500 || status === 429)
+    throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
   if (typeof fields.access_token === 'string' && fields.access_token !== '' && status < 300) return fields;
   // HubSpot has its code in `status`.
   const code = [fields.error, fields.status].find((value) => typeof value === 'string');
   // A page of a proxy, or a trouble of the provider's own, says nothing of the consent.
-  if (code === undefined || PASSING.test(code)) throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
+  if (code === undefined || PASSING.test(code))
+    throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
   // Providers name it in words of their own; what is wrong with our client is no fault of the consent.
   const isOurs = /^((invalid|bad|deleted|disabled|unauthorized)_client|invalid_request|unsupported_grant_type)/i.test(
     code,
@@ -128,7 +130,8 @@ export async function revokeToken(
   if (!client.revokeUrl) return;
   const { status } = await post(deps, provider, client, { url: client.revokeUrl, form: { token } });
   // 400 is the answer to a token that is not good any more.
-  if (status >= 300 && status !== 400) throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
+  if (status >= 300 && status !== 400)
+    throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
 }
 
 /** Sends a form, and the client's id and secret as the provider takes them. @throws Unavailable, Refused */

@@ -15,7 +15,11 @@ export async function blockVerification(tx: Tx, workflowId: string, reason: stri
     .table('webhook_endpoints')
     .where({ id: endpointId, challenging: true })
     .whereNull('verified_at')
-    .update({ last_failure_at: tx.now, last_failure_reason: json(message('connect.verification_failing', { reason })), updated_at: tx.now });
+    .update({
+      last_failure_at: tx.now,
+      last_failure_reason: json(message('connect.verification_failing', { reason })),
+      updated_at: tx.now,
+    });
   return changed > 0 ? endpointId : undefined;
 }
 

@@ -59,7 +59,8 @@ export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }
     if (fault) problems.push({ path: `body.allowed_webhook_domains.${index}`, message: fault });
   }
   for (const [index, type] of events.entries()) {
-    if (!isEventType(type)) problems.push({ path: `body.webhook_events.${index}`, message: message('field.unknown_event') });
+    if (!isEventType(type))
+      problems.push({ path: `body.webhook_events.${index}`, message: message('field.unknown_event') });
   }
   if (url !== '') problems.push(...(await checkWebhookUrl(deps, url, 'body.webhook_url', domains)));
   return problems;

@@ -96,7 +96,14 @@ async function challengeForApplication(ctx: Ctx, endpoint: WebhookEndpointRow): 
     allowedDomains: known.allowed_webhook_domains,
   });
   if (!check.ok)
-    return { url: endpoint.url, passed: false, echoed: false, status: 0, reason: message('connect.url_blocked', { problem: check.problem }), latencyMs: 0 };
+    return {
+      url: endpoint.url,
+      passed: false,
+      echoed: false,
+      status: 0,
+      reason: message('connect.url_blocked', { problem: check.problem }),
+      latencyMs: 0,
+    };
   return challenge(ctx, endpoint, known.secret);
 }
 

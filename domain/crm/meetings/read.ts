@@ -38,8 +38,7 @@ const MAX_OFFSET = 100_000;
  */
 export async function listMeetings(ctx: Ctx, query: MeetingQuery): Promise<Page<MeetingView>> {
   const { timeframe, contactId, from, to, timezone, limit } = query;
-  if (!isIanaZone(timezone))
-    refuseProblems([{ path: 'query.timezone', message: message('directory.not_time_zone') }]);
+  if (!isIanaZone(timezone)) refuseProblems([{ path: 'query.timezone', message: message('directory.not_time_zone') }]);
   const filters = { timeframe, contactId, from, to, timezone };
   const position = decodeCursor<[number]>(LIST, filters, query.cursor, [isOffset]);
   const offset = position?.[0] ?? 0;

@@ -21,7 +21,10 @@ export const propertyPath = z
   .max(400)
   .refine(storable, says('directory.unstorable'))
   .refine((path) => path.split('.').every((segment) => segment !== ''), says('directory.path_segment_empty'))
-  .refine((path) => path.split('.').length <= MAX_PATH_SEGMENTS, says('directory.path_segments', { max: MAX_PATH_SEGMENTS }))
+  .refine(
+    (path) => path.split('.').length <= MAX_PATH_SEGMENTS,
+    says('directory.path_segments', { max: MAX_PATH_SEGMENTS }),
+  )
   .meta({ description: 'Dot path of a property in the data of the event, up to 8 segments, such as `plan.name`' });
 
 const text = z.string().max(MAX_TEXT).refine(storable, says('directory.unstorable'));

@@ -257,7 +257,9 @@ export async function explainAnalytics(
 ): Promise<Page<CountedThing>> {
   const org = reader(ctx);
   const given = Object.fromEntries(PARTS.map((part) => [NAMED[part], asked[part]]));
-  refuseProblems(figureProblems({ figure, ...given }).map(([name, fault]) => ({ path: `query.${name}`, message: fault })));
+  refuseProblems(
+    figureProblems({ figure, ...given }).map(([name, fault]) => ({ path: `query.${name}`, message: fault })),
+  );
   if (asked.mailboxId !== undefined) assertMailboxAllowed(ctx.actor, asked.mailboxId.toLowerCase());
   const named = [figure, ...PARTS.map((part) => asked[part] ?? null)];
   const source: Source = SOURCES[figure];

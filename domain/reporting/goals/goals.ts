@@ -157,8 +157,7 @@ export async function findGoal(org: OrgScope, id: string): Promise<Goal> {
 export async function lockGoal(tx: Tx, id: string): Promise<Goal> {
   const [goal] = isUuid(id) ? await tx.org.sql<Goal>(`${GOALS} and g.id = :id for update of g`, { id }) : [];
   if (!goal) throw notFound('goal');
-  if (goal.archived_at)
-    throw archived();
+  if (goal.archived_at) throw archived();
   return goal;
 }
 

@@ -115,7 +115,9 @@ function plainReport(words: Words, say: Say, { appUrl, unsubscribeUrl }: Links):
   };
   return [
     words.heading,
-    words.figures.map(({ label, now, change }) => `${label.padEnd(20)}${String(now).padStart(8)}   ${change}`).join('\n'),
+    words.figures
+      .map(({ label, now, change }) => `${label.padEnd(20)}${String(now).padStart(8)}   ${change}`)
+      .join('\n'),
     `${say(message('report.sent'))}\n${chart(words.sent)}`,
     words.replies.length === 0
       ? say(message('report.no_replies'))

@@ -7,10 +7,7 @@ import { says } from '../../../../../lib/issue-message.ts';
 const WEBHOOK =
   /^https:\/\/(?:(?:canary|ptb)\.)?discord(?:app)?\.com\/api(?:\/v\d+)?\/webhooks\/(\d{1,20})\/([\w-]{1,200})\/?$/;
 const config = z.strictObject({
-  webhook_url: z
-    .string()
-    .trim()
-    .regex(WEBHOOK, says('connect.discord_webhook')),
+  webhook_url: z.string().trim().regex(WEBHOOK, says('connect.discord_webhook')),
 });
 const notifyConfig = z.strictObject({ message: noticeMessage });
 

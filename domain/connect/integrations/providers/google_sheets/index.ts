@@ -83,8 +83,7 @@ export const googleSheets: Provider = {
           json: { majorDimension: 'ROWS', values: [row] },
           expect: [404],
         });
-        if (status === 404)
-          throw new Refused(message('connect.no_spreadsheet'), 404);
+        if (status === 404) throw new Refused(message('connect.no_spreadsheet'), 404);
       },
     },
   },
