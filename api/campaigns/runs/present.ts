@@ -7,7 +7,7 @@ import { runWorkflow } from '../../../workflows/run/contract.ts';
 import { presentReport } from '../../http/findings.ts';
 import { iso } from '../../http/schemas.ts';
 import type { run, runEvent } from './schemas.ts';
-import { presentIssue } from '../../http/said.ts';
+import { presentIssue } from '../../http/issue.ts';
 import type { Language } from '../../../messages/index.ts';
 import { presentReasons } from '../../approvals/held.ts';
 import type { PolicyReason } from '../../../db/json-columns.ts';
