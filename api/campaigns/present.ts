@@ -17,7 +17,7 @@ import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { presentHoldOf } from '../audience/contacts/present.ts';
 import { iso } from '../http/schemas.ts';
 import type { campaign, flow, heldLead, leadPage, leadWay, logPage, senderList, step, variantList } from './schemas.ts';
-import { presentMessage, reasonIn } from '../http/stored-message.ts';
+import { presentMessage, reasonIn } from '../http/said.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 

@@ -6,7 +6,7 @@ import { partialSettingsSchema } from '../../domain/sending/campaign/outreach-se
 import { leadHold, letterFields } from '../audience/contacts/schemas.ts';
 import { besideFaults, inputTimestamp, paged, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
 import { says } from '../../lib/issue-message.ts';
-import { storedMessage } from '../http/stored-message.ts';
+import { storedMessage } from '../http/said.ts';
 
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;

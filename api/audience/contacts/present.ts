@@ -8,7 +8,7 @@ import { iso } from '../../http/schemas.ts';
 import type { contact, contactDetail, foundContact, leadHold } from './schemas.ts';
 import { inWords } from '../../../lib/errors.ts';
 import type { Language } from '../../../messages/index.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { reasonIn } from '../../http/said.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
 /** A contact, as writes and lists answer it, with its campaigns and categories but without what it did. */

@@ -4,7 +4,7 @@ import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, pageQuery, paged, presentPage, timestamp, uuid } from '../../http/schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { issue, presentIssue } from '../../http/issue.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { reasonIn } from '../../http/said.ts';
 
 const stepRun = z.strictObject({
   id: uuid,

@@ -18,7 +18,7 @@ import {
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import type { Language } from '../../../messages/index.ts';
 import { issue, presentIssue } from '../../http/issue.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { reasonIn } from '../../http/said.ts';
 
 const testStep = z.strictObject({
   step_id: uuid,

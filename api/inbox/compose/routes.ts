@@ -9,7 +9,7 @@ import { accepted, composeBody, MAX_REQUEST_BYTES, replyBody, scheduledList, sen
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { inWords } from '../../../lib/errors.ts';
 import type { Language } from '../../../messages/index.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { reasonIn } from '../../http/said.ts';
 import { presentReasons } from '../../approvals/held.ts';
 
 const area = 'direct-sends';
