@@ -412,7 +412,7 @@ test.serial('a pool that has given what the ramp allows says when the next mailb
   t.like(await ask(given, [two]), [{ kind: 'later', at: until }]);
   await world.deps.db('mailboxes').where({ id: given.mailboxIds[1] }).update({ hold_code: null, hold_until: null });
   t.like(await ask(given, [two]), [{ kind: 'slot', mailboxId: given.mailboxIds[1] }]);
-  t.like(await ask(given, [three]), [{ kind: 'later', why: 'the daily limit of the mailboxes is reached' }]);
+  t.like(await ask(given, [three]), [{ kind: 'later', why: { code: 'wait.limit_mailboxes', values: {} } }]);
 });
 
 test.serial('new leads leave follow-ups of the day the room in the mailboxes they are bound to', async (t) => {
