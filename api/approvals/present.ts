@@ -6,7 +6,6 @@ import type { Language } from '../../messages/index.ts';
 import { presentReport } from '../http/findings.ts';
 import { iso } from '../http/schemas.ts';
 import type { approval } from './schemas.ts';
-import type { Language } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
 /** An approval as it reads at a moment: one that is out of time is expired. */

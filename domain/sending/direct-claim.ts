@@ -19,9 +19,8 @@ import {
   type Json,
 } from './claimed.ts';
 import { giveUpDirectSend } from './direct-give-up.ts';
-import type { Message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
-import { message } from '../../messages/index.ts';
 
 /**
  * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are

@@ -186,7 +186,6 @@ export const connect = {
   'connect.automations': 'Automatisierungen',
   'connect.person_saves': 'Nur ein Mensch darf eine Automatisierung speichern, die Kontakte in Kampagnen bringt',
   'connect.person_saves.fix': 'Ein angemeldeter Mensch muss sie speichern.',
-  'connect.node_needs': 'braucht {right} für {action}',
   'connect.beyond_rights': 'Die Automatisierung tut mehr, als du selbst darfst',
   'connect.beyond_rights.fix': 'Ausgeschaltet speichern; einschalten kann sie, wer diese Rechte hat.',
   'connect.used_by_step': 'Ein Schritt einer Kampagne startet diese Automatisierung',

@@ -193,7 +193,6 @@ export const connect = {
   'connect.automations': 'automations',
   'connect.person_saves': 'Only a person may save an automation that adds contacts to campaigns',
   'connect.person_saves.fix': 'Have a signed-in person save it.',
-  'connect.node_needs': 'needs {right} for {action}',
   'connect.beyond_rights': 'The automation does more than you may do yourself',
   'connect.beyond_rights.fix': 'Save it switched off, and have a person with these rights switch it on.',
   'connect.used_by_step': 'A campaign step runs this automation',

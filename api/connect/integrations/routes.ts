@@ -27,6 +27,7 @@ import {
 } from '../../../domain/connect/integrations/subscriptions.ts';
 import { fireTest } from '../../../domain/connect/integrations/test-notice.ts';
 import { listBookings } from '../../../domain/crm/meetings/read.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { asSeen, idParams, timestamp } from '../../http/schemas.ts';
 import { presentConnection, presentMappings, presentProvider, presentRun, presentSubscription } from './present.ts';
@@ -309,7 +310,13 @@ const useRoutes = [
     success: { status: 200, body: schemas.pushResult },
     errors: ['conflict', 'selection_too_large', 'service_unavailable'],
     prepare: (ctx, { params, body }) => pushContacts(ctx, params.id, body),
-    handler: async (_ctx, { prepared }) => prepared,
+    handler: async ({ language }, { prepared: { results, ...pushed } }) => ({
+      ...pushed,
+      results: results.map(({ error, ...result }) => ({
+        ...result,
+        ...(error === undefined ? {} : { error: inWords(error, language) }),
+      })),
+    }),
   }),
   route({
     ...read,

@@ -66,7 +66,7 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
     handler: async (ctx, { params, query: { status, event_type, ...page } }) =>
       presentPage(
         await listApplicationDeliveries(ctx, params.id, { status, event_type }, page),
-        presentApplicationDelivery,
+        (row) => presentApplicationDelivery(row, ctx),
       ),
   }),
 ];

@@ -33,7 +33,7 @@ const TYPES = Object.keys(EVENT_TYPES) as EventType[];
 const CATALOGUE = [
   ...TYPES.map((type) => ({ type, ...EVENT_TYPES[type] })),
   { type: TEST_EVENT, category: 'test', firehose: false },
-];
+] as const;
 
 /** A workspace's webhook endpoints and what was delivered to them. */
 export const webhooksRoutes: readonly AnyRoute[] = [

@@ -111,9 +111,9 @@ async function assertMayWrite(
       fix: message('connect.person_saves.fix'),
     });
   if (!enabled) return;
-  const own = lackingRights(graph, authorRights(actor)).map(({ index, action, right }) => ({
+  const own = lackingRights(graph, authorRights(actor)).map(({ index, nodeId, action, right }) => ({
     path: `body.graph.nodes.${index}`,
-    message: lackingRight(actor, action, right),
+    message: message('connect.node_fault', { node: nodeId, problem: lackingRight(actor, action, right) }),
   }));
   const starts = namedRows(graph)
     .filter(({ table }) => table === 'automations')

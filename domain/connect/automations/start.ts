@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { json } from '../../../db/connection.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { newId } from '../../../lib/ids.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';

@@ -3,6 +3,7 @@ import { startN8n, type N8nDouble } from '../../../test/doubles/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { cutConnectionOnce } from '../../../test/harness/cut-connection.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
+import { message } from '../../../messages/index.ts';
 import { createContact } from '../../../test/harness/factories.ts';
 import { connect, deliverNow } from '../../../test/harness/integrations.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
@@ -16,7 +17,7 @@ import { openCall } from './call.ts';
 import { claimDeliveries, leaseMs } from './claim.ts';
 import { dropOverdue, MOST_WAITING } from './drop-overdue.ts';
 import { enqueueProviderAction } from './enqueue.ts';
-import { failureSentence } from './failure.ts';
+import { failureReason } from './failure.ts';
 import { Refused, Unavailable } from './providers/provider.ts';
 import { replayTask } from '../../operations/dead-letters/dead-letters.ts';
 import { findProvider } from './registry.ts';
@@ -108,7 +109,7 @@ test.serial('a provider that asks to wait is not asked meanwhile, whatever comes
   const lanes = await Promise.all(
     Array.from({ length: 5 }, (_, n) => createContact(db, clock.now(), org, { email: `lane${n}@lead.test` })),
   );
-  const away = { kind: 'unavailable', message: 'It does not answer.' } as const;
+  const away = { kind: 'unavailable', said: message('egress.timeout') } as const;
   const outcomes: Outcome[] = [{ kind: 'limited', retryAfterMs: 600_000 }, { kind: 'done' }, away, away, away];
   const seen = new Set<string>();
   for (const order of orders(outcomes)) {
@@ -298,10 +299,13 @@ test.serial('that a contact was deleted is delivered, without it', async (t) => 
 test('what people read of a failure was made to be read: other errors may quote secrets and addresses', (t) => {
   const provider = findProvider('n8n')!;
   const ctx = world.system(newId());
-  t.is(failureSentence(ctx, new Unavailable('n8n answered 503.'), provider), 'n8n answered 503.');
-  t.is(failureSentence(ctx, new Refused('n8n answered 404.', 404), provider), 'n8n answered 404.');
+  for (const status of [404, 503]) {
+    const said = message('connect.provider_status', { provider: 'n8n', status });
+    for (const error of [new Unavailable(said), new Refused(said, status)])
+      t.deepEqual(failureReason(ctx, error, provider), said);
+  }
   for (const quoting of [new TypeError('https://n8n.test/webhook/s3cret of ada@lead.test'), 'ada@lead.test'])
-    t.is(failureSentence(ctx, quoting, provider), 'The answer of n8n could not be understood.');
+    t.deepEqual(failureReason(ctx, quoting, provider), message('connect.provider_unreadable', { provider: 'n8n' }));
 });
 
 test('what a provider says of a refusal is kept without the addresses in it', async (t) => {

@@ -1,6 +1,6 @@
 import type { Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { badRequest, type Problem } from '../../../lib/errors.ts';
+import { refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';

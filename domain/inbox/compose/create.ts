@@ -1,7 +1,7 @@
 import { json } from '../../../db/connection.ts';
 import type { StoredAttachment, PolicyReason } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
-import { refuseProblems } from '../../../lib/errors.ts';
+import { refuseProblems, type Said } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
@@ -22,7 +22,6 @@ import { approvalContent } from './content.ts';
 import { findConversation, type AnsweredMessage } from './conversation.ts';
 import type { DirectSendInput, DirectSendKind } from './input.ts';
 import { directSendProblems } from './problems.ts';
-import type { Said } from '../../../lib/errors.ts';
 
 /** What became of a request to send: it is on its way, or waits for a person. */
 export interface Accepted {

@@ -9,7 +9,7 @@ import {
 } from '../provider.ts';
 import { noticeMessage, noticeText } from '../notice.ts';
 import { unlink } from '../texts.ts';
-import { message } from '../../../../../messages/index.ts';
+import { message, type Message } from '../../../../../messages/index.ts';
 
 const notifyConfig = z.strictObject({
   channel: z.string().trim().min(1).max(100).describe('Name (#sales) or id (C0123456789) of a channel.'),
