@@ -3,7 +3,7 @@ import type { Said } from '../lib/errors.ts';
 
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
-export type { Message };
+export type { Message, Said };
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;

@@ -18,3 +18,14 @@ export function presentMessage({ code, values }: Message, language: Language | u
 export function reasonIn(reason: Message | null, language: Language | undefined): string | null {
   return reason && render(reason, language);
 }
+
+/** What went wrong and its remedy, in the language of the request. */
+export const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
+
+/** A stored issue in words. */
+export function presentIssue(
+  { code, message, fix }: { code: string; message: Message; fix: Message },
+  language: Language | undefined,
+): z.input<typeof issue> {
+  return { code, message: render(message, language), fix: render(fix, language) };
+}

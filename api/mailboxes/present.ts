@@ -21,7 +21,7 @@ import type {
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { mailboxErrorTitle } from '../../domain/sending/control/mailbox-hold.ts';
 import { inWords } from '../../lib/errors.ts';
-import { presentIssue } from '../http/issue.ts';
+import { presentIssue } from '../http/said.ts';
 
 /** The language in which an answer is read. */
 type Reader = Pick<Ctx, 'language'>;

@@ -3,7 +3,7 @@ import { minuteOfDay } from '../../domain/platform/scheduling/windows.ts';
 import { standing } from './warmup/schemas.ts';
 import { emailAddress, paged, timestamp, uuid } from '../http/schemas.ts';
 import { says } from '../../lib/issue-message.ts';
-import { issue } from '../http/issue.ts';
+import { issue } from '../http/said.ts';
 
 /** Text that stands in a header: no line breaks, no control characters. */
 const headerLine = z

@@ -77,4 +77,5 @@ export const billing = {
   'price.order_line_monthly': '{quantity, number} × {label}: {price} im Monat',
   'price.order_line_once': '{quantity, number} × {label}: {price} einmalig',
   'domain.new': '{domain} (neu)',
+  'refund.bank': 'die Bank hat sie nicht angenommen',
 };

@@ -76,4 +76,5 @@ export const billing = {
   'price.order_line_monthly': '{quantity, number} × {label}: {price} a month',
   'price.order_line_once': '{quantity, number} × {label}: {price} once',
   'domain.new': '{domain} (new)',
+  'refund.bank': 'the bank did not take it',
 } as const;

@@ -16,6 +16,7 @@ import { de } from '../../pages/texts/de.ts';
 import { en } from '../../pages/texts/en.ts';
 import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
+import { message } from '../../../messages/index.ts';
 
 const browserTest = browserTests(test);
 const PHONE = { width: 360, height: 740 };
@@ -43,7 +44,7 @@ browserTest(
   async (t) => {
     const tenant = await tenantWithPassword(world, 'Northwind');
     const content = approvalContent({
-      title: 'Launch "Spring <b>"',
+      title: message('action.launch', { name: 'Spring <b>' }),
       recipients: {
         count: 212,
         source: { kind: 'campaign', id: newId(), name: 'Spring' },
@@ -221,7 +222,15 @@ browserTest('an order of mailboxes: what is bought, for how much, and the addres
     warmup: true,
     domains: [{ domain: 'acme-mail.example', registration: true, price_cents: 1_200, mailboxes: 2 }],
     mailboxes: [{ email: 'ada@acme-mail.example' }, { email: 'bo@acme-mail.example' }],
-    line_items: [{ label: 'Mailboxes', quantity: 2, unit_cents: 350, total_cents: 700, interval: 'month' }],
+    line_items: [
+      {
+        label: message('line.mailboxes', { provider: 'google' }),
+        quantity: 2,
+        unit_cents: 350,
+        total_cents: 700,
+        interval: 'month',
+      },
+    ],
   } as QuoteRow);
   const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content });
   const { page } = await chrome.visit({ javaScriptEnabled: false, viewport: PHONE });
@@ -232,7 +241,7 @@ browserTest('an order of mailboxes: what is bought, for how much, and the addres
   for (const words of [
     'acme-mail.example (new)',
     'bo@acme-mail.example',
-    '2 × Mailboxes: 7.00 USD a month',
+    '2 × Mailboxes (google): 7.00 USD a month',
     '19.00 USD',
   ])
     t.true(text.includes(words), text);

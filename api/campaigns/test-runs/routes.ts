@@ -17,8 +17,7 @@ import {
 } from '../../http/schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import type { Language } from '../../../messages/index.ts';
-import { issue, presentIssue } from '../../http/issue.ts';
-import { reasonIn } from '../../http/said.ts';
+import { issue, presentIssue, reasonIn } from '../../http/said.ts';
 
 const testStep = z.strictObject({
   step_id: uuid,

@@ -1,5 +1,4 @@
-import type { RoleRow } from '../../../db/models/role.ts';
-import { Roles } from '../../../db/models/role.ts';
+import { Roles, type RoleRow } from '../../../db/models/role.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, badRequest, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
