@@ -140,10 +140,10 @@ test.serial('what cannot be made is said by the run and the log, and the contact
   t.deepEqual(await s.rows('crm_deals'), []);
   t.is((await s.rows('crm_tasks')).at(-1).title, 'The last');
   const log = await s.log();
-  t.regex(log[0], /had no effect: The contact has no open deal$/);
-  t.regex(log[1], /stage_id: No stage of the workspace$/);
-  t.regex(log[2], /is empty once its fields are filled in$/);
-  t.regex(log[3], /assigned_to: No member of the workspace$/);
+  t.regex(log[0]!, /had no effect: The contact has no open deal$/);
+  t.regex(log[1]!, /stage_id: No stage of the workspace$/);
+  t.regex(log[2]!, /is empty once its fields are filled in$/);
+  t.regex(log[3]!, /assigned_to: No member of the workspace$/);
   const runs = await s.rows('step_runs');
   t.true(runs.every(({ state }) => state === 'completed'));
   t.is(inWords(runs[0].detail), 'The contact has no open deal');
