@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 79a72dfccebb5efe. Types: 6865a2dc2fece723. */
+/* Written by `npm run db:types`; do not edit. Sources: 6d8b68dbf31ce915. Types: 9dd7b70e000fc98c. */
 
 import type {
   ApprovalContent,
