@@ -2,6 +2,7 @@ import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
+import { toLanguage } from '../../../messages/index.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { atOnce, reader } from '../../platform/kernel/transact.ts';
 import { sendClaimedMail } from '../../platform/claimed-mail.ts';
