@@ -154,11 +154,11 @@ test.serial('a refusal of credentials that were replaced meanwhile says nothing 
   const row = () => world.deps.db('integration_connections').where({ id }).first();
   const before = await row();
   await world.deps.db('integration_connections').where({ id }).increment('sealed_version');
-  t.false(await noteReauth(ctx, before, 'refused'));
+  t.false(await noteReauth(ctx, before, message('connect.reconnect')));
   t.is((await row()).status, 'connected');
-  t.true(await noteReauth(ctx, await row(), 'refused'));
-  t.like(await row(), { status: 'reauth_required', last_error: 'refused' });
-  t.true(await noteReauth(ctx, await row(), 'once more'));
+  t.true(await noteReauth(ctx, await row(), message('connect.reconnect')));
+  t.like(await row(), { status: 'reauth_required', last_error: message('connect.reconnect') });
+  t.true(await noteReauth(ctx, await row(), message('connect.reconnect')));
 });
 
 test.serial(
