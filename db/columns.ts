@@ -23,6 +23,7 @@ interface JsonTypes {
   PolicyReason: Json.PolicyReason;
   PreflightCheck: Json.PreflightCheck;
   PreflightFinding: Json.PreflightFinding;
+  Said: Json.Said;
   SendAsAddress: Json.SendAsAddress;
   StoredActor: Json.StoredActor;
   ScheduleWindow: Json.ScheduleWindow;
@@ -58,6 +59,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'campaigns.schedule_windows': 'ScheduleWindow[][]',
   'contact_imports.options': 'ImportOptions',
   'contacts.custom_fields': 'Record<string, string>',
+  'dead_letters.last_error': 'Said',
   'direct_sends.error_detail': 'Message',
   'direct_sends.waiting_for': 'Message',
   'direct_sends.attachments': 'StoredAttachment[]',

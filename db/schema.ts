@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 77ff25978c7fd0e4. Types: 8eadd19fafd56cbd. */
+/* Written by `npm run db:types`; do not edit. Sources: 8e68b414c3172e48. Types: 6d7d287f9f694956. */
 
 import type {
   ApprovalContent,
@@ -18,6 +18,7 @@ import type {
   PolicyReason,
   PreflightCheck,
   PreflightFinding,
+  Said,
   ScheduleWindow,
   SegmentCondition,
   SendAsAddress,
@@ -1694,7 +1695,7 @@ interface DeadLettersRow {
   task_id: string;
   task_type: string;
   payload: JsonObject;
-  last_error: string;
+  last_error: Said;
   attempts: number;
   max_attempts: number;
   status: 'pending' | 'replayed';

@@ -5,7 +5,6 @@ import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { iso, timestamp, uuid } from '../http/schemas.ts';
 import type { Language } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
-import type { PolicyReason } from '../../db/json-columns.ts';
 
 /** The body of a 202 of an action that waits for a person. */
 export const heldAnswer = z.strictObject({
@@ -34,7 +33,7 @@ export function presentHeld(
 
 /** Reasons why an action waits for a person, in a language. */
 export function presentReasons(
-  reasons: readonly PolicyReason[],
+  reasons: ApprovalRow['reasons'],
   language: Language | undefined,
 ): { code: string; message: string }[] {
   return reasons.map(({ code, message }) => ({ code, message: render(message, language) }));

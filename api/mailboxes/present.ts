@@ -108,11 +108,7 @@ export function presentAllowance({ limit, used, remaining }: Allowance): z.input
 }
 
 /** What a live check found of sending, reading and DNS, with everything else that decides whether the mailbox sends. */
-export function presentLiveCheck(
-  check: LiveCheck,
-  warmup: WarmupStanding,
-  reader: Reader,
-): z.input<typeof liveCheck> {
+export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding, reader: Reader): z.input<typeof liveCheck> {
   const { mailbox: row } = check;
   return {
     email_account_id: row.id,

@@ -20,6 +20,7 @@ import { expireApproval, withdrawApproval } from './expire.ts';
 import { hashContent, hashRecipients } from './payload.ts';
 import { sweepApprovals } from './sweep.ts';
 import { approvalStatus, findApproval } from './view.ts';
+import { message } from '../../messages/index.ts';
 
 const APPROVAL_MS = 30 * 60_000;
 
@@ -267,11 +268,11 @@ test.serial('asked again: the same content has the same approval, other content 
     createApproval(ctx, tenant, { subject: asked, content }),
   ]);
   t.is(first.id, again.id);
-  const other = await createApproval(ctx, tenant, { subject: asked, content: { ...content, title: 'Another' } });
+  const other = await createApproval(ctx, tenant, { subject: asked, content: { ...content, title: message('action.launch', { name: 'Another' }) } });
   t.not(other.id, first.id);
   t.like(await world.deps.db('approvals').where({ id: first.id }).first(), { status: 'expired' });
   await decideApproval(approverCtx(world.deps, tenant), other.id, { decision: 'approved' });
-  const third = await createApproval(ctx, tenant, { subject: asked, content: { ...content, title: 'Another' } });
+  const third = await createApproval(ctx, tenant, { subject: asked, content: { ...content, title: message('action.launch', { name: 'Another' }) } });
   t.is(third.status, 'pending', 'what was carried out is asked for anew');
   t.deepEqual(await events(tenant.organizationId), [
     'approval.requested',
@@ -326,7 +327,7 @@ test.serial('the hash is of the value: not of the order of keys, nor of what jso
       fc.pre(!JSON.stringify(details).includes('\\u0000'));
       const content = approvalContent({ details: { details } });
       t.is(hashContent(await throughJsonb(world.deps, content)), hashContent(content));
-      t.not(hashContent({ ...content, title: 'Another' }), hashContent(content));
+      t.not(hashContent({ ...content, title: message('action.launch', { name: 'Another' }) }), hashContent(content));
     }),
     { numRuns: 50 },
   );

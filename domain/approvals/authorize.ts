@@ -84,9 +84,16 @@ function policyReasons(
   const reasons: PolicyReason[] = [];
   if (!policy.enabled) reasons.push(reason('policy_disabled', message('approval_reason.policy_disabled')));
   if (policy.expires_at <= now)
-    reasons.push(reason('policy_expired', message('approval_reason.policy_expired', { at: policy.expires_at.toISOString() })));
+    reasons.push(
+      reason('policy_expired', message('approval_reason.policy_expired', { at: policy.expires_at.toISOString() })),
+    );
   if (!policy.capabilities.includes(action.capability))
-    reasons.push(reason('capability_not_granted', message('approval_reason.capability_not_granted', { capability: action.capability })));
+    reasons.push(
+      reason(
+        'capability_not_granted',
+        message('approval_reason.capability_not_granted', { capability: action.capability }),
+      ),
+    );
   // A policy lends a restricted key no mailbox that the key itself may not use.
   const mayUse = (id: string) => policy.mailbox_ids.includes(id) && (allowed.length === 0 || allowed.includes(id));
   const outside = new Set(action.mailboxIds.filter((id) => !mayUse(id)));
@@ -98,7 +105,10 @@ function policyReasons(
     reasons.push(
       reason(
         'recipients_per_run_exceeded',
-        message('approval_reason.recipients_per_run_exceeded', { count: action.recipients, most: policy.max_recipients_per_run }),
+        message('approval_reason.recipients_per_run_exceeded', {
+          count: action.recipients,
+          most: policy.max_recipients_per_run,
+        }),
       ),
     );
   if (action.capability === 'mailbox.provision') reasons.push(...spendReasons(policy, action.spendCents ?? 0));
@@ -107,8 +117,7 @@ function policyReasons(
 
 function spendReasons(policy: AgentPolicyRow, spendCents: number): PolicyReason[] {
   const cap = policy.max_monthly_mailbox_spend_cents;
-  if (cap === null)
-    return [reason('spend_not_granted', message('approval_reason.spend_not_granted'))];
+  if (cap === null) return [reason('spend_not_granted', message('approval_reason.spend_not_granted'))];
   if (spendCents <= cap) return [];
   return [reason('spend_exceeded', message('approval_reason.spend_exceeded', { cents: spendCents, most: cap }))];
 }
@@ -138,13 +147,20 @@ async function countAction(
   const reasons: PolicyReason[] = [];
   if (used.actions + 1 > limits.actions)
     reasons.push(
-      reason('actions_per_day_exceeded', message('approval_reason.actions_per_day_exceeded', { count: used.actions, most: limits.actions })),
+      reason(
+        'actions_per_day_exceeded',
+        message('approval_reason.actions_per_day_exceeded', { count: used.actions, most: limits.actions }),
+      ),
     );
   if (used.recipients + recipients > limits.recipients)
     reasons.push(
       reason(
         'recipients_per_day_exceeded',
-        message('approval_reason.recipients_per_day_exceeded', { count: used.recipients, more: recipients, most: limits.recipients }),
+        message('approval_reason.recipients_per_day_exceeded', {
+          count: used.recipients,
+          more: recipients,
+          most: limits.recipients,
+        }),
       ),
     );
   return reasons;

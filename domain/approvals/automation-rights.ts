@@ -127,7 +127,9 @@ export async function startedProblems(
           message: startsLacking(actor, name, action, right),
         })),
       )
-      .filter(({ message: said }, index, all) => all.findIndex((other) => isDeepStrictEqual(other.message, said)) === index),
+      .filter(
+        ({ message: said }, index, all) => all.findIndex((other) => isDeepStrictEqual(other.message, said)) === index,
+      ),
   );
 }
 
@@ -164,9 +166,7 @@ export async function assertMayWriteSteps(
   if (own.length + started.length > 0)
     throw new AppError(
       'forbidden',
-      started.length > 0
-        ? message('steps.starts_beyond_author')
-        : message('steps.beyond_author'),
+      started.length > 0 ? message('steps.starts_beyond_author') : message('steps.beyond_author'),
       { problems: [...own, ...started], fix: message('steps.beyond_author.fix') },
     );
 }

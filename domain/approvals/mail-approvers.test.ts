@@ -8,6 +8,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { decideApproval } from './decide.ts';
 import { mailApprovers } from './mail-approvers.ts';
+import { message } from '../../messages/index.ts';
 
 const PER_HOUR = 3;
 const SENDER = { email: 'heron@ours.test', password: 'secret' };
@@ -50,7 +51,7 @@ test.serial('everyone who may decide is mailed once: who asks, what, to how many
   const member = await createMember(world.deps, tenant, 'Member');
   const viewer = await createMember(world.deps, tenant, 'Viewer');
   const content = approvalContent({
-    title: `Launch "Spring <b>\r\nBcc: x@evil.example" ${'and so on '.repeat(20)}`,
+    title: message('action.launch', { name: `Spring <b>\r\nBcc: x@evil.example ${'and so on '.repeat(20)}` }),
     recipients: { count: 120, source: { kind: 'campaign' }, fingerprint: 'x' },
   });
   const approval = await hold(tenant, { content });
@@ -63,7 +64,7 @@ test.serial('everyone who may decide is mailed once: who asks, what, to how many
   const [received, ...more] = mailsTo(tenant.email);
   t.is(more.length, 0);
   const { subject, text, html, headers, cc, bcc } = await received!.parsed();
-  t.regex(subject!, /^test asks: Launch "Spring <b> Bcc: x@evil\.example" and so on .{20,}…$/);
+  t.regex(subject!, /^test asks: Launch "Spring <b> Bcc: x@evil\.example and so on .{20,}…$/);
   t.true(cc === undefined && bcc === undefined);
   t.is(headers.get('auto-submitted'), 'auto-generated');
   const until = `${approval.expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

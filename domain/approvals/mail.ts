@@ -38,7 +38,10 @@ export function approvalMail(
       say(message('mail.approval_requester')),
       say(message(api_key_id ? 'mail.approval_by_key' : 'mail.approval_by_application', by)),
     ],
-    [say(message('mail.approval_recipients')), say(message('mail.approval_people', { count: payload.recipients.count }))],
+    [
+      say(message('mail.approval_recipients')),
+      say(message('mail.approval_people', { count: payload.recipients.count })),
+    ],
     [say(message('mail.approval_from')), say(sendersOf(payload.senders))],
     [say(message('mail.approval_until')), say(message('mail.moment', { at: expires_at.toISOString() }))],
     [say(message('mail.approval_reasons')), reasons.map(({ message: said }) => oneLine(say(said))).join('; ')],

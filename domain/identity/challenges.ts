@@ -1,7 +1,6 @@
 import { across } from '../../db/across.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import type { Trx } from '../../db/connection.ts';
-import { json } from '../../db/connection.ts';
+import { json, type Trx } from '../../db/connection.ts';
 import { translateDbError } from '../../db/errors.ts';
 import { hmac, newCode, newSecret, safeEqual, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';

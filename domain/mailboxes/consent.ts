@@ -107,7 +107,11 @@ export async function readConsent(ctx: Ctx, session: string): Promise<ConsentRes
   if (!row) throw notFound('consent');
   const { provider } = row;
   if (row.status === 'failed') {
-    const error = { code: row.error_code ?? 'bad_request', message: row.error_message!, fix: message('consents.expired.fix') };
+    const error = {
+      code: row.error_code ?? 'bad_request',
+      message: row.error_message!,
+      fix: message('consents.expired.fix'),
+    };
     return { status: 'failed', provider, mailbox: null, error };
   }
   if (row.status === 'done') {

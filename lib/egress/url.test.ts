@@ -1,9 +1,10 @@
 import test from 'ava';
 import { checkOutboundUrl, hostMatchesDomains, type OutboundUrlPolicy } from './url.ts';
+import { render } from '../../messages/render.ts';
 
 function problem(url: string, policy?: OutboundUrlPolicy): string | undefined {
   const check = checkOutboundUrl(url, policy);
-  return check.ok ? undefined : check.problem;
+  return check.ok ? undefined : render(check.problem);
 }
 
 test('lets https on the standard port of a public host pass', (t) => {

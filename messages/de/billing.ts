@@ -40,25 +40,31 @@ export const billing = {
 
   // Verlängerungen von Domains, Erstattungen, Zahlungen.
   'renewal.not_eligible': 'Mit der Bestellung der Domain ist etwas offen, darum wird sie nicht verlängert',
-  'renewal.not_eligible.fix': 'Klären, was bei der Bestellung steht (GET /v1/mailbox-provisioning/:id); sie wird jeden Tag neu geprüft.',
+  'renewal.not_eligible.fix':
+    'Klären, was bei der Bestellung steht (GET /v1/mailbox-provisioning/:id); sie wird jeden Tag neu geprüft.',
   'renewal.payment_required': 'Die Verlängerung ließ sich nicht vom gespeicherten Zahlungsmittel abbuchen',
-  'renewal.payment_required.fix': 'Unter checkout_url bezahlen, bevor die Registrierung endet; bis 30 Tage danach gibt eine Zahlung die Postfächer wieder frei.',
+  'renewal.payment_required.fix':
+    'Unter checkout_url bezahlen, bevor die Registrierung endet; bis 30 Tage danach gibt eine Zahlung die Postfächer wieder frei.',
   'renewal.request_failed': 'Der Anbieter nannte tagelang keinen Preis der Verlängerung',
   'renewal.request_failed.fix': 'Die Betreiber fragen, ob der Anbieter erreichbar ist; er wird jeden Tag neu gefragt.',
   'renewal.refused': 'Der Anbieter verlängert die Domain nicht; Bezahltes wird erstattet',
   'renewal.refused_because': 'Der Anbieter verlängert die Domain nicht ({code}); Bezahltes wird erstattet',
-  'renewal.refused.fix': 'Den Anbieter nach dem Grund fragen, dann die Arbeit neu starten (POST /v1/tasks/dlq/:id/replay).',
+  'renewal.refused.fix':
+    'Den Anbieter nach dem Grund fragen, dann die Arbeit neu starten (POST /v1/tasks/dlq/:id/replay).',
   'renewal.failed': 'Die Verlängerung ist bezahlt, und der Anbieter bestätigt sie seit Tagen nicht',
-  'renewal.failed.fix': 'Die Betreiber den Anbieter fragen lassen; er wird jeden Tag neu gefragt, und endet die Domain, wird erstattet.',
+  'renewal.failed.fix':
+    'Die Betreiber den Anbieter fragen lassen; er wird jeden Tag neu gefragt, und endet die Domain, wird erstattet.',
   'refund.refused': 'Die Erstattung kam nicht zustande ({code}): {reason}',
-  'refund.refused.fix': 'Beim Zahlungsanbieter erstatten, der es dann Heron meldet; oder die Arbeit neu starten, um noch einmal zu fragen.',
+  'refund.refused.fix':
+    'Beim Zahlungsanbieter erstatten, der es dann Heron meldet; oder die Arbeit neu starten, um noch einmal zu fragen.',
   'refund.no_payment': 'der Anbieter kennt keine Zahlung',
   'refund.not_through': 'die Erstattung ging nicht durch',
   'refund.late': 'sie geschah nicht in zwei Wochen',
   'order.undo_failed': 'Was die Bestellung beim Anbieter angelegt hat, ließ sich nicht entfernen ({code})',
   'payments.none': 'Diese Installation nimmt keine Zahlungen an',
   'payments.unsigned': 'Das Ereignis hat keine gültige Signatur',
-  'payments.unsigned.fix': 'STRIPE_WEBHOOK_SECRET mit dem Signing Secret des Webhooks bei Stripe vergleichen und die Uhr dieses Rechners prüfen.',
+  'payments.unsigned.fix':
+    'STRIPE_WEBHOOK_SECRET mit dem Signing Secret des Webhooks bei Stripe vergleichen und die Uhr dieses Rechners prüfen.',
 
   // Posten von Bestellungen und Zahlungen.
   'line.mailboxes': 'Postfächer ({provider})',
@@ -71,4 +77,5 @@ export const billing = {
   'price.order_line_monthly': '{quantity, number} × {label}: {price} im Monat',
   'price.order_line_once': '{quantity, number} × {label}: {price} einmalig',
   'domain.new': '{domain} (neu)',
+  'refund.bank': 'die Bank hat sie nicht angenommen',
 };

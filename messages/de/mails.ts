@@ -11,9 +11,11 @@ export const mails = {
   'mail.reset': 'Setze hier ein neues Passwort:',
   'mail.reset_lasts': 'Der Link gilt {minutes, plural, one {# Minute} other {# Minuten}} und nur einmal.',
   'mail.no_account.subject': 'Für diese Adresse gibt es kein Konto',
-  'mail.no_account': 'Jemand hat für diese Adresse auf {url} ein neues Passwort verlangt, aber sie hat dort kein Konto.',
+  'mail.no_account':
+    'Jemand hat für diese Adresse auf {url} ein neues Passwort verlangt, aber sie hat dort kein Konto.',
   'mail.invitation.subject': 'Du bist zu {workspace} eingeladen',
-  'mail.invitation': 'Du bist in den Arbeitsbereich {workspace} eingeladen. Nimm hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} an:',
+  'mail.invitation':
+    'Du bist in den Arbeitsbereich {workspace} eingeladen. Nimm hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} an:',
   'mail.invitation_unknown': 'Wenn du den Arbeitsbereich nicht kennst, brauchst du nichts zu tun.',
 
   // Freigaben.
@@ -30,8 +32,10 @@ export const mails = {
   'mail.approval_more_senders': '{email} und {count, number} weitere',
   'mail.approval_until': 'Entscheiden bis',
   'mail.approval_reasons': 'Gründe',
-  'mail.approval_link': 'Den Link zu öffnen entscheidet nichts: Du meldest dich an, siehst genau, was geschieht, und gibst es frei oder lehnst es ab.',
+  'mail.approval_link':
+    'Den Link zu öffnen entscheidet nichts: Du meldest dich an, siehst genau, was geschieht, und gibst es frei oder lehnst es ab.',
   'mail.approval_button': 'Ansehen und entscheiden',
-  'mail.approval_last': 'Du hast so viele dieser E-Mails bekommen, wie es in einer Stunde gibt. Bis {at, date, moment} UTC stehen weitere nur in der Liste der Freigaben.',
+  'mail.approval_last':
+    'Du hast so viele dieser E-Mails bekommen, wie es in einer Stunde gibt. Bis {at, date, moment} UTC stehen weitere nur in der Liste der Freigaben.',
   'mail.moment': '{at, date, moment} UTC',
 };

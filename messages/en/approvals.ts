@@ -12,12 +12,16 @@ export const approvals = {
   'approval_reason.policy_disabled': 'The policy is switched off',
   'approval_reason.policy_expired': 'The policy expired on {at, date, moment}',
   'approval_reason.capability_not_granted': 'The policy does not allow {capability}',
-  'approval_reason.mailbox_not_granted': 'The policy does not allow {count, plural, one {one} other {#}} of the mailboxes that would be used',
-  'approval_reason.recipients_per_run_exceeded': '{count, plural, one {# recipient} other {# recipients}}; the policy allows {most, number} at a time',
+  'approval_reason.mailbox_not_granted':
+    'The policy does not allow {count, plural, one {one} other {#}} of the mailboxes that would be used',
+  'approval_reason.recipients_per_run_exceeded':
+    '{count, plural, one {# recipient} other {# recipients}}; the policy allows {most, number} at a time',
   'approval_reason.spend_not_granted': 'The policy sets no monthly spend: a person approves every order',
   'approval_reason.spend_exceeded': 'The order costs {cents, number} cents a month; the policy allows {most, number}',
-  'approval_reason.actions_per_day_exceeded': '{count, plural, one {# action} other {# actions}} today; the policy allows {most, number} a day',
-  'approval_reason.recipients_per_day_exceeded': '{count, plural, one {# recipient} other {# recipients}} today and {more, number} more; the policy allows {most, number} a day',
+  'approval_reason.actions_per_day_exceeded':
+    '{count, plural, one {# action} other {# actions}} today; the policy allows {most, number} a day',
+  'approval_reason.recipients_per_day_exceeded':
+    '{count, plural, one {# recipient} other {# recipients}} today and {more, number} more; the policy allows {most, number} a day',
 
   // Decisions, leads and steps of keys and applications.
   'approval.no_credential': 'The credential is missing',
@@ -32,9 +36,11 @@ export const approvals = {
   'leads.role': 'Your role may not add leads to a campaign that sends',
   'leads.role.fix': 'It needs manage_campaigns or send_campaigns.',
   'leads.import_by_credential': 'A key or application cannot import a file into a campaign that sends',
-  'leads.import_by_credential.fix': 'Import the contacts without a campaign, and add them with POST /v1/campaigns/:id/leads, which checks the policy.',
+  'leads.import_by_credential.fix':
+    'Import the contacts without a campaign, and add them with POST /v1/campaigns/:id/leads, which checks the policy.',
   'leads.beyond_policy': 'A key or application can change a campaign that sends only within its policy: {reasons}',
-  'leads.beyond_policy.fix': 'Stop the campaign, change it and start it again: the start waits for a person. Duplicate a completed campaign instead.',
+  'leads.beyond_policy.fix':
+    'Stop the campaign, change it and start it again: the start waits for a person. Duplicate a completed campaign instead.',
   'steps.beyond_author': 'A step does something that you may not do yourself',
   'steps.starts_beyond_author': 'A step starts an automation that does something you may not do yourself',
   'steps.beyond_author.fix': 'Let somebody who may do all of it save the step.',

@@ -40,25 +40,30 @@ export const billing = {
 
   // Renewals of domains, refunds, payments.
   'renewal.not_eligible': 'The order of the domain has an open problem, so the domain is not renewed',
-  'renewal.not_eligible.fix': 'Settle the error of the order (GET /v1/mailbox-provisioning/:id); it is checked again every day.',
+  'renewal.not_eligible.fix':
+    'Settle the error of the order (GET /v1/mailbox-provisioning/:id); it is checked again every day.',
   'renewal.payment_required': 'The renewal could not be charged to the saved method of payment',
-  'renewal.payment_required.fix': 'Pay it at its checkout_url before the registration ends; until 30 days later a payment still releases the mailboxes.',
+  'renewal.payment_required.fix':
+    'Pay it at its checkout_url before the registration ends; until 30 days later a payment still releases the mailboxes.',
   'renewal.request_failed': 'The provider has not stated the price of the renewal for days',
   'renewal.request_failed.fix': 'Ask the operator whether the provider can be reached; it is asked again every day.',
   'renewal.refused': 'The provider refuses to renew the domain; the payment is refunded',
   'renewal.refused_because': 'The provider refuses to renew the domain ({code}); the payment is refunded',
   'renewal.refused.fix': 'Ask the provider why, then replay the task of the renewal (POST /v1/tasks/dlq/:id/replay).',
   'renewal.failed': 'The renewal was paid, and the provider has not confirmed it for days',
-  'renewal.failed.fix': 'Ask the operator to contact the provider; it is asked again every day, and the payment is refunded if the domain ends.',
+  'renewal.failed.fix':
+    'Ask the operator to contact the provider; it is asked again every day, and the payment is refunded if the domain ends.',
   'refund.refused': 'The refund was not made ({code}): {reason}',
-  'refund.refused.fix': 'Refund it in the dashboard of the payment provider, which then tells Heron; or replay its task to ask again.',
+  'refund.refused.fix':
+    'Refund it in the dashboard of the payment provider, which then tells Heron; or replay its task to ask again.',
   'refund.no_payment': 'the provider knows of no payment',
   'refund.not_through': 'the refund did not go through',
   'refund.late': 'it was not done in two weeks',
   'order.undo_failed': 'The resources of the order at the provider could not be removed ({code})',
   'payments.none': 'This installation takes no payments',
   'payments.unsigned': 'The event has no valid signature',
-  'payments.unsigned.fix': 'Compare STRIPE_WEBHOOK_SECRET with the signing secret of the webhook in the dashboard of Stripe, and check the clock of this machine.',
+  'payments.unsigned.fix':
+    'Compare STRIPE_WEBHOOK_SECRET with the signing secret of the webhook in the dashboard of Stripe, and check the clock of this machine.',
 
   // Lines of orders and payments.
   'line.mailboxes': 'Mailboxes ({provider})',
@@ -71,4 +76,5 @@ export const billing = {
   'price.order_line_monthly': '{quantity, number} × {label}: {price} a month',
   'price.order_line_once': '{quantity, number} × {label}: {price} once',
   'domain.new': '{domain} (new)',
+  'refund.bank': 'the bank did not take it',
 } as const;

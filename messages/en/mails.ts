@@ -13,7 +13,8 @@ export const mails = {
   'mail.no_account.subject': 'There is no account for this address',
   'mail.no_account': 'Somebody asked for a new password for this address at {url}, but it has no account there.',
   'mail.invitation.subject': 'You are invited to {workspace}',
-  'mail.invitation': 'You are invited to join the workspace {workspace}. Accept here within {days, plural, one {# day} other {# days}}:',
+  'mail.invitation':
+    'You are invited to join the workspace {workspace}. Accept here within {days, plural, one {# day} other {# days}}:',
   'mail.invitation_unknown': 'If you do not know the workspace, ignore this email.',
 
   // Approvals.
@@ -32,6 +33,7 @@ export const mails = {
   'mail.approval_reasons': 'Reasons',
   'mail.approval_link': 'Opening the link decides nothing: you sign in, see the exact content, and approve or deny.',
   'mail.approval_button': 'Review and decide',
-  'mail.approval_last': 'You have received as many of these mails as one person gets in an hour. Until {at, date, moment} UTC, further ones are only in the list of approvals.',
+  'mail.approval_last':
+    'You have received as many of these mails as one person gets in an hour. Until {at, date, moment} UTC, further ones are only in the list of approvals.',
   'mail.moment': '{at, date, moment} UTC',
 } as const;

@@ -13,6 +13,7 @@ import { newId } from '../../lib/ids.ts';
 import type { TestDeps } from './database.ts';
 import type { Tenant } from './factories.ts';
 import { personCtx } from './oauth.ts';
+import { message } from '../../messages/index.ts';
 
 /** A policy that allows everything and is good for a day, with changes; straight in the database. */
 export async function createPolicy(
@@ -70,7 +71,7 @@ export function policyBody(apiKeyId: string, mailboxId: string) {
 export function approvalContent(changes: Partial<ApprovalContent> = {}): ApprovalContent {
   const addresses = ['ada@example.com'];
   return {
-    title: 'Send an email to ada@example.com',
+    title: message('action.email', { subject: 'Hello Ada' }),
     recipients: { count: 1, source: { kind: 'addresses' }, fingerprint: hashRecipients(addresses), addresses },
     senders: [{ mailbox_id: newId(), email: 'me@acme.example', name: 'Me' }],
     schedule: null,
@@ -100,7 +101,7 @@ export async function createApproval(
       requester,
       capability: 'email.compose',
       subject: { type: 'direct_send', id: newId() },
-      reasons: [{ code: 'no_policy', message: 'The credential has no policy: a person decides on every action' }],
+      reasons: [{ code: 'no_policy', message: message('approval_reason.no_policy') }],
       content: approvalContent(),
       ...changes,
     }),
@@ -108,7 +109,7 @@ export async function createApproval(
 }
 
 /**
- * A family whose subject is whatever an approval names: it carries out nothing, and records what it was told. `changed` has the
+ * A family whose subject is whatever an approval names: it carries out nothing, and records its calls. `changed` has the
  * approvals whose subject is no longer what the person saw.
  */
 export function recordedSubject() {
@@ -117,7 +118,7 @@ export function recordedSubject() {
   const approval: ApprovalSubject<string> = {
     type: 'direct_send',
     lock: async (_tx, id) => id,
-    content: async (_tx, _id, { id, payload }) => (changed.has(id) ? { ...payload, title: 'Something else' } : payload),
+    content: async (_tx, _id, { id, payload }) => (changed.has(id) ? { ...payload, title: message('action.launch', { name: 'Something else' }) } : payload),
     execute: async (_tx, _id, { id }) => void told.push(`${id} executed`),
     refused: async (_tx, _subject, { id }, why) => void told.push(`${id} ${why}`),
   };

@@ -43,6 +43,7 @@ import { openPayment } from '../../domain/billing/payments/open.ts';
 import { registerSubscribers } from '../../domain/platform/events/register.ts';
 import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { react } from '../harness/reactions.ts';
+import { message } from '../../messages/index.ts';
 
 const OK = { response: '250 ok', assignedId: null, at: null };
 let world: World;
@@ -325,7 +326,9 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
         subjectId: newId(),
         amountCents: 700,
         currency: 'usd',
-        lineItems: [{ label: 'Mailbox', quantity: 2, unit_cents: 350, interval: 'month' }],
+        lineItems: [
+          { label: message('line.mailboxes', { provider: 'google' }), quantity: 2, unit_cents: 350, interval: 'month' },
+        ],
       }),
     );
     await expireCheckout(s.ctx, opened.id);

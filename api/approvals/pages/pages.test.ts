@@ -1,6 +1,6 @@
 import test from 'ava';
 import { addMember, createMember } from '../../../test/harness/factories.ts';
-import { approvalContent, createApproval } from '../../../test/harness/approvals.ts';
+import { approvalContent, createApproval, recordedSubject } from '../../../test/harness/approvals.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
 import { assertBothLanguagesIn } from '../../../test/harness/both-languages.ts';
 import { signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
@@ -16,6 +16,7 @@ import { de } from '../../pages/texts/de.ts';
 import { en } from '../../pages/texts/en.ts';
 import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
+import { message } from '../../../messages/index.ts';
 
 const browserTest = browserTests(test);
 const PHONE = { width: 360, height: 740 };
@@ -26,6 +27,7 @@ let chrome: TestBrowser;
 let elsewhere: Receiver;
 test.before(async () => {
   world = await createWorld({ ownAddress: true, env: { AUTH_LOGIN_CODE: 'off' } });
+  world.deps.families = [recordedSubject().family];
   elsewhere = await startReceiver();
   if (findChromium()) chrome = await launchBrowser();
 });
@@ -42,7 +44,7 @@ browserTest(
   async (t) => {
     const tenant = await tenantWithPassword(world, 'Northwind');
     const content = approvalContent({
-      title: 'Launch "Spring <b>"',
+      title: message('action.launch', { name: 'Spring <b>' }),
       recipients: {
         count: 212,
         source: { kind: 'campaign', id: newId(), name: 'Spring' },
@@ -117,7 +119,7 @@ browserTest(
       'nothing is wider than the phone',
     );
     t.is(await stateOf(id), 'pending', 'looking at it decides nothing');
-    const given = ['Europe/Budapest', 'Monday to Friday', 'No DMARC record', 'Publish one.', 'test', tenant.email];
+    const given = ['Europe/Budapest', 'Monday to Friday', 'acme.example', 'test', tenant.email];
     const written = ['1. hello', 'Hi {{.FirstName}}', 'Hi Ada', 'Me &lt;me@acme.example&gt;'];
     await assertBothLanguagesIn(t, world, page, [...given, ...written]);
 
@@ -127,7 +129,7 @@ browserTest(
     t.regex(await page.getByRole('status').innerText(), /Good <list>/);
     t.is(await page.getByRole('button', { name: 'Approve' }).count(), 0);
     t.like(await world.deps.db('approvals').where({ id }).first(), {
-      status: 'approved',
+      status: 'executed',
       decided_by: tenant.userId,
       reason: 'Good <list>',
     });
@@ -220,7 +222,15 @@ browserTest('an order of mailboxes: what is bought, for how much, and the addres
     warmup: true,
     domains: [{ domain: 'acme-mail.example', registration: true, price_cents: 1_200, mailboxes: 2 }],
     mailboxes: [{ email: 'ada@acme-mail.example' }, { email: 'bo@acme-mail.example' }],
-    line_items: [{ label: 'Mailboxes', quantity: 2, unit_cents: 350, total_cents: 700, interval: 'month' }],
+    line_items: [
+      {
+        label: message('line.mailboxes', { provider: 'google' }),
+        quantity: 2,
+        unit_cents: 350,
+        total_cents: 700,
+        interval: 'month',
+      },
+    ],
   } as QuoteRow);
   const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content });
   const { page } = await chrome.visit({ javaScriptEnabled: false, viewport: PHONE });
@@ -231,7 +241,7 @@ browserTest('an order of mailboxes: what is bought, for how much, and the addres
   for (const words of [
     'acme-mail.example (new)',
     'bo@acme-mail.example',
-    '2 × Mailboxes: 7.00 USD a month',
+    '2 × Mailboxes (google): 7.00 USD a month',
     '19.00 USD',
   ])
     t.true(text.includes(words), text);

@@ -11,7 +11,7 @@ import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 import type { Language } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
-import { presentIssue } from '../../http/issue.ts';
+import { presentIssue } from '../../http/said.ts';
 
 /** What the provider sells, with prices per month in cents. */
 export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.providers> {

@@ -10,7 +10,7 @@ import type { run, runEvent } from './schemas.ts';
 import { presentIssue } from '../../http/said.ts';
 import type { Language } from '../../../messages/index.ts';
 import { presentReasons } from '../../approvals/held.ts';
-import type { PolicyReason } from '../../../db/json-columns.ts';
+import type { ApprovalRow } from '../../../domain/approvals/view.ts';
 
 /** An agent's run and how far it is, with the page to decide at while it waits for a person, and its run in the Temporal UI. */
 export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config' | 'language'>): z.input<typeof run> {
@@ -36,7 +36,7 @@ export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config'
 }
 
 function presentDecision(decision: RunRow['policy_decision'], language: Language | undefined) {
-  const { reasons } = decision as { reasons?: PolicyReason[] };
+  const { reasons } = decision as { reasons?: ApprovalRow['reasons'] };
   return reasons ? { ...decision, reasons: presentReasons(reasons, language) } : decision;
 }
 

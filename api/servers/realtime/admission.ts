@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { STATUS_CODES } from 'node:http';
 import type { Config } from '../../../lib/config/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -33,8 +32,7 @@ export function admitUpgrade(request: IncomingMessage, config: Config): string |
     });
   }
   if (authorization !== undefined) {
-    if (!/^bearer \S/i.test(authorization))
-      throw new AppError('unauthorized', message('realtime.no_bearer'));
+    if (!/^bearer \S/i.test(authorization)) throw new AppError('unauthorized', message('realtime.no_bearer'));
     return authorization.slice(7).trim();
   }
   const offered = offeredProtocols(request).find((name) => name.startsWith(BEARER_SUBPROTOCOL));

@@ -34,14 +34,10 @@ type Given = { [Field in keyof PolicyInput]?: PolicyInput[Field] | undefined };
 export async function policyProblems(org: OrgScope, given: Given, now: Date): Promise<Problem[]> {
   return [
     ...(await credentialProblems(org, given, now)),
-    ...(await idProblems(
-      org,
-      'mailboxes',
-      given.mailbox_ids ?? [],
-      'body.mailbox_ids',
-      message('field.no_mailbox'),
-    )),
-    ...(given.expires_at && given.expires_at <= now ? [{ path: 'body.expires_at', message: message('field.past') }] : []),
+    ...(await idProblems(org, 'mailboxes', given.mailbox_ids ?? [], 'body.mailbox_ids', message('field.no_mailbox'))),
+    ...(given.expires_at && given.expires_at <= now
+      ? [{ path: 'body.expires_at', message: message('field.past') }]
+      : []),
   ];
 }
 

@@ -47,7 +47,12 @@ export async function priceCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport 
       amountCents,
       currency: offer.currency,
       lineItems: [
-        { label: message('line.renewal', { domain: domain.domain }), quantity: 1, unit_cents: offer.renewalCents, interval: 'once' },
+        {
+          label: message('line.renewal', { domain: domain.domain }),
+          quantity: 1,
+          unit_cents: offer.renewalCents,
+          interval: 'once',
+        },
         { label: message('line.processing'), quantity: 1, unit_cents: processingCents, interval: 'once' },
       ],
     });

@@ -16,16 +16,17 @@ export function orderContent(quote: QuoteRow): ApprovalContent {
     details: {
       quote_id: quote.id,
       provider: quote.provider,
-      domains: quote.domains.map(({ domain, registration }) => registration ? message('domain.new', { domain }) : domain),
+      domains: quote.domains.map(({ domain, registration }) =>
+        registration ? message('domain.new', { domain }) : domain,
+      ),
       mailboxes: quote.mailboxes.map(({ email }) => email),
       warmup: quote.warmup,
-      line_items: quote.line_items.map(
-        ({ label, quantity, total_cents: total, interval }) =>
-          message(interval === 'month' ? 'price.order_line_monthly' : 'price.order_line_once', {
-            quantity,
-            label,
-            price: amount(total, quote.currency),
-          }),
+      line_items: quote.line_items.map(({ label, quantity, total_cents: total, interval }) =>
+        message(interval === 'month' ? 'price.order_line_monthly' : 'price.order_line_once', {
+          quantity,
+          label,
+          price: amount(total, quote.currency),
+        }),
       ),
       monthly: message('price.monthly', { price }),
       due_today: amount(quote.total_due_today_cents, quote.currency),

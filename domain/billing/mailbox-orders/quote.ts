@@ -169,8 +169,7 @@ function domainsOf({ domain, domains }: Partial<QuoteInput>): { sound: WantedDom
   const sound: WantedDomain[] = [];
   for (const { domain: name, path } of given) {
     const normal = registrable(name);
-    if (!normal)
-      faults.push(fault('provision_domain_invalid', path, message('field.order_domain')));
+    if (!normal) faults.push(fault('provision_domain_invalid', path, message('field.order_domain')));
     else if (sound.some((other) => other.domain === normal))
       faults.push(fault('provision_domains_invalid', path, message('field.order_domain_twice')));
     else sound.push({ domain: normal, path });
@@ -190,9 +189,12 @@ function registrable(name: string): string | null {
 function countFaults(count: number, domains: number, most: number): QuoteFault[] {
   if (count < 1) return [fault('provision_count_invalid', 'count', message('field.order_count', { min: 1 }))];
   const faults: QuoteFault[] = [];
-  if (count > most) faults.push(fault('provision_count_invalid', 'count', message('field.order_count_most', { max: most })));
+  if (count > most)
+    faults.push(fault('provision_count_invalid', 'count', message('field.order_count_most', { max: most })));
   if (domains > count)
-    faults.push(fault('provision_domains_invalid', 'domains', message('field.order_more_domains', { domains, mailboxes: count })));
+    faults.push(
+      fault('provision_domains_invalid', 'domains', message('field.order_more_domains', { domains, mailboxes: count })),
+    );
   return faults;
 }
 

@@ -49,8 +49,7 @@ export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: s
 
 /** The SDK computes the signature over the bytes and compares in constant time. */
 function verify({ config, clock }: Deps, body: Buffer, signature: string | undefined): Stripe.Event {
-  if (!config.STRIPE_WEBHOOK_SECRET)
-    throw new AppError('mailbox_provisioning_unavailable', message('payments.none'));
+  if (!config.STRIPE_WEBHOOK_SECRET) throw new AppError('mailbox_provisioning_unavailable', message('payments.none'));
   try {
     const event = Stripe.webhooks.constructEvent(
       body,

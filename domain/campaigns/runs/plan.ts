@@ -86,8 +86,7 @@ function targetProblems(input: Partial<CreateRun>, campaign: CampaignRow | undef
   else if (campaign.status === 'active')
     problems.push({ path: 'body.campaign_id', message: message('runs.campaign_active') });
   for (const field of ['name', 'description', 'steps'] as const) {
-    if (input[field] !== undefined)
-      problems.push({ path: `body.${field}`, message: message('runs.of_new_campaign') });
+    if (input[field] !== undefined) problems.push({ path: `body.${field}`, message: message('runs.of_new_campaign') });
   }
   return problems;
 }

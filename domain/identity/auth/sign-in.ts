@@ -34,7 +34,10 @@ export async function signIn(
   const attempt = `${input.email}/${source}`;
   await throttle(ctx, 'sign_in_source', source);
   await throttle(ctx, 'sign_in', attempt);
-  const user = await across(ctx.db, 'person').table('users').where('email', input.email).first('id', 'password_hash', 'language');
+  const user = await across(ctx.db, 'person')
+    .table('users')
+    .where('email', input.email)
+    .first('id', 'password_hash', 'language');
   const place = user && `${user.id}/${user.password_hash}/${source}`;
   const known = await knownAs(ctx, user?.id, place, input.deviceToken);
   const guessed = known === undefined ? input.email : `${input.email}/${known}`;

@@ -97,9 +97,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
     );
     const { workspace } = about!;
     // Last, and before the commit: a refused mail rolls the invitation back.
-    await ctx.systemMail.send(
-      invitationMail(ctx, { to: input.email, workspace, token, days: INVITATION_DAYS }, about),
-    );
+    await ctx.systemMail.send(invitationMail(ctx, { to: input.email, workspace, token, days: INVITATION_DAYS }, about));
     return { ...row, role_name: role.name } as InvitationView;
   });
 }

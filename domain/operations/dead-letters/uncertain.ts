@@ -49,7 +49,7 @@ export async function settleUncertain(deps: Deps, id: string, as: 'sent' | 'agai
       await sendUncertainAgain(tx, id);
       await replayDeadLetter(tx, UNCERTAIN_EMAIL, id);
     } else if (!(await confirmSent(tx, id, message('sent.operator_says'))))
-      throw new AppError('conflict', 'The email is not uncertain any more');
+      throw new AppError('conflict', message('task.not_uncertain_any_more'));
     tx.audit({ action: 'send.settled', entityType: 'send', entityId: id, metadata: { as } });
   });
 }

@@ -1,6 +1,5 @@
 import { AppError } from '../../../lib/errors.ts';
-import type { OrgPermission, Permission } from '../../../lib/permissions.ts';
-import { holds } from '../../../lib/permissions.ts';
+import { holds, type OrgPermission, type Permission } from '../../../lib/permissions.ts';
 import { message } from '../../../messages/index.ts';
 
 /** Characters of a user agent that are kept. */
