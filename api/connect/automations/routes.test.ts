@@ -352,7 +352,10 @@ test.serial('filters are of what the trigger says; without a trigger a graph is 
     t.regex(JSON.stringify((await ask(tenant, 'POST', '', body)).body.problems), pattern);
   await refused({ ...SIMPLE, trigger_event: 'deal.won', filter: { intents: ['positive'] } }, /deal.won has no intent/);
   await refused({ ...SIMPLE, trigger_event: 'email.sent', filter: { min_confidence: 0.5 } }, /has no confidence/);
-  await refused({ ...SIMPLE, filter: { intents: ['question', 'positve'] } }, /filter\.intents\.1.*must be one of positive/);
+  await refused(
+    { ...SIMPLE, filter: { intents: ['question', 'positve'] } },
+    /filter\.intents\.1.*must be one of positive/,
+  );
   await refused(write([action('tell', 'sendsets.notify', { message: 'x' })], []), /needs a trigger/);
 });
 

@@ -170,7 +170,12 @@ test('every attempt of a delivery is shown, the last one first, and those of ano
   const startedAt = new Date('2026-03-02T12:00:00Z');
   await world.deps.db('webhook_attempts').insert(
     [
-      { attempt: 1, response_status: 500, error_reason: message('connect.receiver_status', { status: 500 }), duration_ms: 120 },
+      {
+        attempt: 1,
+        response_status: 500,
+        error_reason: message('connect.receiver_status', { status: 500 }),
+        duration_ms: 120,
+      },
       { attempt: 2, response_status: null, error_reason: message('egress.timeout'), duration_ms: 15_000 },
       { attempt: 3, response_status: 204, error_reason: null, duration_ms: 40 },
     ].map((one) => ({ ...one, delivery_id: id, organization_id: tenant.organizationId, started_at: startedAt })),

@@ -97,9 +97,9 @@ test.serial(
     const locked = await automate(chain(act('task', 'create_task', { title: 'locked' })));
     await reply();
     await settle();
-    const [refused] = [(await runs(refused))[0], ];
-    t.is(refused.status, 'error');
-    t.is(inWords(refused.error_detail), 'Node "task": The database refused what the action writes (PostgreSQL 22003)');
+    const [failed] = await runs(refused);
+    t.is(failed.status, 'error');
+    t.is(inWords(failed.error_detail), 'Node "task": The database refused what the action writes (PostgreSQL 22003)');
     t.like((await runs(locked))[0], { status: 'success' });
     t.deepEqual(
       (await rows('crm_tasks')).map(({ title }) => title),

@@ -405,7 +405,14 @@ test.serial('what a provider came to is the result of its node, once, and the ru
       status: 'running',
       data: '{}',
       node_results: json([
-        { node_id: 'trigger', type: 'trigger', action: '', label: message('connect.label_trigger'), status: 'success', error: null },
+        {
+          node_id: 'trigger',
+          type: 'trigger',
+          action: '',
+          label: message('connect.label_trigger'),
+          status: 'success',
+          error: null,
+        },
       ]),
       error_detail: null,
       hops: 0,

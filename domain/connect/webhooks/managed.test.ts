@@ -233,12 +233,15 @@ test('an endpoint the installation switched off comes back when its application 
   const app = await application(t);
   await approve(world.deps, await world.tenant(), app.client);
   const [endpoint] = await verified(app, 1);
-  await world.deps.db('webhook_endpoints').where({ id: endpoint.id }).update({
-    enabled: false,
-    disabled_reason: message('connect.switched_off', { failures: 30, since: '2026-03-01T12:00:00.000Z' }),
-    consecutive_failures: 30,
-    failing_since: new Date(),
-  });
+  await world.deps
+    .db('webhook_endpoints')
+    .where({ id: endpoint.id })
+    .update({
+      enabled: false,
+      disabled_reason: message('connect.switched_off', { failures: 30, since: '2026-03-01T12:00:00.000Z' }),
+      consecutive_failures: 30,
+      failing_since: new Date(),
+    });
   await app.patch({ description: 'repaired' });
   t.like((await app.endpoints())[0], { enabled: true, consecutive_failures: 0, verified_at: endpoint.verified_at });
 });

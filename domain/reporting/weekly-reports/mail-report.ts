@@ -87,12 +87,7 @@ function figuresOf(ctx: Ctx, { from_at: from, to_at: to, timezone }: Report): Pr
 }
 
 /** Claims, sends and settles one mail. Returns the failure of one that the server did not take now, and that is given back. */
-async function sendTo(
-  ctx: Ctx,
-  report: Report,
-  figures: WeeklyFigures,
-  member: Member,
-): Promise<unknown> {
+async function sendTo(ctx: Ctx, report: Report, figures: WeeklyFigures, member: Member): Promise<unknown> {
   const id = newId();
   const claimed = await atOnce(ctx).sql(
     `insert into weekly_report_mails (id, report_id, user_id, organization_id, state, claimed_at)
