@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import { assertMailboxAllowed, type Actor } from '../../domain/platform/kernel/actor.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
-import { preferredLanguage } from './language.ts';
+import { namedLanguage } from './language.ts';
 import { admit } from './admit.ts';
 import { answer } from './answer.ts';
 import { assertServed, authorize } from './authorize.ts';
@@ -36,9 +36,9 @@ export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
 export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa) => {
     const actor = koa.state.actor as Actor;
-    const asked = koa.get('accept-language');
-    const language = asked === '' ? {} : { language: preferredLanguage(asked) };
-    const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId, ...language };
+    const language = namedLanguage(koa.get('accept-language'));
+    const named = language ? { language } : {};
+    const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId, ...named };
     const { status, headers, cookies, body } = await invoke(spec, parts, ctx, requestOf(koa));
     koa.status = status;
     koa.set(headers);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../domain/identity/passwords.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import type { StreamReply } from '../http/route.ts';
-import type { PageTexts } from './texts/index.ts';
+import type { PageTexts } from './texts.ts';
 import { emailAddress } from '../http/schemas.ts';
 import { html, type Html } from '../http/html.ts';
 import { message } from '../../messages/index.ts';

@@ -3,7 +3,7 @@ import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { hmac, newSecret, safeEqual } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
-import { textsFor, type PageTexts } from './texts/index.ts';
+import { textsFor, type PageTexts } from './texts.ts';
 import { cookieNames, readCookies, setCookie, type CookieNames } from './cookies.ts';
 import { message } from '../../messages/index.ts';
 

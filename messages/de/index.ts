@@ -17,6 +17,7 @@ import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
 import { mails } from './mails.ts';
 import { operations } from './operations.ts';
+import { pages } from './pages.ts';
 import { platform } from './platform.ts';
 import { providers } from './providers.ts';
 import { reporting } from './reporting.ts';
@@ -42,6 +43,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...mailboxes,
   ...mails,
   ...operations,
+  ...pages,
   ...platform,
   ...providers,
   ...reporting,

@@ -16,6 +16,7 @@ import { mail } from './mail.ts';
 import { mailboxes } from './mailboxes.ts';
 import { mails } from './mails.ts';
 import { operations } from './operations.ts';
+import { pages } from './pages.ts';
 import { platform } from './platform.ts';
 import { providers } from './providers.ts';
 import { reporting } from './reporting.ts';
@@ -41,6 +42,7 @@ export const en = {
   ...mailboxes,
   ...mails,
   ...operations,
+  ...pages,
   ...platform,
   ...providers,
   ...reporting,

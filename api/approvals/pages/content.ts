@@ -1,5 +1,5 @@
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
-import type { PageTexts } from '../../pages/texts/index.ts';
+import type { PageTexts } from '../../pages/texts.ts';
 import { presentReport } from '../../http/findings.ts';
 import { html, type Html } from '../../http/html.ts';
 import { readableSchedule } from './schedule.ts';
@@ -77,7 +77,7 @@ function isMessage(value: unknown): value is Message {
 function checked({ approval: words, lang }: PageTexts, preflight: Record<string, unknown>): Html {
   const report = presentReport(preflight, lang);
   const { score, passed } = preflight;
-  const points = typeof score === 'number' ? words.score(score) : '';
+  const points = Number(score);
   const verdict = passed === false ? words.faults(points) : words.passed(points);
   return html`<h2 class="part">${words.checks}</h2><div class="note ${passed === false ? 'bad' : 'good'}"><p>${verdict}</p></div>
 ${report.findings.length > 0 ? html`<ul class="plain">${report.findings.map(({ severity, message, fix }) => html`<li><span class="mark">${words.severity(severity)}</span> ${message} <span class="soft">${fix}</span></li>`)}</ul>` : null}`;

@@ -13,7 +13,7 @@ import { messagePage, page, redirect } from '../../pages/layout.ts';
 import { APPROVAL_PATH, approvalRequest } from '../../pages/return-to.ts';
 import { hiddenFields, signInPage } from '../../pages/sign-in.ts';
 import type { Visit } from '../../pages/visit.ts';
-import type { PageTexts } from '../../pages/texts/index.ts';
+import type { PageTexts } from '../../pages/texts.ts';
 import { presentApproval } from '../present.ts';
 import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
@@ -110,18 +110,18 @@ ${shown.status === 'pending' ? decisionForm(visit, approval) : null}
 
 function state(text: PageTexts, status: ApprovalRow['status'], approval: ApprovalRow) {
   const { approval: words, moment } = text;
-  const at = approval.decided_at && moment(approval.decided_at);
+  const at = () => moment(approval.decided_at!);
   const reason = approval.reason ? html`<p>${approval.reason}</p>` : null;
   switch (status) {
     case 'pending':
       return html`<div class="note warn"><p>${words.waits(moment(approval.expires_at))}</p>
 <ul class="plain">${approval.reasons.map(({ message }) => html`<li>${text.plainly(message)}.</li>`)}</ul></div>`;
     case 'approved':
-      return html`<div class="note good" role="status"><p>${words.approved(at)}</p>${reason}</div>`;
+      return html`<div class="note good" role="status"><p>${words.approved(at())}</p>${reason}</div>`;
     case 'executed':
-      return html`<div class="note good" role="status"><p>${words.executed(at)}</p>${reason}</div>`;
+      return html`<div class="note good" role="status"><p>${words.executed(at())}</p>${reason}</div>`;
     case 'denied':
-      return html`<div class="note bad" role="status"><p>${words.denied(at)}</p>${reason}</div>`;
+      return html`<div class="note bad" role="status"><p>${words.denied(at())}</p>${reason}</div>`;
     case 'expired':
       return html`<div class="note bad" role="status"><p><strong>${words.expired}</strong></p><p>${approval.reason ? text.plainly(approval.reason) : words.undecided}</p></div>`;
   }

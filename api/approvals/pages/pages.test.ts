@@ -12,8 +12,7 @@ import { hashPassword } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { PASSWORD } from '../../../test/harness/people.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
-import { de } from '../../pages/texts/de.ts';
-import { en } from '../../pages/texts/en.ts';
+import { textsFor } from '../../pages/texts.ts';
 import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
 import { message } from '../../../messages/index.ts';
@@ -278,6 +277,9 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
   }
   await page.waitForTimeout(500);
   t.is(page.url(), address);
+
+const en = textsFor('en');
+const de = textsFor('de');
 
   // The same when the frame's page is opened by itself.
   const alone = await context.newPage();

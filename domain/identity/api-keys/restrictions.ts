@@ -78,7 +78,7 @@ export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Rest
  * @throws AppError forbidden naming what would be wider
  */
 export function assertNotWider(parent: ApiKeyRow, child: Restrictions): void {
-  const wider: string[] = namesOf(child.permissions & ~parent.permissions);
+  const wider = namesOf(child.permissions & ~parent.permissions).map((name) => `permissions.${name}`);
   if (beyond(parent.allowed_ips, child.allowed_ips, coversRange)) wider.push('allowed_ips');
   if (beyond(parent.allowed_email_accounts, child.allowed_email_accounts, (a, b) => a === b.toLowerCase()))
     wider.push('allowed_email_accounts');

@@ -18,7 +18,7 @@ import { grantableWith } from '../../../../lib/grantable.ts';
 import { AppError, notFound } from '../../../../lib/errors.ts';
 import { maskOf, type Permission } from '../../../../lib/permissions.ts';
 import type { StreamReply } from '../../../http/route.ts';
-import type { PageTexts } from '../../../pages/texts/index.ts';
+import type { PageTexts } from '../../../pages/texts.ts';
 import { appCard, destination, websiteLink } from './app-card.ts';
 import { sentForm, shownPage } from '../../../pages/declare.ts';
 import { html, type Html } from '../../../http/html.ts';
