@@ -109,7 +109,7 @@ export async function createApproval(
 }
 
 /**
- * A family whose subject is whatever an approval names: it carries out nothing, and records what it was told. `changed` has the
+ * A family whose subject is whatever an approval names: it carries out nothing, and records its calls. `changed` has the
  * approvals whose subject is no longer what the person saw.
  */
 export function recordedSubject() {

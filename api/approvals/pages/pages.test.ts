@@ -1,6 +1,6 @@
 import test from 'ava';
 import { addMember, createMember } from '../../../test/harness/factories.ts';
-import { approvalContent, createApproval } from '../../../test/harness/approvals.ts';
+import { approvalContent, createApproval, recordedSubject } from '../../../test/harness/approvals.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
 import { assertBothLanguagesIn } from '../../../test/harness/both-languages.ts';
 import { signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
@@ -31,6 +31,7 @@ let chrome: TestBrowser;
 let elsewhere: Receiver;
 test.before(async () => {
   world = await createWorld({ ownAddress: true, env: { AUTH_LOGIN_CODE: 'off' } });
+  world.deps.families = [recordedSubject().family];
   elsewhere = await startReceiver();
   if (findChromium()) chrome = await launchBrowser();
 });
@@ -122,7 +123,7 @@ browserTest(
       'nothing is wider than the phone',
     );
     t.is(await stateOf(id), 'pending', 'looking at it decides nothing');
-    const given = ['Europe/Budapest', 'Monday to Friday', 'No DMARC record', 'Publish one.', 'test', tenant.email];
+    const given = ['Europe/Budapest', 'Monday to Friday', 'acme.example', 'test', tenant.email];
     const written = ['1. hello', 'Hi {{.FirstName}}', 'Hi Ada', 'Me &lt;me@acme.example&gt;'];
     await assertBothLanguagesIn(t, world, page, [...given, ...written]);
 
@@ -132,7 +133,7 @@ browserTest(
     t.regex(await page.getByRole('status').innerText(), /Good <list>/);
     t.is(await page.getByRole('button', { name: 'Approve' }).count(), 0);
     t.like(await world.deps.db('approvals').where({ id }).first(), {
-      status: 'approved',
+      status: 'executed',
       decided_by: tenant.userId,
       reason: 'Good <list>',
     });
