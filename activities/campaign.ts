@@ -37,7 +37,8 @@ export const campaign = family<CampaignActivities>({
   blocked: {
     taskType: 'campaign_launch',
     open: 'true',
-    andThen: (tx, campaignId, reason) => logCampaign(tx, campaignId, 'run_blocked', message('log.launcher_blocked', { reason })),
+    andThen: (tx, campaignId, reason) =>
+      logCampaign(tx, campaignId, 'run_blocked', message('log.launcher_blocked', { reason })),
   },
   approval: campaignStart,
 });

@@ -111,8 +111,7 @@ export function translateDbError(error: unknown): unknown {
   const pg = databaseFault(error);
   if ((pg?.code === UNIQUE_VIOLATION || pg?.code === FOREIGN_KEY_VIOLATION) && pg.constraint) {
     const known = CONSTRAINTS[pg.constraint];
-    if (known)
-      return new AppError(known.code, known.said, { cause: error, ...(known.fix ? { fix: known.fix } : {}) });
+    if (known) return new AppError(known.code, known.said, { cause: error, ...(known.fix ? { fix: known.fix } : {}) });
     if (pg.code === UNIQUE_VIOLATION) return new AppError('conflict', message('row.exists'), { cause: error });
   }
   if (pg?.code === DEADLOCK) {

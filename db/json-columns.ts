@@ -1,6 +1,5 @@
 import type { Message } from '../messages/index.ts';
 import type { Said } from '../lib/errors.ts';
-import type { Finding, Severity } from '../lib/finding.ts';
 
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
@@ -9,21 +8,7 @@ export type { Message, Said };
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
 
-/** One group of checks before a launch, as reports keep it. */
-export interface PreflightCheck {
-  /** Stable, such as `sending_domains`. */
-  key: string;
-  passed: boolean;
-  /** Of its worst finding. */
-  severity: Severity;
-}
-
-/** One finding of the checks before a launch, as reports keep it. An error keeps the campaign from starting. */
-export interface PreflightFinding extends Finding {
-  /** The key of the check it belongs to. */
-  check: string;
-  step_id?: string;
-}
+export type { PreflightCheck, PreflightFinding } from '../lib/finding.ts';
 
 /** What makes a product event a conversion, and what it is worth. */
 export interface GoalDefinition {

@@ -33,7 +33,9 @@ export function encodeCursor(list: string, filters: unknown, position: CursorPos
 export function bodyCursorProblems(cursor: string | undefined): Problem[] {
   if (!cursor) return [];
   const parts = partsOf(cursor);
-  return Array.isArray(parts) && parts[0] === VERSION ? [] : [{ path: 'body.cursor', message: message('field.cursor') }];
+  return Array.isArray(parts) && parts[0] === VERSION
+    ? []
+    : [{ path: 'body.cursor', message: message('field.cursor') }];
 }
 
 function partsOf(cursor: string): unknown {

@@ -1,15 +1,31 @@
 import { SENTENCES, type Language, type Message, type MessageCode } from '../messages/index.ts';
 import { render } from '../messages/render.ts';
 
-/** How much a finding matters: an error keeps something from working, a warning soon will, an info is to be known of. */
+/** The weight of a finding: an error keeps something from working, a warning soon will, an info is worth knowing. */
 export type Severity = 'error' | 'warning' | 'info';
 
 type FindingSentence = Extract<MessageCode, `finding.${string}`>;
 
-/** What a check has found: a sentence `finding.<code>` with its values. What to do about it is the sentence `<code>.fix`. It is JSON. */
+/** The result of a check: a sentence `finding.<code>` with its values. The remedy is the sentence `<code>.fix`. It is JSON. */
 export interface Finding extends Message {
   code: FindingSentence;
   severity: Severity;
+}
+
+/** One group of checks before a launch, as reports keep it. */
+export interface PreflightCheck {
+  /** Stable, such as `sending_domains`. */
+  key: string;
+  passed: boolean;
+  /** The severity of its worst finding. */
+  severity: Severity;
+}
+
+/** One finding of the checks before a launch, as reports keep it. An error keeps the campaign from starting. */
+export interface PreflightFinding extends Finding {
+  /** The key of the check it belongs to. */
+  check: string;
+  step_id?: string;
 }
 
 /** A finding as its reader gets it. */

@@ -84,7 +84,9 @@ test('runs go on when encryption begins and when its key is replaced; every hist
     return { campaignId, history };
   };
   const pause = async (campaignId: string) => {
-    await transact(world.system(organizationId), (tx) => pauseCampaign(tx, campaignId, 'paused', words('for this test')));
+    await transact(world.system(organizationId), (tx) =>
+      pauseCampaign(tx, campaignId, 'paused', words('for this test')),
+    );
   };
   const replays = async () => {
     const { failures, replayed } = await replayNamespace(engine!.temporal, world.deps.config, silentLogger, {

@@ -17,7 +17,7 @@ import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { presentHoldOf } from '../audience/contacts/present.ts';
 import { iso } from '../http/schemas.ts';
 import type { campaign, flow, heldLead, leadPage, leadWay, logPage, senderList, step, variantList } from './schemas.ts';
-import { presentSaid, reasonIn } from '../http/said.ts';
+import { presentMessage, reasonIn } from '../http/said.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
@@ -170,7 +170,7 @@ export function presentPool({ senders, updatedAt }: SenderPool): z.input<typeof 
 
 /** A line of the campaign's activity log: what was done with it or what befell it, and when. */
 export function presentLog(row: CampaignLogRow, { language }: Pick<Ctx, 'language'>): Item<typeof logPage> {
-  return { ...row, ...presentSaid(row.message, language), created_at: iso(row.created_at) };
+  return { ...row, ...presentMessage(row.message, language), created_at: iso(row.created_at) };
 }
 
 /** The answer to pausing, resuming and asking after the hold of one lead. */
@@ -233,7 +233,7 @@ export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config' | '
       },
     })),
     reserved: story.reserved && presentStorySend(story.reserved),
-    log: story.log.map((line) => ({ ...line, ...presentSaid(line.message, ctx.language), at: iso(line.at) })),
+    log: story.log.map((line) => ({ ...line, ...presentMessage(line.message, ctx.language), at: iso(line.at) })),
   };
 }
 

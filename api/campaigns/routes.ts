@@ -255,7 +255,8 @@ export const campaignRoutes = [
     params: idParams,
     query: z.object(pageQuery(100)),
     success: { status: 200, body: logPage },
-    handler: async (ctx, { params, query }) => presentPage(await listLogs(ctx, params.id, query), (row) => presentLog(row, ctx)),
+    handler: async (ctx, { params, query }) =>
+      presentPage(await listLogs(ctx, params.id, query), (row) => presentLog(row, ctx)),
   }),
   route({
     ...write,

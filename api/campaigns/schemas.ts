@@ -6,7 +6,7 @@ import { partialSettingsSchema } from '../../domain/sending/campaign/outreach-se
 import { leadHold, letterFields } from '../audience/contacts/schemas.ts';
 import { besideFaults, inputTimestamp, paged, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
 import { says } from '../../lib/issue-message.ts';
-import { said } from '../http/said.ts';
+import { storedMessage } from '../http/said.ts';
 
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;
@@ -356,7 +356,7 @@ export const leadWay = z.strictObject({
     )
     .meta({ description: 'Steps the contact has come to, in their order' }),
   reserved: waySend.nullable().meta({ description: 'The first email, when it has a time before the run has begun' }),
-  log: z.array(z.strictObject({ at: timestamp, type: z.string(), ...said })).meta({
+  log: z.array(z.strictObject({ at: timestamp, type: z.string(), ...storedMessage })).meta({
     description: 'What the activity log of the campaign says of this contact, at most 100 lines, oldest first',
   }),
 });
@@ -375,7 +375,7 @@ export const logPage = paged(
     id: uuid,
     campaign_id: uuid,
     event_type: z.string(),
-    ...said,
+    ...storedMessage,
     metadata: json,
     created_at: timestamp,
   }),

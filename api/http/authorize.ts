@@ -72,8 +72,7 @@ function assertPermitted(spec: AnyRoute, config: Config, actor: Actor, asked: An
       message('access.lacks_permission', { permission: permissionText(spec.permission) }),
     );
   }
-  if (!Array.isArray(spec.scope))
-    throw new AppError('forbidden', message('access.people_only'));
+  if (!Array.isArray(spec.scope)) throw new AppError('forbidden', message('access.people_only'));
   throw insufficientScope(asked, config, actor, spec.scope);
 }
 

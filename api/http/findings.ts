@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { PreflightCheck, PreflightFinding } from '../../db/json-columns.ts';
-import { besideFinding, sayFinding } from '../../lib/finding.ts';
+import { besideFinding, sayFinding, type PreflightCheck, type PreflightFinding } from '../../lib/finding.ts';
 import { message, type Language, type MessageCode } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 

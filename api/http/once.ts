@@ -49,8 +49,7 @@ function orThrow(done: RouteAnswer | AppError): RouteAnswer {
 export function keyProblems(spec: AnyRoute, request: RouteRequest): Problem[] {
   const path = 'headers.Idempotency-Key';
   const key = idempotencyKey(spec, request);
-  if (idempotencyOf(spec) === 'required' && !key)
-    return [{ path, message: message('field.key_required') }];
+  if (idempotencyOf(spec) === 'required' && !key) return [{ path, message: message('field.key_required') }];
   return key.length > MAX_KEY_LENGTH ? [{ path, message: message('field.text_longer', { max: MAX_KEY_LENGTH }) }] : [];
 }
 

@@ -3,8 +3,9 @@ import type { Allowance } from '../../domain/mailboxes/allowance.ts';
 import type { AuthCheck } from '../../domain/mailboxes/auth-check.ts';
 import type { LiveCheck } from '../../domain/mailboxes/live-check.ts';
 import { fixOfHold } from '../../domain/sending/control/hold-codes.ts';
-import { holdOf, type MailboxDetail, type MailboxError, type MailboxView } from '../../domain/mailboxes/read.ts';
+import { holdOf } from '../../domain/mailboxes/read.ts';
 import type { ConsentResult, StartedConsent } from '../../domain/mailboxes/consent.ts';
+import type { MailboxDetail, MailboxError, MailboxView } from '../../domain/mailboxes/read.ts';
 import type { WarmupStanding } from '../../domain/mailboxes/warmup/standing.ts';
 import { iso } from '../http/schemas.ts';
 import { presentStanding } from './warmup/present.ts';
@@ -107,11 +108,7 @@ export function presentAllowance({ limit, used, remaining }: Allowance): z.input
 }
 
 /** What a live check found of sending, reading and DNS, with everything else that decides whether the mailbox sends. */
-export function presentLiveCheck(
-  check: LiveCheck,
-  warmup: WarmupStanding,
-  reader: Reader,
-): z.input<typeof liveCheck> {
+export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding, reader: Reader): z.input<typeof liveCheck> {
   const { mailbox: row } = check;
   return {
     email_account_id: row.id,

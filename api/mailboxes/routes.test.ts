@@ -540,12 +540,12 @@ test('SPF, DKIM and DMARC are read from DNS', async (t) => {
     dkimSelectors: ['selector1'],
     dmarcPolicy: 'quarantine',
     allAligned: true,
-    summary: 'SPF, DKIM and DMARC are set up',
+    summary: { code: 'mailboxes.dns_complete', values: {} },
   });
   delete zone['_dmarc.sender.example'];
   t.like(await checkAuthentication(ctx, id, resolver), {
     dmarcPolicy: null,
     allAligned: false,
-    summary: 'Not found: DMARC',
+    summary: { code: 'mailboxes.dns_missing', values: { records: ['DMARC'] } },
   });
 });

@@ -32,13 +32,9 @@ const one = { params: idParams, mailboxParam: 'id' } as const;
 /** @throws AppError mailbox_provider_requires_oauth for Google and Microsoft */
 function smtpOnly(body: z.output<typeof schemas.connectMailbox>): ConnectInput {
   if (body.provider === 'smtp_imap') return body;
-  throw new AppError(
-    'mailbox_provider_requires_oauth',
-    message('mailboxes.needs_consent'),
-    {
-      fix: message('mailboxes.needs_consent.fix'),
-    },
-  );
+  throw new AppError('mailbox_provider_requires_oauth', message('mailboxes.needs_consent'), {
+    fix: message('mailboxes.needs_consent.fix'),
+  });
 }
 
 /** Mailboxes. */

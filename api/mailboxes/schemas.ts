@@ -15,10 +15,7 @@ const body = (max: number) =>
   z
     .string()
     .max(max)
-    .refine(
-      (text) => !text.includes('\0') && !/\p{Surrogate}/u.test(text),
-      says('mailboxes.unstorable'),
-    );
+    .refine((text) => !text.includes('\0') && !/\p{Surrogate}/u.test(text), says('mailboxes.unstorable'));
 
 const mailService = z
   .strictObject({

@@ -33,7 +33,8 @@ export function splitName(name: string): { firstName: string; lastName: string }
  */
 export function addressIn(value: string): string {
   const parsed = emailAddress.safeParse(value);
-  if (!parsed.success) throw refusedForm([{ path: 'body.email', message: message('field.format', { format: message('form.email') }) }]);
+  if (!parsed.success)
+    throw refusedForm([{ path: 'body.email', message: message('field.format', { format: message('form.email') }) }]);
   return parsed.data;
 }
 

@@ -44,7 +44,12 @@ export async function labelProblems(
   path: string,
 ): Promise<Problem[]> {
   const known = await existingIds(org, 'labels', ids, { registry });
-  return unknownIdProblems(ids, known, (index) => `${path}.${index}`, message(registry === 'category' ? 'directory.unknown_category' : `campaigns.unknown_${registry}`));
+  return unknownIdProblems(
+    ids,
+    known,
+    (index) => `${path}.${index}`,
+    message(registry === 'category' ? 'directory.unknown_category' : `campaigns.unknown_${registry}`),
+  );
 }
 
 /**

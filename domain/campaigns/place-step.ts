@@ -87,8 +87,7 @@ export function placeProblems(steps: readonly GraphStep[], { after, branch }: St
   if (after === null) return [];
   const before = steps.find(({ id }) => id === after && id !== stepId);
   if (!before) return [{ path: 'body.place.after', message: message('steps.other_of_campaign') }];
-  if (before.action?.type === 'end')
-    return [{ path: 'body.place.after', message: message('steps.nothing_after_end') }];
+  if (before.action?.type === 'end') return [{ path: 'body.place.after', message: message('steps.nothing_after_end') }];
   if (branch !== undefined && !before.conditions.branches[branch])
     return [{ path: 'body.place.branch', message: message('steps.not_a_branch') }];
   return [];

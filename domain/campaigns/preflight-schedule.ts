@@ -16,7 +16,7 @@ export function readMailboxes(org: OrgScope, campaign: CampaignRow, now: Date): 
   return projectedMailboxes(org, campaign, now);
 }
 
-/** Whether a mailbox is asked for more a day than receivers like. */
+/** Finds mailboxes that are asked for more a day than receivers like. */
 export function volumeFindings(campaign: CampaignRow, mailboxes: readonly ProjectedMailbox[]): WeighedFinding[] {
   const most = (cap: number) =>
     Math.min(
@@ -60,7 +60,7 @@ export async function scheduleFindings(
   return [projectionFinding(projected, campaign.end_date !== null)];
 }
 
-/** @param ends whether the campaign has an end date, by which the emails would have to leave */
+/** @param ends true where the campaign has an end date, by which the emails would have to leave */
 function projectionFinding(projected: Estimate, ends: boolean): WeighedFinding {
   const { recipients: waiting, sending_days: days, daily_capacity: capacity, estimated_finish_at: finish } = projected;
   if (finish !== null) {

@@ -62,12 +62,7 @@ export async function replaceSenders(
     await tx.org.table('campaigns').where({ id }).update({ updated_at: tx.now });
     await assertPoolAllowed(tx, campaign);
     await assertMayChangeActive(tx, campaign);
-    await logCampaign(
-      tx,
-      id,
-      'senders_replaced',
-      message('log.senders_replaced', { count: senders.length }),
-    );
+    await logCampaign(tx, id, 'senders_replaced', message('log.senders_replaced', { count: senders.length }));
     tx.emit('campaign.updated', { campaign_id: id, name, fields: ['senders'] });
     tx.audit({ action: 'update', entityType: 'campaign', entityId: id, metadata: { senders: mailboxIds } });
     await poolChanged(tx, id);

@@ -32,10 +32,7 @@ export interface Start {
  */
 export function assertMaySend(actor: Actor): void {
   if (may(actor, ['SEND_CAMPAIGNS'], ['send_campaigns'])) return;
-  throw new AppError(
-    'forbidden',
-    message('campaigns.may_not_send'),
-  );
+  throw new AppError('forbidden', message('campaigns.may_not_send'));
 }
 
 /**
@@ -168,7 +165,9 @@ export async function stopCampaign(ctx: Ctx, campaignId: string): Promise<void> 
 /** {@link stopCampaign} for a campaign the caller has locked. */
 export async function stopLocked(tx: Tx, campaign: CampaignRow): Promise<void> {
   if (!(await pauseCampaign(tx, campaign.id, 'paused', message('log.campaign_stopped')))) {
-    throw new AppError('bad_request', message('campaigns.not_active'), { fix: message('campaigns.not_active.fix', { status: campaign.status }) });
+    throw new AppError('bad_request', message('campaigns.not_active'), {
+      fix: message('campaigns.not_active.fix', { status: campaign.status }),
+    });
   }
   tx.audit({
     action: 'stop',

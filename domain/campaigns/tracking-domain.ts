@@ -64,11 +64,9 @@ export async function checkTrackingDomain(
       .where({ id: campaign.id, tracking_domain: domain })
       .update({ tracking_domain_verified: false, tracking_domain_verified_at: null, updated_at: tx.now });
   });
-  throw new AppError(
-    'bad_request',
-    cname ? message('tracking.not_pointed') : message('tracking.not_proven'),
-    { fix: message('tracking.records.fix', { records: missing }) },
-  );
+  throw new AppError('bad_request', cname ? message('tracking.not_pointed') : message('tracking.not_proven'), {
+    fix: message('tracking.records.fix', { records: missing }),
+  });
 }
 
 /**
@@ -82,8 +80,7 @@ export async function markTrackingDomain(
 ): Promise<CampaignRow> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
-    if (campaign.tracking_domain !== domain)
-      throw new AppError('conflict', message('tracking.changed'));
+    if (campaign.tracking_domain !== domain) throw new AppError('conflict', message('tracking.changed'));
     await claimDomain(tx, domain, named);
     await tx.org
       .table('campaigns')

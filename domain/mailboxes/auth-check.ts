@@ -38,6 +38,7 @@ export async function checkAuthentication(
     dkimSelectors,
     dmarcPolicy,
     allAligned: missing.length === 0,
-    summary: missing.length === 0 ? message('mailboxes.dns_complete') : message('mailboxes.dns_missing', { records: missing }),
+    summary:
+      missing.length === 0 ? message('mailboxes.dns_complete') : message('mailboxes.dns_missing', { records: missing }),
   };
 }

@@ -1,5 +1,5 @@
 import { json } from '../../db/connection.ts';
-import type { StoredActor, StoredIssue } from '../../db/json-columns.ts';
+import type { StoredActor } from '../../db/json-columns.ts';
 import type { Row } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { codeChallenge, newSecret, sha256 } from '../../lib/crypto.ts';
@@ -13,6 +13,7 @@ import { requireProvider, type ConsentProvider } from '../sending/senders/mail-p
 import { assertReconnectable } from './allowance.ts';
 import { getMailbox, type MailboxDetail } from './read.ts';
 import { message } from '../../messages/index.ts';
+import type { StoredIssue } from '../../db/json-columns.ts';
 
 /** How long (ms) a person has for a consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
@@ -106,7 +107,11 @@ export async function readConsent(ctx: Ctx, session: string): Promise<ConsentRes
   if (!row) throw notFound('consent');
   const { provider } = row;
   if (row.status === 'failed') {
-    const error = { code: row.error_code ?? 'bad_request', message: row.error_message!, fix: message('consents.expired.fix') };
+    const error = {
+      code: row.error_code ?? 'bad_request',
+      message: row.error_message!,
+      fix: message('consents.expired.fix'),
+    };
     return { status: 'failed', provider, mailbox: null, error };
   }
   if (row.status === 'done') {

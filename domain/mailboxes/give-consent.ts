@@ -65,7 +65,12 @@ export async function receiveConsent(anonymous: Ctx, { state, code, error }: Con
   const answer = await exchange(ctx, provider, row.id, { code, code_verifier: verifier });
   const email = mailboxIn(answer, provider, nonce, ctx.clock.now());
   if (!email || !answer.refreshToken) {
-    throw await fail(ctx, row.id, 'mailbox_auth_failed', message(email ? 'consents.not_lasting' : 'consents.no_address'));
+    throw await fail(
+      ctx,
+      row.id,
+      'mailbox_auth_failed',
+      message(email ? 'consents.not_lasting' : 'consents.no_address'),
+    );
   }
   const secret = newSecret();
   const tokens: GivenTokens = {
@@ -218,7 +223,12 @@ async function exchange(
     );
   } catch (error) {
     if (error instanceof TokenRefusal)
-      throw await fail(ctx, consentId, 'mailbox_auth_failed', message('consents.code_refused', { reason: error.message }));
+      throw await fail(
+        ctx,
+        consentId,
+        'mailbox_auth_failed',
+        message('consents.code_refused', { reason: error.message }),
+      );
     if (error instanceof EgressError)
       throw await fail(ctx, consentId, 'service_unavailable', message('consents.unreachable'));
     throw error;

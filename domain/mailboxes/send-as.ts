@@ -78,14 +78,10 @@ export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: strin
 export async function assertSendAs(org: OrgScope, mailbox: MailboxRow, sendAs: string | undefined): Promise<void> {
   if (!sendAs) return;
   if (mailbox.provider !== 'gmail') {
-    throw new AppError(
-      'mailbox_send_as_unsupported',
-      message('mailboxes.send_as_unsupported'),
-      {
-        problems: [{ path: 'body.send_as_email', message: message('mailboxes.send_as_unsupported.problem') }],
-        fix: message('mailboxes.send_as_unsupported.fix'),
-      },
-    );
+    throw new AppError('mailbox_send_as_unsupported', message('mailboxes.send_as_unsupported'), {
+      problems: [{ path: 'body.send_as_email', message: message('mailboxes.send_as_unsupported.problem') }],
+      fix: message('mailboxes.send_as_unsupported.fix'),
+    });
   }
   if (sendAs === mailbox.email || (await isVerified(org, mailbox.id, sendAs))) return;
   throw new AppError('mailbox_send_as_unknown', message('mailboxes.send_as_unknown'), {

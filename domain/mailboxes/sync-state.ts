@@ -83,6 +83,10 @@ export async function signedIn(ctx: Ctx, mailboxId: string): Promise<void> {
 /** The server refused the sign-in: holds the mailbox, which must not send while replies and bounces cannot be read. */
 export async function signInRefused(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
   await transact(ctx, (tx) =>
-    holdMailbox(tx, mailboxId, { code: 'imap_auth_failed', reason: words(reason), until: new Date(tx.now.getTime() + holdMs) }),
+    holdMailbox(tx, mailboxId, {
+      code: 'imap_auth_failed',
+      reason: words(reason),
+      until: new Date(tx.now.getTime() + holdMs),
+    }),
   );
 }

@@ -235,7 +235,8 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   const optimized = round.settings.send_time_optimization.enabled;
   const concerns = family === '' && (spent || !optimized) ? 'campaign' : 'contact';
   if (!members) return { kind: 'hold', why: 'no_mailbox', concerns };
-  if (soonest >= on.until || soonest === Infinity) return nextDay(round, candidate, message(LIMIT_REACHED.mailbox), concerns);
+  if (soonest >= on.until || soonest === Infinity)
+    return nextDay(round, candidate, message(LIMIT_REACHED.mailbox), concerns);
   return {
     kind: 'later',
     at: new Date(Math.max(soonest, round.tx.now.getTime() + CONTENDED_MS)),

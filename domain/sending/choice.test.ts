@@ -260,7 +260,9 @@ function fieldsOf({ cap, gapMinutes, provider, status, hold }: DrawnMailbox): Re
     status,
     ...(hold === 'timed' ? { hold_code: 'sender_refused', hold_reason: words('r'), hold_until: until } : {}),
     ...(hold === 'open' ? { hold_code: 'auth_failed', hold_reason: words('r') } : {}),
-    ...(hold === 'imap' ? { imap_hold_code: 'imap_auth_failed', imap_hold_reason: words('r'), imap_hold_until: until } : {}),
+    ...(hold === 'imap'
+      ? { imap_hold_code: 'imap_auth_failed', imap_hold_reason: words('r'), imap_hold_until: until }
+      : {}),
   };
 }
 

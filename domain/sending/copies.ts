@@ -25,14 +25,7 @@ export async function allowedCopies(tx: Tx, campaignId: string, { cc, bcc }: Cop
     { id: campaignId, since: new Date(tx.now.getTime() - SAID_EVERY_MS) },
   );
   const count = refused.size;
-  if (!said)
-    await logCampaign(
-      tx,
-      campaignId,
-      'copies_left_out',
-      message('log.copies_left_out', { count }),
-      { count },
-    );
+  if (!said) await logCampaign(tx, campaignId, 'copies_left_out', message('log.copies_left_out', { count }), { count });
   const isAllowed = (address: string): boolean => !refused.has(address);
   return { cc: cc.filter(isAllowed), bcc: bcc.filter(isAllowed) };
 }

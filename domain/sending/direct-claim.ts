@@ -41,8 +41,7 @@ export async function claimDirect(
   }
   const audience = await allowedOf(tx, direct);
   const [recipient] = audience.to;
-  if (recipient === undefined)
-    return giveUp(tx, row, 'suppressed', message('direct.all_suppressed'));
+  if (recipient === undefined) return giveUp(tx, row, 'suppressed', message('direct.all_suppressed'));
   const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
   const whole = { ...row, mailbox };
   const server = await takeServer(ctx, tx, whole, acquire);

@@ -71,7 +71,11 @@ function restOf(tx: Tx, sender: Sender): Extract<DirectSlot, { kind: 'later' }> 
   ].filter(({ code, until }) => code !== null && (until === null || until > tx.now));
   if (holds.length === 0) return undefined;
   const until = Math.max(...holds.map((hold) => hold.until?.getTime() ?? soon));
-  return { kind: 'later', at: new Date(Math.min(until, soon)), why: message('wait.mailbox_held', { reason: holdTitle(holds[0]!.code!) }) };
+  return {
+    kind: 'later',
+    at: new Date(Math.min(until, soon)),
+    why: message('wait.mailbox_held', { reason: holdTitle(holds[0]!.code!) }),
+  };
 }
 
 async function readSeat(tx: Tx, mailboxId: string): Promise<Seat> {

@@ -98,8 +98,7 @@ async function lockGiven(tx: Tx, sendId: string, state: 'uncertain' | 'failed'):
     return row;
   };
   const seen = isUuid(sendId) ? await read('') : undefined;
-  if (!seen?.campaign_id || !seen.enrollment_id)
-    throw new AppError('conflict', message('emails.gone'));
+  if (!seen?.campaign_id || !seen.enrollment_id) throw new AppError('conflict', message('emails.gone'));
   const campaign = await lockCampaign(tx, seen.campaign_id);
   await lockLeadsOfSend(tx, sendId);
   const row = await read('for update');

@@ -216,13 +216,7 @@ async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void
       nextRetryAt: null,
     });
   if (row.campaign_id)
-    await logCampaign(
-      tx,
-      row.campaign_id,
-      'send_uncertain',
-      message('log.email_uncertain'),
-      logged(row),
-    );
+    await logCampaign(tx, row.campaign_id, 'send_uncertain', message('log.email_uncertain'), logged(row));
 }
 
 /** The facts of an email's row. */
@@ -329,8 +323,10 @@ export async function settleBounced(
         .table('step_runs')
         .where({ id: row.step_run_id })
         .update({ state: 'failed', outcome: 'bounced', detail: json(words(response)), completed_at: tx.now });
-    if (row.direct_state) await settleDirectSend(tx, row.id, { state: 'bounced', code: 'refused', reason: words(response) });
-    if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'bounced', detail: words(response) })) return true;
+    if (row.direct_state)
+      await settleDirectSend(tx, row.id, { state: 'bounced', code: 'refused', reason: words(response) });
+    if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'bounced', detail: words(response) }))
+      return true;
     await bounce(tx, row);
     return true;
   });
@@ -417,7 +413,8 @@ async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLett
       message('log.email_failed', { attempts: row.attempts }),
       logged(row),
     );
-  if (row.enrollment_id) await finishEnrollment(tx, row.enrollment_id, 'failed', { reason: words(reason), byRun: true });
+  if (row.enrollment_id)
+    await finishEnrollment(tx, row.enrollment_id, 'failed', { reason: words(reason), byRun: true });
 }
 
 /** Ids that lead from a dead letter to the email. */

@@ -7,7 +7,8 @@ export const campaigns = {
   'log.restarted_for_leads': 'Die Kampagne läuft wieder, weil Leads hinzukamen',
   'log.restarted_for_email': 'Die Kampagne läuft wieder, weil eine E-Mail noch einmal gesendet wird',
   'log.restart_refused': 'Die Kampagne wurde nicht wieder gestartet: {reason}',
-  'log.restored_from_backup': 'Aus einer Sicherung von {at, date, moment} wiederhergestellt: Was danach gesendet wurde, ist hier nicht bekannt. Vor dem Start mit den Ordnern gesendeter E-Mails vergleichen.',
+  'log.restored_from_backup':
+    'Aus einer Sicherung von {at, date, moment} wiederhergestellt: Was danach gesendet wurde, ist hier nicht bekannt. Vor dem Start mit den Ordnern gesendeter E-Mails vergleichen.',
   'log.all_leads_finished': 'Alle Leads sind am Ende',
   'log.end_date_passed': 'Das Enddatum ist vorbei',
   'log.no_sending_window': 'Der Zeitplan hat keine Sendezeit',
@@ -43,8 +44,10 @@ export const campaigns = {
   'log.lead_blocked': 'Ein Lead ist {reason}',
   'log.launcher_blocked': 'Der Start der Leads ist {reason}',
   'log.email_unwritable': 'Die E-Mail „{step}“ lässt sich nicht schreiben: {reason}',
-  'log.email_uncertain': 'Eine E-Mail ist vielleicht hinausgegangen, der Mailserver hat aber nicht geantwortet; nur ein Mensch lässt sie noch einmal senden',
-  'log.email_failed': 'Eine E-Mail ließ sich nach {attempts, plural, one {# Versuch} other {# Versuchen}} nicht übergeben',
+  'log.email_uncertain':
+    'Eine E-Mail ist vielleicht hinausgegangen, der Mailserver hat aber nicht geantwortet; nur ein Mensch lässt sie noch einmal senden',
+  'log.email_failed':
+    'Eine E-Mail ließ sich nach {attempts, plural, one {# Versuch} other {# Versuchen}} nicht übergeben',
   'log.email_counts_as_sent': 'Eine ungewisse E-Mail zählt als gesendet: {reason}',
   'sent.message_refers': 'eine Nachricht bezieht sich auf sie',
   'sent.person_says': 'ein Mensch sagt es',
@@ -54,13 +57,16 @@ export const campaigns = {
   'log.step_retried': 'Schritt „{step}“ läuft noch einmal',
   'log.step_no_effect': 'Schritt „{step}“ hat nichts bewirkt: {reason}',
   'log.app_not_called': 'Die App ließ sich für Schritt „{step}“ nicht fragen: {reason}',
-  'log.copies_left_out': 'Keine Kopie geht an {count, plural, one {# Adresse} other {# Adressen}} aus cc und bcc: gesperrt oder abgemeldet',
+  'log.copies_left_out':
+    'Keine Kopie geht an {count, plural, one {# Adresse} other {# Adressen}} aus cc und bcc: gesperrt oder abgemeldet',
   'log.reply_may_opt_out': 'Eine Antwort bittet vielleicht darum, nichts mehr zu bekommen: lesen und entscheiden',
   'log.other_opted_out': 'Jemand anderes möchte keine E-Mails mehr: Bitte über den Lead entscheiden',
   'log.bounce_rate': 'In den letzten 24 Stunden kamen {rate, number} Prozent der E-Mails zurück',
   'log.complaint_rate': 'In den letzten 24 Stunden gab es Beschwerden zu {rate, number} Prozent der E-Mails',
-  'log.bounce_rate_paused': 'In den letzten 24 Stunden kamen {rate, number} Prozent der E-Mails zurück, die Grenze ist {limit, number}',
-  'log.complaint_rate_paused': 'In den letzten 24 Stunden gab es Beschwerden zu {rate, number} Prozent der E-Mails, die Grenze ist {limit, number}',
+  'log.bounce_rate_paused':
+    'In den letzten 24 Stunden kamen {rate, number} Prozent der E-Mails zurück, die Grenze ist {limit, number}',
+  'log.complaint_rate_paused':
+    'In den letzten 24 Stunden gab es Beschwerden zu {rate, number} Prozent der E-Mails, die Grenze ist {limit, number}',
   'log.start_denied': 'Jemand hat den Start abgelehnt',
   'log.start_changed': 'Der freigegebene Start fand nicht statt: Die Kampagne war inzwischen geändert worden',
   'log.tracking_domain_verified': 'Die Tracking-Domain wurde bestätigt',
@@ -68,7 +74,8 @@ export const campaigns = {
   'campaigns.already_active': 'Die Kampagne läuft schon',
   'campaigns.not_active': 'Die Kampagne läuft nicht',
   'campaigns.not_active.fix': 'Ihr Stand ist {status}.',
-  'campaigns.may_not_send': 'Kampagnen starten und anhalten darf, wer SEND_CAMPAIGNS (Schlüssel) oder send_campaigns (Menschen) hat',
+  'campaigns.may_not_send':
+    'Kampagnen starten und anhalten darf, wer SEND_CAMPAIGNS (Schlüssel) oder send_campaigns (Menschen) hat',
   'campaigns.status_choice': 'muss active oder paused sein',
   'campaigns.order_field_missing': 'fehlt: Nach welchem eigenen Feld wird sortiert?',
   'campaigns.one_email_step': 'darf nicht email sein: Eine einmalige Kampagne hat höchstens einen E-Mail-Schritt',
@@ -77,12 +84,16 @@ export const campaigns = {
   'campaigns.host_name': 'muss ein Name wie track.example.com sein',
   'campaigns.email_needs_text': 'braucht einen Text, solange die Kampagne läuft',
   'campaigns.email_needs_subject': 'braucht einen Betreff, weil der Schritt ein Gespräch beginnt',
-  'campaigns.daily_creations': 'der Arbeitsbereich darf am Tag {limit, plural, one {# Kampagne} other {# Kampagnen}} anlegen',
+  'campaigns.daily_creations':
+    'der Arbeitsbereich darf am Tag {limit, plural, one {# Kampagne} other {# Kampagnen}} anlegen',
   'campaigns.needs_campaign_or_segments': 'fehlt, wenn campaign_id nicht angegeben ist',
   'campaigns.no_leads_named': 'muss Kontakte nennen, oder segment_ids muss Segmente nennen',
-  'campaigns.preview_scope': 'Eine Vorschau für einen Kontakt braucht READ_CONTACTS (Schlüssel) oder view_contacts (Menschen)',
-  'campaigns.pool_not_allowed': 'Die Kampagne würde aus Postfächern senden, die dieser API-Schlüssel nicht verwenden darf',
-  'campaigns.pool_not_allowed.fix': 'Die Absender in allowed_email_accounts des Schlüssels aufnehmen oder einen Schlüssel ohne diese Einschränkung verwenden.',
+  'campaigns.preview_scope':
+    'Eine Vorschau für einen Kontakt braucht READ_CONTACTS (Schlüssel) oder view_contacts (Menschen)',
+  'campaigns.pool_not_allowed':
+    'Die Kampagne würde aus Postfächern senden, die dieser API-Schlüssel nicht verwenden darf',
+  'campaigns.pool_not_allowed.fix':
+    'Die Absender in allowed_email_accounts des Schlüssels aufnehmen oder einen Schlüssel ohne diese Einschränkung verwenden.',
   'campaigns.unknown_records': 'Etwas Genanntes gibt es nicht mehr',
   'steps.most': 'Schritte in einer Kampagne',
   'steps.variants_most': 'Varianten einer Kampagne',
@@ -117,7 +128,8 @@ export const campaigns = {
   'templates.unknown': 'ist keine Vorlage dieses Arbeitsbereichs',
   'templates.too_many_variables': 'darf höchstens {max, plural, one {# Variable} other {# Variablen}} haben',
   'ai.not_configured': 'Diese Installation hat keinen KI-Anbieter',
-  'ai.not_configured.fix': 'Wer sie betreibt, setzt AI_BASE_URL, AI_MODEL und, falls der Anbieter einen verlangt, AI_API_KEY.',
+  'ai.not_configured.fix':
+    'Wer sie betreibt, setzt AI_BASE_URL, AI_MODEL und, falls der Anbieter einen verlangt, AI_API_KEY.',
   'ai.no_answer': 'Der KI-Anbieter hat nicht geantwortet ({kind})',
   'ai.answered': 'Der KI-Anbieter hat mit Status {status} geantwortet',
   'ai.other_form': 'Die Antwort des KI-Anbieters hat eine unbekannte Form',
@@ -129,17 +141,20 @@ export const campaigns = {
   'deliverability.other_recipient.problem': 'ist nicht, wer die E-Mail von task_id bekam',
   'step_runs.not_blocked': 'Nur ein blockierter Schritt lässt sich noch einmal versuchen',
   'step_runs.not_blocked.fix': 'Dieser ist {state}.',
-  'step_runs.unwritable.fix': 'Den Schritt oder seine Variante in Ordnung bringen; wer darauf wartet, geht von selbst weiter.',
+  'step_runs.unwritable.fix':
+    'Den Schritt oder seine Variante in Ordnung bringen; wer darauf wartet, geht von selbst weiter.',
   'tests.not_found': 'Diesen Test gibt es nicht',
   'tests.not_found.fix': 'Unter „Prüfen und testen“ stehen alle Tests.',
   'tests.ended': 'Der Test ist schon zu Ende ({state})',
   'nothing_to_cancel.fix': 'Es gibt nichts mehr zu beenden.',
   'tests.no_prospect': 'Ein Test braucht eine Adresse',
   'tests.no_prospect.problem': 'fehlt, wenn contact_id nicht angegeben ist: E-Mails gehen an eine echte Adresse',
-  'tests.other_address': 'Die Felder eines Kontakts an eine andere Adresse zu senden, braucht das Recht, Kontakte zu sehen',
+  'tests.other_address':
+    'Die Felder eines Kontakts an eine andere Adresse zu senden, braucht das Recht, Kontakte zu sehen',
   'tests.too_many': '{count, plural, one {Es läuft schon # Test} other {Es laufen schon # Tests}} der Kampagne',
   'tests.too_many.fix': 'Erst einen davon beenden.',
-  'tests.per_day': 'der Zugang darf mit den Schlüsseln, die er gemacht hat, am Tag {limit, plural, one {# Test} other {# Tests}} von Kampagnen starten',
+  'tests.per_day':
+    'der Zugang darf mit den Schlüsseln, die er gemacht hat, am Tag {limit, plural, one {# Test} other {# Tests}} von Kampagnen starten',
   'tests.suppressed': 'Die Adresse ist gesperrt oder abgemeldet',
   'tests.suppressed.fix': 'Mit einer anderen Adresse testen.',
   'tests.mailbox_cannot_send': 'Das Postfach kann nicht senden',
@@ -179,7 +194,8 @@ export const campaigns = {
   'runs.of_new_campaign': 'muss mit campaign_id fehlen: Die Kampagne hat es schon',
   'runs.required_without_campaign': 'fehlt, wenn campaign_id nicht angegeben ist',
   'runs.required_to_launch': 'darf für einen Start nicht leer sein',
-  'runs.audience_required': 'darf für einen Start nicht leer sein, wenn weder contact_ids noch segment_ids angegeben sind',
+  'runs.audience_required':
+    'darf für einen Start nicht leer sein, wenn weder contact_ids noch segment_ids angegeben sind',
   'runs.mode_explicit_only': 'muss fehlen, außer im Modus explicit',
   'runs.required_with_mode': 'darf im Modus {mode} nicht leer sein',
   'runs.only_with_mode': 'muss fehlen, außer im Modus {mode}',

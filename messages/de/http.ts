@@ -195,7 +195,8 @@ export const http = {
   'list.full': 'Mehr als {most, number} gehen nicht: {what}',
   'row.changed': 'Geändert am {at, date, moment}, nachdem es gelesen wurde: {thing}',
   'row.never_changed': 'Wurde noch nie geändert: {thing}',
-  'row.changed.fix': 'Neu laden, die Änderungen noch einmal vornehmen und mit dem neuen updated_at als expected_updated_at senden.',
+  'row.changed.fix':
+    'Neu laden, die Änderungen noch einmal vornehmen und mit dem neuen updated_at als expected_updated_at senden.',
   'row.exists': 'Das gibt es schon',
   'row.busy': 'Eine andere Anfrage ändert gerade denselben Eintrag; noch einmal versuchen',
 
@@ -252,7 +253,8 @@ export const http = {
   'realtime.unknown_events.fix': 'GET /v1/webhooks/event-types nennt alle.',
   'realtime.refused_events': 'Der Zugang darf einige dieser Ereignisse nicht sehen',
   'realtime.no_events': 'Der Zugang darf nur Ereignisse sehen, die einzeln zu nennen sind',
-  'realtime.no_events.fix': 'Dem Zugang einen Scope wie READ_CAMPAIGNS geben oder die Ereignisse in event_types nennen.',
+  'realtime.no_events.fix':
+    'Dem Zugang einen Scope wie READ_CAMPAIGNS geben oder die Ereignisse in event_types nennen.',
   'realtime.websocket_only': 'Diese Adresse spricht WebSocket',
   'realtime.websocket_only.fix': 'Sie mit einem WebSocket-Client öffnen.',
   'realtime.resume_expired': 'Nach diesem Ereignis geht es nicht weiter: Es ist nicht oder nicht mehr gespeichert',

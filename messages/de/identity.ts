@@ -31,7 +31,8 @@ export const identity = {
   'account.weak_password': 'Das Passwort ist zu schwach',
   'account.code_invalid': 'Der Code oder Link ist falsch, benutzt oder abgelaufen',
   'account.code_invalid.fix': 'Beginne von vorn, um einen neuen zu bekommen.',
-  'field.password_distinct': 'muss mindestens {min, plural, one {# verschiedenes Zeichen} other {# verschiedene Zeichen}} haben',
+  'field.password_distinct':
+    'muss mindestens {min, plural, one {# verschiedenes Zeichen} other {# verschiedene Zeichen}} haben',
   'field.password_is_email': 'darf nicht die E-Mail-Adresse sein',
   'setup.link_invalid': 'Der Link zum Einrichten ist falsch, benutzt oder abgelaufen',
   'setup.link_invalid.fix': 'Starte die API neu: Sie gibt einen neuen Link aus.',
@@ -77,7 +78,8 @@ export const identity = {
   'role.not_found': 'Diese Rolle gibt es nicht',
   'role.system': 'Vorgegebene Rollen lassen sich nicht ändern',
   'role.system.fix': 'Eine eigene Rolle anlegen.',
-  'role.in_use': 'Die Rolle ist in Gebrauch: {members, plural, one {# Mitglied} other {# Mitglieder}}, {invitations, plural, one {# offene Einladung} other {# offene Einladungen}}',
+  'role.in_use':
+    'Die Rolle ist in Gebrauch: {members, plural, one {# Mitglied} other {# Mitglieder}}, {invitations, plural, one {# offene Einladung} other {# offene Einladungen}}',
   'role.in_use.fix': 'Ihnen erst eine andere Rolle geben und die Einladungen zurückziehen.',
   'role.many': 'Rollen',
   'field.no_role': 'ist keine Rolle dieses Arbeitsbereichs',
@@ -146,7 +148,8 @@ export const identity = {
   'field.printable_uri': 'muss aus druckbarem ASCII ohne Leerzeichen und Backslashes bestehen',
   'field.absolute_uri': 'muss eine absolute URI sein',
   'field.redirect_http': 'muss mit https beginnen; http nur bei 127.0.0.1, localhost oder [::1]',
-  'field.redirect_private_use': 'muss mit https, mit http auf diesem Rechner oder mit einem eigenen Schema wie com.example.app beginnen',
+  'field.redirect_private_use':
+    'muss mit https, mit http auf diesem Rechner oder mit einem eigenen Schema wie com.example.app beginnen',
   'field.written_as': 'muss so geschrieben sein: {uri}',
   'field.client_secretless': 'muss none sein: Anwendungen, die sich selbst registrieren, bekommen kein Geheimnis',
   'field.client_grants': 'muss authorization_code sein, mit oder ohne refresh_token',

@@ -4,7 +4,8 @@ export const inbox = {
   'compose.only_scheduled': 'muss fehlen, außer bei send_mode scheduled',
   'compose.time_required': 'fehlt: Wann soll sie hinausgehen?',
   'compose.too_far_ahead': 'darf höchstens ein Jahr in der Zukunft liegen',
-  'compose.too_many_recipients': 'darf mit Kopie und Blindkopie höchstens {max, plural, one {# Empfänger} other {# Empfänger}} haben',
+  'compose.too_many_recipients':
+    'darf mit Kopie und Blindkopie höchstens {max, plural, one {# Empfänger} other {# Empfänger}} haben',
   'compose.recipient_refused': 'darf nicht angeschrieben werden: {reason}',
   'compose.thread_required': 'fehlt, wenn in_reply_to nicht angegeben ist',
   'compose.thread_unknown': 'ist kein Gespräch dieses Arbeitsbereichs, das du lesen darfst',
@@ -25,7 +26,8 @@ export const inbox = {
   'drafts.unknown_file': 'enthält {id}, was keine Datei dieses Entwurfs ist',
   'drafts.too_many_files': 'darf mit denen des Entwurfs höchstens {max, plural, one {# Datei} other {# Dateien}} haben',
   'drafts.files_too_large': 'darf mit denen des Entwurfs höchstens {max, number} Bytes haben',
-  'drafts.mailbox_required': 'fehlt: Dieser Schlüssel darf nur manche Postfächer verwenden und sähe keinen Entwurf ohne Postfach',
+  'drafts.mailbox_required':
+    'fehlt: Dieser Schlüssel darf nur manche Postfächer verwenden und sähe keinen Entwurf ohne Postfach',
   'scheduled.too_late': 'Die E-Mail lässt sich nicht mehr aufhalten ({state})',
   'scheduled.being_sent': 'Die E-Mail wird in diesem Moment gesendet',
   'direct.awaits_approval': 'wartet auf eine Freigabe',

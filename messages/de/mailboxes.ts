@@ -1,5 +1,11 @@
 /** Sätze über Postfächer: verbinden, prüfen, zustimmen, aufwärmen. */
 export const mailboxes = {
+  'mailboxes.no_answer_in_time': 'Der Server antwortete nicht rechtzeitig',
+  'mailboxes.unreachable_dns': 'Der Name des Servers ließ sich nicht auflösen',
+  'mailboxes.unreachable_connect': 'Der Server war nicht zu erreichen',
+  'mailboxes.unreachable_greeting': 'Der Server meldete sich nicht rechtzeitig',
+  'mailboxes.unreachable_session': 'Die Verbindung brach ab',
+  'mailboxes.not_understood': 'Der Server antwortete unverständlich',
   'mailboxes.check_silent': 'Die Mailserver lassen sich gerade nicht prüfen: Kein Worker antwortet',
   'mailboxes.settings_refused': 'Die Mailserver nahmen diese Angaben nicht an; nichts wurde gespeichert',
   'mailboxes.settings_refused.fix': 'Die genannten Angaben berichtigen und es noch einmal versuchen.',
@@ -18,17 +24,21 @@ export const mailboxes = {
   'mailboxes.servers_of_provider': 'Die Server dieses Postfachs bestimmt sein Anbieter',
   'mailboxes.servers_of_provider.fix': 'Dem Anbieter neu zustimmen oder das Postfach mit einem App-Passwort verbinden.',
   'mailboxes.key_restricted': 'Dieser API-Schlüssel darf nur manche Postfächer verwenden und kein weiteres verbinden',
-  'mailboxes.some_left': 'Der Arbeitsbereich darf noch {left, plural, one {# Postfach} other {# Postfächer}} verbinden, nicht {wanted, number}',
-  'mailboxes.none_left': 'Der Arbeitsbereich hat alle {limit, plural, one {# Postfach} other {# Postfächer}} verbunden, die er darf',
+  'mailboxes.some_left':
+    'Der Arbeitsbereich darf noch {left, plural, one {# Postfach} other {# Postfächer}} verbinden, nicht {wanted, number}',
+  'mailboxes.none_left':
+    'Der Arbeitsbereich hat alle {limit, plural, one {# Postfach} other {# Postfächer}} verbunden, die er darf',
   'mailboxes.none_left.fix': 'Ein Postfach entfernen oder mit dem Arbeitsbereich in einen bezahlten Tarif wechseln.',
   'mailboxes.send_as_unsupported': 'Der Anbieter dieses Postfachs nennt keine Adressen, unter denen es senden darf',
   'mailboxes.send_as_unsupported.fix': 'Die andere Adresse als eigenes Postfach verbinden.',
   'mailboxes.send_as_unsupported.problem': 'muss leer sein: Nur Postfächer von Gmail haben das',
   'mailboxes.send_as_unknown': 'Der Anbieter hat diese Adresse für das Postfach nicht bestätigt',
-  'mailboxes.send_as_unknown.fix': 'Die Adresse in den Einstellungen von Gmail unter „Senden als“ hinzufügen, dort bestätigen und es noch einmal versuchen.',
+  'mailboxes.send_as_unknown.fix':
+    'Die Adresse in den Einstellungen von Gmail unter „Senden als“ hinzufügen, dort bestätigen und es noch einmal versuchen.',
   'mailboxes.send_as_unknown.problem': 'ist keine bestätigte Adresse des Postfachs',
   'mailboxes.no_oauth_client': 'Diese Installation ist bei {provider} nicht eingerichtet',
-  'mailboxes.no_oauth_client.fix': 'Wer sie betreibt, setzt {id} und {secret}. Mit Adresse und App-Passwort geht es auch so.',
+  'mailboxes.no_oauth_client.fix':
+    'Wer sie betreibt, setzt {id} und {secret}. Mit Adresse und App-Passwort geht es auch so.',
   'mailboxes.password_unreadable': 'Das gespeicherte Passwort lässt sich nicht lesen; noch einmal angeben',
   'mailboxes.consent_ended': 'Der Anbieter hat die Zustimmung beendet: {reason}',
   'mailboxes.month_unpaid': 'Der letzte Monat der Bestellung dieses Postfachs wurde nicht bezahlt',
@@ -61,7 +71,8 @@ export const mailboxes = {
   'warmup.blocked_until': 'Das Postfach ist bis {at, date, moment} vom Aufwärmen ausgeschlossen',
   'warmup.blocked_until.fix': 'Zu viele seiner E-Mails landeten im Spam. Bis dahin warten.',
   'warmup.in_spam': '{spam, number} von {count, number} E-Mails zum Aufwärmen landeten im Spam',
-  'warmup.in_spam_returned': '{spam, number} von {count, number} E-Mails zum Aufwärmen landeten im Spam, {returned, number} kamen zurück',
+  'warmup.in_spam_returned':
+    '{spam, number} von {count, number} E-Mails zum Aufwärmen landeten im Spam, {returned, number} kamen zurück',
   'warmup.value_required': 'fehlt, außer bei der Art any',
   'warmup.not_a_domain': 'muss eine Domain sein',
   'warmup.not_a_tld': 'muss eine Top-Level-Domain sein',

@@ -10,7 +10,8 @@ export const sending = {
   'emails.settled_meanwhile.fix': 'Sie wurde inzwischen noch einmal gesendet oder geklärt; die Liste neu laden.',
   'emails.mailbox_removed': 'Das Postfach dieser E-Mail wurde entfernt',
   'emails.files_deleted': 'Die Dateien dieser E-Mail wurden am Ende ihrer Aufbewahrung gelöscht',
-  'emails.files_deleted.fix': 'Die E-Mail mit ihren Dateien neu schreiben. ATTACHMENT_RETENTION_DAYS sagt, wie lange sie aufbewahrt werden.',
+  'emails.files_deleted.fix':
+    'Die E-Mail mit ihren Dateien neu schreiben. ATTACHMENT_RETENTION_DAYS sagt, wie lange sie aufbewahrt werden.',
   'emails.gone': 'Die E-Mail, ihre Kampagne oder ihren Lead gibt es nicht mehr',
   'emails.contact_left': 'Der Kontakt ist nicht mehr in der Kampagne ({state}) und bekommt keine E-Mails mehr',
   'step.label': 'Schritt {number, number} von {count, number}',
@@ -63,9 +64,9 @@ export const sending = {
   'ended.removed': 'Aus der Kampagne entfernt',
   'ended.by_automation': 'Von einer Automatisierung aus der Kampagne entfernt',
   'away.until': 'Abwesend bis {at, date, day}',
-  'away': 'Abwesend',
+  away: 'Abwesend',
   'sent.no_answer': 'Der Mailserver hat nicht geantwortet',
-  'words': '{words}',
+  words: '{words}',
   'hold.auth_failed': 'Der SMTP-Server lehnt die Anmeldung ab',
   'hold.consent_ended': 'Der Anbieter hat die Zustimmung zum Postfach beendet',
   'hold.imap_auth_failed': 'Der IMAP-Server lehnt die Anmeldung ab',
@@ -80,12 +81,16 @@ export const sending = {
   'hold.lift.fix': 'Mit dem Anbieter klären und das Postfach dann wieder einschalten.',
   'hold.sign_in.fix': 'Die richtigen Zugangsdaten eingeben oder das Postfach neu verbinden.',
   'hold.consent_ended.fix': 'Das Postfach neu verbinden.',
-  'hold.sending_limit.fix': 'Es sendet von selbst wieder; das Tageslimit für Kampagnen so senken, dass das Limit nicht erreicht wird.',
+  'hold.sending_limit.fix':
+    'Es sendet von selbst wieder; das Tageslimit für Kampagnen so senken, dass das Limit nicht erreicht wird.',
   'hold.order_unpaid.fix': 'Die gemailte Rechnung bezahlen; dann sendet das Postfach wieder.',
-  'hold.domain_lapsed.fix': 'Die Verlängerung innerhalb von 30 Tagen bezahlen; das Postfach sendet wieder, sobald die Domain verlängert ist.',
+  'hold.domain_lapsed.fix':
+    'Die Verlängerung innerhalb von 30 Tagen bezahlen; das Postfach sendet wieder, sobald die Domain verlängert ist.',
   'mailbox_warning.content_refused': 'Ein Empfänger hat eine E-Mail wegen ihres Inhalts abgelehnt',
-  'mailbox_warning.refused_by_receiver': 'Ein Empfänger hat eine E-Mail wegen ihres Absenders abgelehnt: des Postfachs, seiner Domain oder seines Netzes',
-  'mailbox_warning.report_without_email': 'Ein Bericht meldet, dass eine Adresse, an die diese Woche geschrieben wurde, nicht geht; er nennt keine E-Mail',
+  'mailbox_warning.refused_by_receiver':
+    'Ein Empfänger hat eine E-Mail wegen ihres Absenders abgelehnt: des Postfachs, seiner Domain oder seines Netzes',
+  'mailbox_warning.report_without_email':
+    'Ein Bericht meldet, dass eine Adresse, an die diese Woche geschrieben wurde, nicht geht; er nennt keine E-Mail',
   'ended.suppressed_address': 'Die Adresse ist gesperrt',
   'emails.may_have_left': 'Die E-Mail ist vielleicht hinausgegangen: {reason}',
   'direct.all_suppressed': 'Alle Empfänger sind gesperrt oder abgemeldet',

@@ -8,7 +8,8 @@ export const campaigns = {
   'log.restarted_for_leads': 'The campaign was restarted because leads were added',
   'log.restarted_for_email': 'The campaign was restarted because an email is sent again',
   'log.restart_refused': 'The campaign was not restarted: {reason}',
-  'log.restored_from_backup': 'Restored from a backup of {at, date, moment}: what was sent after it is not known here. Compare with the Sent folders before you start it.',
+  'log.restored_from_backup':
+    'Restored from a backup of {at, date, moment}: what was sent after it is not known here. Compare with the Sent folders before you start it.',
   'log.all_leads_finished': 'Every lead has finished',
   'log.end_date_passed': 'The end date has passed',
   'log.no_sending_window': 'The schedule has no sending window',
@@ -44,7 +45,8 @@ export const campaigns = {
   'log.lead_blocked': 'A lead is {reason}',
   'log.launcher_blocked': 'The launcher is {reason}',
   'log.email_unwritable': 'The email "{step}" cannot be written: {reason}',
-  'log.email_uncertain': 'An email may have left, but the mail server gave no answer; it is sent again only when a person says so',
+  'log.email_uncertain':
+    'An email may have left, but the mail server gave no answer; it is sent again only when a person says so',
   'log.email_failed': 'An email could not be handed over after {attempts, plural, one {# attempt} other {# attempts}}',
   'log.email_counts_as_sent': 'An uncertain email counts as sent: {reason}',
   'sent.message_refers': 'a message refers to it',
@@ -55,13 +57,16 @@ export const campaigns = {
   'log.step_retried': 'Step "{step}" runs again',
   'log.step_no_effect': 'Step "{step}" had no effect: {reason}',
   'log.app_not_called': 'The app could not be called for step "{step}": {reason}',
-  'log.copies_left_out': 'No copy goes to {count, plural, one {# address} other {# addresses}} of cc and bcc: suppressed or opted out',
+  'log.copies_left_out':
+    'No copy goes to {count, plural, one {# address} other {# addresses}} of cc and bcc: suppressed or opted out',
   'log.reply_may_opt_out': 'A reply may ask to be left out; read it and decide',
   'log.other_opted_out': 'Somebody else asked to be left out; decide about the lead',
   'log.bounce_rate': 'The bounce rate of the last 24 hours is {rate, number} percent',
   'log.complaint_rate': 'The complaint rate of the last 24 hours is {rate, number} percent',
-  'log.bounce_rate_paused': 'The bounce rate of the last 24 hours is {rate, number} percent, the limit is {limit, number}',
-  'log.complaint_rate_paused': 'The complaint rate of the last 24 hours is {rate, number} percent, the limit is {limit, number}',
+  'log.bounce_rate_paused':
+    'The bounce rate of the last 24 hours is {rate, number} percent, the limit is {limit, number}',
+  'log.complaint_rate_paused':
+    'The complaint rate of the last 24 hours is {rate, number} percent, the limit is {limit, number}',
   'log.start_denied': 'A person denied the start',
   'log.start_changed': 'The approved start did not happen: the campaign had changed',
   'log.tracking_domain_verified': 'The tracking domain was verified',
@@ -84,7 +89,8 @@ export const campaigns = {
   'campaigns.no_leads_named': 'must name contacts, or segment_ids must name segments',
   'campaigns.preview_scope': 'A preview for a contact needs READ_CONTACTS (keys) or view_contacts (people)',
   'campaigns.pool_not_allowed': 'The campaign would send from mailboxes that this API key may not use',
-  'campaigns.pool_not_allowed.fix': 'Name its senders among the allowed_email_accounts of the key, or use a key without that restriction.',
+  'campaigns.pool_not_allowed.fix':
+    'Name its senders among the allowed_email_accounts of the key, or use a key without that restriction.',
   'campaigns.unknown_records': 'The request names records that do not exist',
   // Steps.
   'steps.most': 'steps in a campaign',
@@ -136,7 +142,8 @@ export const campaigns = {
   // Blocked steps.
   'step_runs.not_blocked': 'Only a blocked step run can be retried',
   'step_runs.not_blocked.fix': 'This one is {state}. GET /v1/campaigns/:id/step-runs lists the blocked ones.',
-  'step_runs.unwritable.fix': 'Correct the step or its variant with PATCH; contacts who wait for it go on by themselves.',
+  'step_runs.unwritable.fix':
+    'Correct the step or its variant with PATCH; contacts who wait for it go on by themselves.',
   // Test runs.
   'tests.not_found': 'Test run not found',
   'tests.not_found.fix': 'GET /v1/campaigns/:id/test-runs lists the test runs of a campaign.',
@@ -144,10 +151,12 @@ export const campaigns = {
   'nothing_to_cancel.fix': 'There is nothing left to cancel.',
   'tests.no_prospect': 'A test needs a prospect',
   'tests.no_prospect.problem': 'is required without contact_id: emails go to a real address',
-  'tests.other_address': 'To send the fields of a contact to another address needs READ_CONTACTS (keys) or view_contacts (people)',
+  'tests.other_address':
+    'To send the fields of a contact to another address needs READ_CONTACTS (keys) or view_contacts (people)',
   'tests.too_many': 'The campaign has {count, plural, one {# test} other {# tests}} under way',
   'tests.too_many.fix': 'Cancel one with POST /v1/campaigns/:id/test-runs/:runId/cancel.',
-  'tests.per_day': 'the credential may start {limit, plural, one {# test} other {# tests}} of campaigns a day, with the keys that it has made',
+  'tests.per_day':
+    'the credential may start {limit, plural, one {# test} other {# tests}} of campaigns a day, with the keys that it has made',
   'tests.suppressed': 'The address of the prospect is suppressed or has opted out',
   'tests.suppressed.fix': 'Test with another prospect_email.',
   'tests.mailbox_cannot_send': 'The mailbox cannot send',

@@ -255,7 +255,8 @@ export const http = {
   'realtime.unknown_events.fix': 'See GET /v1/webhooks/event-types.',
   'realtime.refused_events': 'The credential may not see some of these events',
   'realtime.no_events': 'The credential may see firehose events only, and these have to be named',
-  'realtime.no_events.fix': 'Grant the scope of an event family, such as READ_CAMPAIGNS, or name the events in event_types.',
+  'realtime.no_events.fix':
+    'Grant the scope of an event family, such as READ_CAMPAIGNS, or name the events in event_types.',
   'realtime.websocket_only': 'This address speaks WebSocket',
   'realtime.websocket_only.fix': 'Open it with a WebSocket client.',
   'realtime.resume_expired': 'The stream cannot resume after this event: it is not stored, or no longer',

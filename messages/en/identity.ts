@@ -31,7 +31,8 @@ export const identity = {
   'account.weak_password': 'The password is too weak',
   'account.code_invalid': 'The code or link is wrong, used or expired',
   'account.code_invalid.fix': 'Start again to get a new one.',
-  'field.password_distinct': 'must have at least {min, plural, one {# different character} other {# different characters}}',
+  'field.password_distinct':
+    'must have at least {min, plural, one {# different character} other {# different characters}}',
   'field.password_is_email': 'must not be the email address',
   'setup.link_invalid': 'The setup link is wrong, used or expired',
   'setup.link_invalid.fix': 'Restart the API: it prints a new link.',
@@ -77,7 +78,8 @@ export const identity = {
   'role.not_found': 'There is no such role',
   'role.system': 'System roles cannot be changed',
   'role.system.fix': 'Create a role of your own.',
-  'role.in_use': 'The role is in use: {members, plural, one {# member} other {# members}}, {invitations, plural, one {# open invitation} other {# open invitations}}',
+  'role.in_use':
+    'The role is in use: {members, plural, one {# member} other {# members}}, {invitations, plural, one {# open invitation} other {# open invitations}}',
   'role.in_use.fix': 'Give them another role and cancel the invitations first.',
   'role.many': 'roles',
   'field.no_role': 'is not a role of this workspace',
@@ -146,7 +148,8 @@ export const identity = {
   'field.printable_uri': 'must be printable ASCII without spaces and backslashes',
   'field.absolute_uri': 'must be an absolute URI',
   'field.redirect_http': 'must use https; http only on 127.0.0.1, localhost or [::1]',
-  'field.redirect_private_use': 'must use https, http on a loopback host, or a private-use scheme such as com.example.app',
+  'field.redirect_private_use':
+    'must use https, http on a loopback host, or a private-use scheme such as com.example.app',
   'field.written_as': 'must be written as {uri}',
   'field.client_secretless': 'must be none: clients that register themselves get no secret',
   'field.client_grants': 'must be authorization_code, with or without refresh_token',

@@ -5,7 +5,8 @@ export const inbox = {
   'compose.only_scheduled': 'must be left out unless send_mode is scheduled',
   'compose.time_required': 'is required with send_mode scheduled',
   'compose.too_far_ahead': 'must be at most a year ahead',
-  'compose.too_many_recipients': 'must be at most {max, plural, one {# recipient} other {# recipients}}, cc and bcc included',
+  'compose.too_many_recipients':
+    'must be at most {max, plural, one {# recipient} other {# recipients}}, cc and bcc included',
   'compose.recipient_refused': 'must not be mailed: {reason}',
   'compose.thread_required': 'is required without in_reply_to',
   'compose.thread_unknown': 'is not a conversation of this workspace that you may read',

@@ -1,5 +1,12 @@
 /** Sentences of mailboxes: connecting, checking, consent, warmup. */
 export const mailboxes = {
+  // Servers that were dialed.
+  'mailboxes.no_answer_in_time': 'The server did not answer in time',
+  'mailboxes.unreachable_dns': 'The host name could not be resolved',
+  'mailboxes.unreachable_connect': 'The server could not be reached',
+  'mailboxes.unreachable_greeting': 'The server did not greet in time',
+  'mailboxes.unreachable_session': 'The connection was lost',
+  'mailboxes.not_understood': 'The server answered in a way that could not be understood',
   // Connecting and checking.
   'mailboxes.check_silent': 'The mail servers cannot be checked now: no worker answers',
   'mailboxes.settings_refused': 'The mail servers did not accept these settings; nothing was stored',
@@ -15,18 +22,23 @@ export const mailboxes = {
   'mailboxes.switch_on.fix': 'Switch it on with PATCH /v1/emails/:id \'{\'"status": "active"\'}\'.',
   'mailboxes.is_held': 'The mailbox is held: {reason}',
   'mailboxes.needs_consent': 'Mailboxes of this provider are connected by consent, not by password',
-  'mailboxes.needs_consent.fix': 'Use POST /v1/emails/onboarding/oauth/cli-start, or an app password with provider smtp_imap.',
+  'mailboxes.needs_consent.fix':
+    'Use POST /v1/emails/onboarding/oauth/cli-start, or an app password with provider smtp_imap.',
   'mailboxes.servers_of_provider': 'The provider of this mailbox determines its servers',
-  'mailboxes.servers_of_provider.fix': 'Give the consent again with POST /v1/emails/onboarding/oauth/cli-start, or connect the mailbox with an app password by POST /v1/emails.',
+  'mailboxes.servers_of_provider.fix':
+    'Give the consent again with POST /v1/emails/onboarding/oauth/cli-start, or connect the mailbox with an app password by POST /v1/emails.',
   'mailboxes.key_restricted': 'This API key is restricted to certain mailboxes and may not connect another',
-  'mailboxes.some_left': 'The workspace may connect {left, plural, one {# more mailbox} other {# more mailboxes}}, not {wanted, number}',
-  'mailboxes.none_left': 'The workspace has connected all {limit, plural, one {# mailbox} other {# mailboxes}} that it may',
+  'mailboxes.some_left':
+    'The workspace may connect {left, plural, one {# more mailbox} other {# more mailboxes}}, not {wanted, number}',
+  'mailboxes.none_left':
+    'The workspace has connected all {limit, plural, one {# mailbox} other {# mailboxes}} that it may',
   'mailboxes.none_left.fix': 'Remove a mailbox, or move the workspace to a paid plan.',
   'mailboxes.send_as_unsupported': 'The provider of this mailbox publishes no list of addresses to send as',
   'mailboxes.send_as_unsupported.fix': 'Connect the other address as a mailbox of its own.',
   'mailboxes.send_as_unsupported.problem': 'must be empty: only Gmail mailboxes have one',
   'mailboxes.send_as_unknown': 'The provider has not verified this address for the mailbox',
-  'mailboxes.send_as_unknown.fix': 'Add the address under "Send mail as" in the settings of Gmail, confirm it there, and try again.',
+  'mailboxes.send_as_unknown.fix':
+    'Add the address under "Send mail as" in the settings of Gmail, confirm it there, and try again.',
   'mailboxes.send_as_unknown.problem': 'is not among the verified addresses of the mailbox',
   'mailboxes.no_oauth_client': 'This installation has no OAuth client at {provider}',
   'mailboxes.no_oauth_client.fix': 'The operator sets {id} and {secret}.',
@@ -64,7 +76,8 @@ export const mailboxes = {
   'warmup.blocked_until': 'The mailbox is blocked from warmup until {at, date, moment}',
   'warmup.blocked_until.fix': 'Too much of its mail landed in spam. Wait until then.',
   'warmup.in_spam': '{spam, number} of {count, number} warmup emails landed in spam',
-  'warmup.in_spam_returned': '{spam, number} of {count, number} warmup emails landed in spam, {returned, number} came back',
+  'warmup.in_spam_returned':
+    '{spam, number} of {count, number} warmup emails landed in spam, {returned, number} came back',
   'warmup.value_required': 'is required unless the type is any',
   'warmup.not_a_domain': 'must be a domain',
   'warmup.not_a_tld': 'must be a top-level domain',

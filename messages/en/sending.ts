@@ -12,7 +12,8 @@ export const sending = {
   'emails.settled_meanwhile.fix': 'It has been sent again or settled in the meantime; read the list again.',
   'emails.mailbox_removed': 'The mailbox of this email has been removed',
   'emails.files_deleted': 'The files of this email were deleted at the end of their retention',
-  'emails.files_deleted.fix': 'Write the email again with its files. ATTACHMENT_RETENTION_DAYS says how long they are kept.',
+  'emails.files_deleted.fix':
+    'Write the email again with its files. ATTACHMENT_RETENTION_DAYS says how long they are kept.',
   'emails.gone': 'The email of this task, its campaign or its lead no longer exists',
   'emails.contact_left': 'The contact has left the campaign ({state}) and is not mailed any more',
   // The step at which a lead stands, and what it waits for there.
@@ -68,9 +69,9 @@ export const sending = {
   'ended.by_automation': 'Removed from the campaign by an automation',
   // Absence, deliveries.
   'away.until': 'Away until {at, date, day}',
-  'away': 'Away',
+  away: 'Away',
   'sent.no_answer': 'The mail server gave no answer',
-  'words': '{words}',
+  words: '{words}',
   // Holds of mailboxes.
   'hold.auth_failed': 'The SMTP server refuses the sign-in',
   'hold.consent_ended': 'The provider has ended the consent to use the mailbox',
@@ -83,15 +84,22 @@ export const sending = {
   'hold.server_refused': 'The SMTP server does not accept the emails',
   'hold.order_unpaid': 'The mailbox was ordered, and its last month is not paid',
   'hold.domain_lapsed': 'The registration of the domain of the mailbox has ended',
-  'hold.lift.fix': 'Settle it with the mail provider, then lift the hold with PATCH /v1/emails/:id \'{\'"status": "active"\'}\'.',
-  'hold.sign_in.fix': 'Send the right credentials with PATCH /v1/emails/:id (smtp, imap), or connect the mailbox again.',
+  'hold.lift.fix':
+    'Settle it with the mail provider, then lift the hold with PATCH /v1/emails/:id \'{\'"status": "active"\'}\'.',
+  'hold.sign_in.fix':
+    'Send the right credentials with PATCH /v1/emails/:id (smtp, imap), or connect the mailbox again.',
   'hold.consent_ended.fix': 'Connect the mailbox again.',
-  'hold.sending_limit.fix': 'It sends again by itself; lower campaign_limit with PATCH /v1/emails/:id so that the limit is not reached.',
-  'hold.order_unpaid.fix': 'Pay the open invoice that the payment provider has mailed; the mailbox sends again then. GET /v1/mailbox-provisioning shows the order.',
-  'hold.domain_lapsed.fix': 'Pay the renewal at its checkout_url within 30 days (GET /v1/mailboxes/domains/renewals); the mailbox sends again once the domain is renewed.',
+  'hold.sending_limit.fix':
+    'It sends again by itself; lower campaign_limit with PATCH /v1/emails/:id so that the limit is not reached.',
+  'hold.order_unpaid.fix':
+    'Pay the open invoice that the payment provider has mailed; the mailbox sends again then. GET /v1/mailbox-provisioning shows the order.',
+  'hold.domain_lapsed.fix':
+    'Pay the renewal at its checkout_url within 30 days (GET /v1/mailboxes/domains/renewals); the mailbox sends again once the domain is renewed.',
   'mailbox_warning.content_refused': 'A receiver refused an email for its content',
-  'mailbox_warning.refused_by_receiver': 'A receiver refused an email for its sender: the mailbox, its domain or its network',
-  'mailbox_warning.report_without_email': 'A report says that an address written to this week does not work, and names no email',
+  'mailbox_warning.refused_by_receiver':
+    'A receiver refused an email for its sender: the mailbox, its domain or its network',
+  'mailbox_warning.report_without_email':
+    'A report says that an address written to this week does not work, and names no email',
   'ended.suppressed_address': 'The address is suppressed',
   'emails.may_have_left': 'The email may have left: {reason}',
   'direct.all_suppressed': 'Every recipient is suppressed or has opted out',

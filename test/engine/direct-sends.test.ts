@@ -147,7 +147,9 @@ test.serial(
       .update({ hold_code: 'sending_limit', hold_until: until });
     const { task_id: id } = await composed(desk);
     t.like(await desk.advance(id), { kind: 'wait', state: 'held' });
-    t.like(await desk.read(id), { waiting_for: 'the mailbox rests (sending_limit)' });
+    t.like(await desk.read(id), {
+      waiting_for: { code: 'wait.mailbox_held', values: { reason: { code: 'hold.sending_limit' } } },
+    });
     t.is(await desk.finish(id), 'sent');
     t.is((await desk.readEmail(id)).sent_at.getTime(), until.getTime());
 
@@ -468,7 +470,7 @@ test.serial('a key without a policy waits for a person, who sees what will leave
   await world.deps.db('direct_sends').where({ id: changed.task_id }).update({ body_plain: 'Something else' });
   t.is((await decide(changed.approval_id, 'approved')).status, 'expired');
   t.is(await desk.finish(changed.task_id), 'expired');
-  t.is((await desk.read(changed.task_id)).error_detail, 'What was approved has changed since');
+  t.is((await desk.read(changed.task_id)).error_detail.code, 'direct.changed');
 
   const ended = async (approvalId: string) =>
     t.like(await world.deps.db('approvals').where({ id: approvalId }).first(), { status: 'expired' });
@@ -485,7 +487,7 @@ test.serial('a key without a policy waits for a person, who sees what will leave
   await decide(homeless.approval_id, 'approved');
   t.is(await desk.finish(homeless.task_id), 'expired');
   await ended(homeless.approval_id);
-  t.is((await desk.read(homeless.task_id)).error_detail, 'Its mailbox has been removed');
+  t.is((await desk.read(homeless.task_id)).error_detail.code, 'direct.mailbox_removed');
   t.is(desk.smtp.taken.length, 1);
 });
 

@@ -109,7 +109,7 @@ export async function createApproval(
 }
 
 /**
- * A family whose subject is whatever an approval names: it carries out nothing, and records what it was told. `changed` has the
+ * A family whose subject is whatever an approval names: it carries out nothing, and records its calls. `changed` has the
  * approvals whose subject is no longer what the person saw.
  */
 export function recordedSubject() {
@@ -118,7 +118,8 @@ export function recordedSubject() {
   const approval: ApprovalSubject<string> = {
     type: 'direct_send',
     lock: async (_tx, id) => id,
-    content: async (_tx, _id, { id, payload }) => (changed.has(id) ? { ...payload, title: message('action.launch', { name: 'Something else' }) } : payload),
+    content: async (_tx, _id, { id, payload }) =>
+      changed.has(id) ? { ...payload, title: message('action.launch', { name: 'Something else' }) } : payload,
     execute: async (_tx, _id, { id }) => void told.push(`${id} executed`),
     refused: async (_tx, _subject, { id }, why) => void told.push(`${id} ${why}`),
   };

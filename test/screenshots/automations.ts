@@ -1,6 +1,7 @@
 import { words } from '../../domain/platform/words.ts';
 import { createConnectionRow } from '../harness/integrations.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** A flow with a condition and both its ways, one by the names that people paste, and accounts at other services. */
 export async function sceneOfAutomations({ world, tenant, post }: Stage): Promise<PageToSee[]> {

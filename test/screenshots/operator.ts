@@ -5,6 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** An installation with findings, work that is stuck, and webhook endpoints that answer, fail and were switched off. */
 export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToSee[]> {

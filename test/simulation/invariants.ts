@@ -35,7 +35,7 @@ interface LeadState {
   state: string;
   /** The campaign's. */
   status: string;
-  waiting_for: string | null;
+  waiting_for: object | null;
   waiting_until: Date | null;
   blocked: boolean;
   hold_since: Date | null;

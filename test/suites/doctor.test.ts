@@ -129,8 +129,8 @@ test('doctor names every fault at once, each with its fix, and exits with 1', as
     TEMPORAL_ADDRESS: '127.0.0.1:1',
   });
   t.is(away, 1);
-  t.regex(text, /^FAULT +database +the database at 127\.0\.0\.1:1\/heron cannot be used/m);
-  t.regex(text, /^FAULT +temporal +Temporal at 127\.0\.0\.1:1 cannot be reached/m);
+  t.regex(text, /^ERROR +database +the database at 127\.0\.0\.1:1\/heron cannot be used/m);
+  t.regex(text, /^ERROR +temporal +Temporal at 127\.0\.0\.1:1 cannot be reached/m);
   t.regex(text, /^ +fix: Check PRIMARY_DB/m);
   assertNowhere(t, text, [password]);
   t.notRegex(text, /\n\s+at /, 'no stack');
@@ -153,7 +153,7 @@ test('doctor shows the books of orders and renewals, and names an order whose mo
     );
     return { code, books: findings.filter(({ part }) => part === 'orders') };
   };
-  t.deepEqual((await look()).books, [
+  t.like((await look()).books, [
     {
       part: 'orders',
       severity: 'info',

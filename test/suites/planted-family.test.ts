@@ -102,7 +102,7 @@ export async function plantedTurn(ctx: Ctx, id: string): Promise<{ kind: 'done';
 
 /** Folders and files that a copy needs to be compiled, linted and run. */
 const COPIED = (
-  'activities api bundle client db deploy domain lib local temporal test web workers workflows ' +
+  'activities api bundle client db deploy domain lib local messages temporal test web workers workflows ' +
   'package.json tsconfig.json oxlint.config.mjs'
 ).split(' ');
 

@@ -7,7 +7,7 @@ import { createAppConnection } from '../../domain/connect/app-connections/connec
 import { findCampaign } from '../../domain/sending/campaign/find.ts';
 import { launchRefusal } from '../../domain/sending/campaign/launch-checks.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
-import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
+import { ERROR_CODES, type ErrorCode, inWords } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { allowEverything } from '../harness/approvals.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
@@ -304,10 +304,11 @@ const SHOWN: Record<string, () => Promise<Issue | null>> = {
   no_remaining_leads: async () => {
     const { tenant, campaignId } = await given({ leads: [], fields: { had_leads: true } });
     const org = reader(world.system(tenant.organizationId));
-    return launchRefusal(org, await findCampaign(org, campaignId), {
+    const refusal = await launchRefusal(org, await findCampaign(org, campaignId), {
       now: new Date(),
       byPlatform: true,
-    }) as Promise<Issue>;
+    });
+    return refusal && { code: refusal.code, message: refusal.message, fix: inWords(refusal.fix!) };
   },
 };
 

@@ -76,8 +76,7 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
       refuseForeignOrigin(ctx, headers.origin);
       const text = await readText(body);
       if (text === undefined) return rpcError(413, REFUSED, message('mcp.too_large', { max: CALL_LIMIT }));
-      if (text.trimStart().startsWith('['))
-        return rpcError(400, INVALID_REQUEST, message('mcp.batch'));
+      if (text.trimStart().startsWith('[')) return rpcError(400, INVALID_REQUEST, message('mcp.batch'));
       return answerMessage(ctx, invoke, text, headers);
     },
   });

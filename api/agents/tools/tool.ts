@@ -126,7 +126,8 @@ export function ownProblems(tool: AgentTool, args: Record<string, unknown>): Pro
     const missing = args[name] === undefined;
     if (missing && (required || (at === KEY_HEADER && idempotencyOf(tool.route) === 'required')))
       problems.push({ path: name, message: message('field.required') });
-    if (at === KEY_HEADER && !missing && !isKey(args[name])) problems.push({ path: name, message: keyFault(args[name]) });
+    if (at === KEY_HEADER && !missing && !isKey(args[name]))
+      problems.push({ path: name, message: keyFault(args[name]) });
   }
   return problems;
 }

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../../db/json-columns.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
 import type { PageTexts } from '../../pages/texts.ts';
 import { presentReport } from '../../http/findings.ts';
@@ -75,7 +74,7 @@ function isMessage(value: unknown): value is Message {
 }
 
 /** The report of the checks when it was asked for: its score, and each finding with its remedy. */
-function checked({ approval: words, lang }: PageTexts, preflight: JsonObject): Html {
+function checked({ approval: words, lang }: PageTexts, preflight: Record<string, unknown>): Html {
   const report = presentReport(preflight, lang);
   const { score, passed } = preflight;
   const points = Number(score);

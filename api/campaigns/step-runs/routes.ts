@@ -38,7 +38,8 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
       state: z.enum(['blocked']).default('blocked').meta({ description: 'There is no other state to ask for' }),
     }),
     success: { status: 200, body: paged(stepRun) },
-    handler: async (ctx, { params, query }) => presentPage(await listBlockedRuns(ctx, params.id, query), (run) => present(run, ctx)),
+    handler: async (ctx, { params, query }) =>
+      presentPage(await listBlockedRuns(ctx, params.id, query), (run) => present(run, ctx)),
   }),
   route({
     area: 'campaign-checks',

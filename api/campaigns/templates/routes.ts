@@ -212,7 +212,10 @@ export const templateRoutes = [
       .strictObject({
         variables: z
           .record(z.string().max(100), z.string().max(10_000))
-          .refine((given) => Object.keys(given).length <= MAX_VARIABLES, says('templates.too_many_variables', { max: MAX_VARIABLES }))
+          .refine(
+            (given) => Object.keys(given).length <= MAX_VARIABLES,
+            says('templates.too_many_variables', { max: MAX_VARIABLES }),
+          )
           .default({}),
       })
       .prefault({}),

@@ -14,7 +14,7 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
-import type { AutomationNodeResult } from '../../../db/json-columns.ts';
+import type { AutomationNodeResult } from '../../../domain/connect/automations/graph.ts';
 import { inWords } from '../../../lib/errors.ts';
 import type { Language } from '../../../messages/index.ts';
 import { reasonIn } from '../../http/said.ts';

@@ -76,7 +76,11 @@ export const teamRoutes = [
     params: idParams,
     body: z
       .strictObject({ name: name.optional(), color: color.optional() })
-      .refine((edit) => Object.keys(edit).length > 0, { path: [], error: says('field.one_of_fields'), ...besideFaults }),
+      .refine((edit) => Object.keys(edit).length > 0, {
+        path: [],
+        error: says('field.one_of_fields'),
+        ...besideFaults,
+      }),
     success: { status: 200, body: team },
     handler: async (ctx, { params, body }) => present(await updateTeam(ctx, params.id, body)),
   }),

@@ -204,7 +204,10 @@ export function presentAccount(
 }
 
 /** One account: the same as in the list, and its warmup where it has been warmed. */
-export function presentAccountDetail(detail: AccountDetail, reader: Pick<Ctx, 'language'>): z.input<typeof schemas.accountDetail> {
+export function presentAccountDetail(
+  detail: AccountDetail,
+  reader: Pick<Ctx, 'language'>,
+): z.input<typeof schemas.accountDetail> {
   const { mailbox, warmup, warmupHealth } = detail;
   return {
     ...presentAccount(detail, reader),

@@ -205,7 +205,10 @@ test.serial('the dashboard adds up; a deleted campaign stays in the totals', asy
   t.deepEqual(body.recent_activity.map(({ type }: { type: string }) => type).sort(), ['bounced', 'opened', 'replied']);
   t.like(body.top_campaigns[0], { campaign_id: campaignId, emails_sent: 4 });
   t.deepEqual(body.account_health, { total_accounts: 1, healthy_accounts: 1, warning_accounts: 0, error_accounts: 0 });
-  await world.deps.db('mailboxes').where({ id: mailbox.id }).update({ hold_code: 'auth', hold_reason: words('refused') });
+  await world.deps
+    .db('mailboxes')
+    .where({ id: mailbox.id })
+    .update({ hold_code: 'auth', hold_reason: words('refused') });
   await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'draft' });
   assertStatus(t, await call(world, 'DELETE', `/v1/campaigns/${campaignId}`, { token: tenant.apiKey }), 204);
   const after = (await get(tenant, '/dashboard?period=30d')).body;

@@ -32,8 +32,7 @@ export function admitUpgrade(request: IncomingMessage, config: Config): string |
     });
   }
   if (authorization !== undefined) {
-    if (!/^bearer \S/i.test(authorization))
-      throw new AppError('unauthorized', message('realtime.no_bearer'));
+    if (!/^bearer \S/i.test(authorization)) throw new AppError('unauthorized', message('realtime.no_bearer'));
     return authorization.slice(7).trim();
   }
   const offered = offeredProtocols(request).find((name) => name.startsWith(BEARER_SUBPROTOCOL));

@@ -43,8 +43,7 @@ export function chosenEvents(actor: Actor, named: readonly string[]): Set<EventT
           },
         ],
   );
-  if (refused.length > 0)
-    throw new AppError('forbidden', message('realtime.refused_events'), { problems: refused });
+  if (refused.length > 0) throw new AppError('forbidden', message('realtime.refused_events'), { problems: refused });
   const chosen =
     named.length > 0
       ? (named as EventType[])

@@ -50,7 +50,10 @@ export class Sessions {
     socket.on('message', (data, isBinary) => {
       if (connection.isClosing) return;
       if (!connection.countMessage())
-        return connection.end(CLOSE.tooMany, errorMessage(new AppError('rate_limit_exceeded', message('realtime.too_many_messages'))));
+        return connection.end(
+          CLOSE.tooMany,
+          errorMessage(new AppError('rate_limit_exceeded', message('realtime.too_many_messages'))),
+        );
       queue = queue.then(() =>
         inSpan('realtime message', { kind: 'server', stranger: undefined }, () =>
           this.#receive(connection, data, isBinary),

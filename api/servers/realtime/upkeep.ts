@@ -61,12 +61,15 @@ async function checkCredentials(connections: Iterable<Connection>, deps: Deps, l
     const { identity } = connection;
     if (!identity) continue;
     const rights = states.get(credentialKey(identity.credential));
-    if (rights === undefined)
-      endFor(connection, new AppError('unauthorized', message('realtime.credential_ended')));
+    if (rights === undefined) endFor(connection, new AppError('unauthorized', message('realtime.credential_ended')));
     else if (rights !== identity.rights) {
       connection.end(
         CLOSE.rightsChanged,
-        errorMessage(new AppError('forbidden', message('realtime.rights_changed'), { fix: message('realtime.rights_changed.fix') })),
+        errorMessage(
+          new AppError('forbidden', message('realtime.rights_changed'), {
+            fix: message('realtime.rights_changed.fix'),
+          }),
+        ),
       );
     }
   }

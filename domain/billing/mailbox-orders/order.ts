@@ -28,8 +28,8 @@ type Ordered = { order: OrderRow } | { approval: ApprovalRow };
 type Orderer = Pick<Actor, 'kind' | 'userId' | 'apiKeyId' | 'oauthGrantId'>;
 
 /**
- * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may spend; a key or
- * application within its policy; otherwise the order waits for a person, who makes it by approving it: the same quote then
+ * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may spend, a key or
+ * application within its policy. Otherwise the order waits for a person, whose approval makes it; the same quote then
  * answers with the order. A quote is good for 15 minutes, and for as long as a person may decide on it.
  * @throws AppError mailbox_provisioning_unavailable, quote_not_found, quote_expired, quote_consumed, mailbox_allowance_reached, forbidden;
  *   conflict when an address of the quote was taken by another order
@@ -39,7 +39,8 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
   assertMayConnect(ctx, undefined);
   return transact(ctx, async (tx) => {
     const quote = isUuid(quoteId) ? await lockQuote(tx, { id: quoteId }) : undefined;
-    if (!quote) throw new AppError('quote_not_found', message('quote.not_found'), { fix: message('quote.ask_again.fix') });
+    if (!quote)
+      throw new AppError('quote_not_found', message('quote.not_found'), { fix: message('quote.ask_again.fix') });
     const subject = { type: mailboxOrderApproval.type, id: quote.order_id };
     const approval = await approvalOfSubject(tx.org, subject.type, subject.id);
     if (approval?.status === 'executed' && isOf(approval, tx.actor))

@@ -20,7 +20,7 @@ interface LaunchedRun {
 }
 
 /**
- * The launch of a run, as a person approves it. The decision hands it to the workflow of the run, as the checks before a launch
+ * The launch of a run, as a person approves it. The decision leaves it to the workflow of the run, as the checks before a launch
  * ask the network. If the campaign has changed by then, the run waits for another approval.
  */
 export const runLaunch: ApprovalSubject<LaunchedRun> = {

@@ -1,4 +1,5 @@
-import { Campaigns, type CampaignRow } from '../../../db/models/campaign.ts';
+import type { CampaignRow } from '../../../db/models/campaign.ts';
+import { Campaigns } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
@@ -85,8 +86,7 @@ function targetProblems(input: Partial<CreateRun>, campaign: CampaignRow | undef
   else if (campaign.status === 'active')
     problems.push({ path: 'body.campaign_id', message: message('runs.campaign_active') });
   for (const field of ['name', 'description', 'steps'] as const) {
-    if (input[field] !== undefined)
-      problems.push({ path: `body.${field}`, message: message('runs.of_new_campaign') });
+    if (input[field] !== undefined) problems.push({ path: `body.${field}`, message: message('runs.of_new_campaign') });
   }
   return problems;
 }

@@ -47,7 +47,8 @@ function modeProblems({ mode, mailbox_ids: mailboxIds, tag_ids: tagIds }: RunSen
   ] as const;
   return lists.flatMap(({ field, owner, ids }) => {
     const path = `${PATH}.${field}`;
-    if (mode === owner) return ids && ids.length > 0 ? [] : [{ path, message: message('runs.required_with_mode', { mode: owner }) }];
+    if (mode === owner)
+      return ids && ids.length > 0 ? [] : [{ path, message: message('runs.required_with_mode', { mode: owner }) }];
     return ids && ids.length > 0 ? [{ path, message: message('runs.only_with_mode', { mode: owner }) }] : [];
   });
 }

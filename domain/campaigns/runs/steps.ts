@@ -58,7 +58,8 @@ function shapeProblems(step: RunStep, index: number): Problem[] {
   return Object.values(BODY_OF).flatMap((field) => {
     const given = step[field] !== undefined;
     const path = `body.steps.${index}.${field}`;
-    if (field === needed) return given ? [] : [{ path, message: message('runs.required_by_step', { type: step.type }) }];
+    if (field === needed)
+      return given ? [] : [{ path, message: message('runs.required_by_step', { type: step.type }) }];
     return given ? [{ path, message: message('runs.not_of_step', { type: step.type }) }] : [];
   });
 }

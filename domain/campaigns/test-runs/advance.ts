@@ -269,7 +269,12 @@ async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_ev
       .update({ state: 'waiting', event_name: action.wait_event_name, deadline });
   const event = step.event_name ?? action.wait_event_name;
   await show(at, 'waiting_for_event', event, deadline);
-  return { kind: 'wait', state: 'waiting', until: deadline.getTime(), where: label(at, message('wait.for_event', { event })) };
+  return {
+    kind: 'wait',
+    state: 'waiting',
+    until: deadline.getTime(),
+    where: label(at, message('wait.for_event', { event })),
+  };
 }
 
 /** How long (ms) a wait lasts in this test. */

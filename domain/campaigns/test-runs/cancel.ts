@@ -17,7 +17,9 @@ export async function cancelTestRun(ctx: Ctx, campaignId: string, id: string): P
     const run = isUuid(id) ? await lockTestRun(tx, id) : undefined;
     if (run?.campaign_id !== campaignId.toLowerCase()) throw testRunNotFound();
     if (run.state === 'completed' || run.state === 'failed')
-      throw new AppError('conflict', message('tests.ended', { state: run.state }), { fix: message('nothing_to_cancel.fix') });
+      throw new AppError('conflict', message('tests.ended', { state: run.state }), {
+        fix: message('nothing_to_cancel.fix'),
+      });
     if (run.state === 'cancelled') return viewTestRun(tx.org, run.campaign_id, id);
     const [step] = await tx.org.sql<{ id: string }>(
       `update test_run_steps set state = 'skipped', outcome = 'cancelled', completed_at = :now

@@ -18,11 +18,7 @@ export async function assertTestsLeft({ config }: Pick<Ctx, 'config'>, tx: Tx): 
   await tx.org.lock(`test-runs/${tx.org.organizationId}`);
   const midnight = Math.floor(tx.now.getTime() / DAY_MS) * DAY_MS;
   const begun = await testsOfFamily(tx, (tx.actor.apiKeyId ?? tx.actor.oauthGrantId)!, new Date(midnight));
-  if (begun >= limit)
-    throw tooManyRequests(
-      midnight + DAY_MS - tx.now.getTime(),
-      message('tests.per_day', { limit }),
-    );
+  if (begun >= limit) throw tooManyRequests(midnight + DAY_MS - tx.now.getTime(), message('tests.per_day', { limit }));
 }
 
 /** Tests since a moment by all credentials that go back to the one of a person to which this one goes back. */

@@ -54,10 +54,7 @@ export async function startCampaignTest(ctx: Ctx, campaignId: string, request: T
     const prospect = await findProspect({ ...ctx, trx: tx.trx }, tx, request);
     const email = request.prospectEmail ?? prospect.email;
     if (email !== prospect.email && !may(ctx.actor, ['READ_CONTACTS'], ['view_contacts']))
-      throw new AppError(
-        'forbidden',
-        message('tests.other_address'),
-      );
+      throw new AppError('forbidden', message('tests.other_address'));
     await assertMailable(tx, email);
     const mailboxId = await chooseMailbox(tx, campaign, request.mailboxId);
     const id = newId();

@@ -11,7 +11,7 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { authorRights, lackingRights, lackingRight, startedProblems } from '../../approvals/automation-rights.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
 import { assertRoomFor } from '../../platform/full-list.ts';
-import { automationProblems, namedRows, type AutomationWrite } from './validate.ts';
+import { automationProblems, named, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenRuns } from './end-runs.ts';
 
 /** Automations of a workspace: every event is held against those of its trigger. */
@@ -118,7 +118,7 @@ async function assertMayWrite(
   const starts = namedRows(graph)
     .filter(({ table }) => table === 'automations')
     .map(({ id, path }) => ({ automationId: id, path }));
-  const problems = [...own, ...(await startedProblems(tx.org, actor, starts, ownId))];
+  const problems = [...own, ...named(graph.nodes, await startedProblems(tx.org, actor, starts, ownId))];
   if (problems.length === 0) return;
   throw new AppError('forbidden', message('connect.beyond_rights'), {
     problems,

@@ -308,8 +308,8 @@ async function taskProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<
   return named(nodes, await taskTypeProblems(org, kinds));
 }
 
-/** Problems whose path leads into a node, with its id. */
-function named(nodes: readonly AutomationNode[], problems: readonly Problem[]): Problem[] {
+/** Problems whose path leads into a node, with the id of the node. */
+export function named(nodes: readonly AutomationNode[], problems: readonly Problem[]): Problem[] {
   return problems.map(({ path, message: problem }) => {
     const node = nodes[Number(path.split('.')[3])]!;
     return { path, message: nodeFault(node, problem) };

@@ -154,11 +154,11 @@ test.serial('a refusal of credentials that were replaced meanwhile says nothing 
   const row = () => world.deps.db('integration_connections').where({ id }).first();
   const before = await row();
   await world.deps.db('integration_connections').where({ id }).increment('sealed_version');
-  t.false(await noteReauth(ctx, before, 'refused'));
+  t.false(await noteReauth(ctx, before, message('connect.reconnect')));
   t.is((await row()).status, 'connected');
-  t.true(await noteReauth(ctx, await row(), 'refused'));
-  t.like(await row(), { status: 'reauth_required', last_error: 'refused' });
-  t.true(await noteReauth(ctx, await row(), 'once more'));
+  t.true(await noteReauth(ctx, await row(), message('connect.reconnect')));
+  t.like(await row(), { status: 'reauth_required', last_error: message('connect.reconnect') });
+  t.true(await noteReauth(ctx, await row(), message('connect.reconnect')));
 });
 
 test.serial(
@@ -177,7 +177,7 @@ test.serial(
     days(31);
     await add(0, 1);
     t.is(await dropOverdue(world.deps), 0, 'nothing is dropped while the account is connected');
-    await noteReauth(world.system(org), await connection(), 'refused');
+    await noteReauth(world.system(org), await connection(), message('connect.reconnect'));
     t.is(await dropOverdue(world.deps), 1);
     t.like(await told(), {
       task_type: 'integration_backlog',
@@ -186,7 +186,7 @@ test.serial(
     });
     const [settled] = await db('domain_events').where({ organization_id: org, type: 'integration.action_settled' });
     t.like(settled.data, { ok: false, source: { kind: 'test', id: 'first' } });
-    t.regex(settled.data.error, /^Dropped: the account has to be connected again/);
+    t.is(settled.data.error.code, 'connect.dropped');
 
     await db.raw(
       `insert into integration_deliveries (id, organization_id, connection_id, lane_id, action, config, data, occurred_at, state, created_at)
@@ -197,13 +197,13 @@ test.serial(
     t.is(await dropOverdue(world.deps), 0);
     const letter = await told();
     t.is(letter.payload.dropped, '1202');
-    t.regex(letter.last_error, /^1202 actions for .* were dropped/);
+    t.regex(letter.last_error, /: 1,202 actions dropped: the account has to be connected again/);
     const log = await db('integration_runs')
       .where({ connection_id: id, status: 'error' })
       .orderBy('id')
       .pluck('detail');
     t.deepEqual(
-      log.map((detail) => Number.parseInt(detail, 10)),
+      log.map((detail) => detail.values.dropped),
       [1, 1_000, 201],
     );
     await replayTask(world.system(org), letter.id);

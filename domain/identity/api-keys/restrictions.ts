@@ -51,8 +51,7 @@ function shapeProblems(key: Given<Pick<Restrictions, 'permissions' | 'allowed_ip
     problems.push({ path: 'body.permissions', message: message('field.permission_bits') });
   }
   key.allowed_ips?.forEach((entry, index) => {
-    if (!isIpRange(entry))
-      problems.push({ path: `body.allowed_ips.${index}`, message: message('field.ip_range') });
+    if (!isIpRange(entry)) problems.push({ path: `body.allowed_ips.${index}`, message: message('field.ip_range') });
   });
   return problems;
 }

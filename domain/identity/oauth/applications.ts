@@ -255,8 +255,7 @@ function fieldProblems(input: ApplicationInput): Problem[] {
     add(`redirect_uris.${index}`, redirectUriProblem(uri, { privateUse: false })),
   );
   input.scopes?.forEach((name, index) => {
-    if (readScopes([name]).unknown.length > 0)
-      add(`scopes.${index}`, message('field.scope_unknown'));
+    if (readScopes([name]).unknown.length > 0) add(`scopes.${index}`, message('field.scope_unknown'));
   });
   return problems;
 }

@@ -48,7 +48,9 @@ export interface AuthorizationRequest {
  * A request that is refused before anyone is asked. `page`: the client or the redirect URI is not certain, so the error is a page.
  * `redirect`: the application gets the error, at an address known to be its own.
  */
-export type AuthorizationRefusal = { kind: 'page'; said: Message } | { kind: 'redirect'; location: string; said: Message };
+export type AuthorizationRefusal =
+  | { kind: 'page'; said: Message }
+  | { kind: 'redirect'; location: string; said: Message };
 
 type AuthorizationQuery = URLSearchParams | Record<string, string | readonly string[] | undefined>;
 
@@ -79,15 +81,15 @@ export async function readAuthorizationRequest(
   const { mask, unknown } = readScopeText(value('scope') ?? '');
   const beyond = [...unknown, ...namesOf(mask & ~application.scopes).map(scopeName)];
 
-  if (value('response_type') === undefined) return refuse(request, 'invalid_request', message('oauth.missing', { parameters: 'response_type' }));
+  if (value('response_type') === undefined)
+    return refuse(request, 'invalid_request', message('oauth.missing', { parameters: 'response_type' }));
   if (value('response_type') !== 'code')
     return refuse(request, 'unsupported_response_type', message('oauth.response_type'));
   if ((value('response_mode') ?? 'query') !== 'query')
     return refuse(request, 'invalid_request', message('oauth.response_mode'));
   const pkce = pkceProblem(codeChallenge, value('code_challenge_method'), application);
   if (pkce) return refuse(request, 'invalid_request', pkce);
-  if (beyond.length > 0)
-    return refuse(request, 'invalid_scope', message('oauth.scope_unregistered'));
+  if (beyond.length > 0) return refuse(request, 'invalid_scope', message('oauth.scope_unregistered'));
   if (!resources.every((resource) => isOwnResource(deps, resource)))
     return refuse(request, 'invalid_target', message('oauth.resource'));
   return {
@@ -127,8 +129,7 @@ export async function approveAuthorization(
   scopes: readonly Permission[],
 ): Promise<{ location: string }> {
   const { actor } = ctx;
-  if (actor.kind !== 'session' || !actor.userId)
-    throw new AppError('forbidden', message('oauth.approve_people_only'));
+  if (actor.kind !== 'session' || !actor.userId) throw new AppError('forbidden', message('oauth.approve_people_only'));
   const strange = scopes.filter((scope) => !request.scopes.includes(scope));
   if (strange.length > 0) throw badRequest(message('oauth.not_asked', { scopes: strange.map(scopeName) }));
   if (scopes.length === 0)

@@ -77,8 +77,7 @@ export function readClientCredentials(
   form: { client_id?: string | undefined; client_secret?: string | undefined },
 ): ClientCredentials {
   if (authorization === undefined || authorization === '') {
-    if (form.client_id === undefined)
-      throw refusedClient(message('oauth.no_client'), { basic: false });
+    if (form.client_id === undefined) throw refusedClient(message('oauth.no_client'), { basic: false });
     return { clientId: form.client_id, secret: form.client_secret, basic: false };
   }
   const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization) ?? [];
@@ -87,10 +86,8 @@ export function readClientCredentials(
   const colon = pair.indexOf(':');
   const [clientId, secret] =
     colon < 0 ? [undefined, undefined] : [formDecoded(pair.slice(0, colon)), formDecoded(pair.slice(colon + 1))];
-  if (clientId === undefined || secret === undefined)
-    throw refusedClient(message('oauth.not_basic'), { basic: true });
-  if (form.client_secret !== undefined)
-    throw new OAuthError('invalid_request', message('oauth.two_ways'));
+  if (clientId === undefined || secret === undefined) throw refusedClient(message('oauth.not_basic'), { basic: true });
+  if (form.client_secret !== undefined) throw new OAuthError('invalid_request', message('oauth.two_ways'));
   if (form.client_id !== undefined && form.client_id !== clientId)
     throw new OAuthError('invalid_request', message('oauth.other_client'));
   return { clientId, secret, basic: true };

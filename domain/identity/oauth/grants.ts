@@ -116,8 +116,7 @@ export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: strin
  * @throws AppError not_found, also for another's grant in a workspace the person does not own, and one already revoked
  */
 export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
-  if (ctx.actor.kind !== 'session' || !ctx.actor.userId)
-    throw new AppError('forbidden', message('oauth.people_only'));
+  if (ctx.actor.kind !== 'session' || !ctx.actor.userId) throw new AppError('forbidden', message('oauth.people_only'));
   const [grant] = isUuid(grantId) ? await findRevocable(ctx, grantId, ctx.actor.userId) : [];
   if (!grant) throw notFound('authorized_app');
   // The person may have another workspace selected.

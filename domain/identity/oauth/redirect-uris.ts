@@ -27,12 +27,10 @@ export function redirectUriProblem(uri: string, { privateUse }: { privateUse: bo
     return message('field.user_information');
   if (uri.includes('*')) return message('field.wildcards');
   const scheme = url.protocol.slice(0, -1);
-  if (scheme === 'http' && !LOOPBACK.test(url.href))
-    return message('field.redirect_http');
+  if (scheme === 'http' && !LOOPBACK.test(url.href)) return message('field.redirect_http');
   if (scheme !== 'https' && scheme !== 'http') {
     if (!privateUse) return message('field.redirect_http');
-    if (!PRIVATE_USE.test(scheme))
-      return message('field.redirect_private_use');
+    if (!PRIVATE_USE.test(scheme)) return message('field.redirect_private_use');
   }
   // One spelling per target: the registered text is exactly what a browser shows and calls.
   if (url.href !== uri && url.href !== `${uri}/`) return message('field.written_as', { uri: url.href });

@@ -82,7 +82,8 @@ function metadataProblems(metadata: ClientMetadata): Problem[] {
     add('grant_types', message('field.client_grants'));
   }
   const responses = metadata.response_types ?? ['code'];
-  if (responses.length === 0 || responses.some((type) => type !== 'code')) add('response_types', message('field.value', { value: 'code' }));
+  if (responses.length === 0 || responses.some((type) => type !== 'code'))
+    add('response_types', message('field.value', { value: 'code' }));
   if (metadata.client_uri !== undefined) add('client_uri', webUrlProblem(metadata.client_uri));
   if (metadata.logo_uri !== undefined) add('logo_uri', webUrlProblem(metadata.logo_uri));
   return problems;

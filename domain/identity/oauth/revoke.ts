@@ -26,7 +26,8 @@ export async function revokeToken(
   authorization: string | undefined,
 ): Promise<void> {
   const credentials = readClientCredentials(authorization, form);
-  if (form.token === undefined) throw new OAuthError('invalid_request', message('oauth.missing', { parameters: 'token' }));
+  if (form.token === undefined)
+    throw new OAuthError('invalid_request', message('oauth.missing', { parameters: 'token' }));
   const found = isClientId(credentials.clientId) ? await find(ctx, credentials.clientId, form.token) : undefined;
   assertAuthentic(found, credentials);
   const { grant_id: id, application_id: applicationId, organization_id: organizationId } = found;

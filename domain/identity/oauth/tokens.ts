@@ -100,15 +100,15 @@ const USE_REFRESH = `with used as (
  * @throws OAuthError invalid_request, unsupported_grant_type, invalid_client, invalid_grant, invalid_scope, invalid_target
  */
 export async function issueTokens(ctx: Ctx, form: TokenForm, authorization: string | undefined): Promise<IssuedTokens> {
-  if (form.grant_type === undefined) throw new OAuthError('invalid_request', message('oauth.missing', { parameters: 'grant_type' }));
+  if (form.grant_type === undefined)
+    throw new OAuthError('invalid_request', message('oauth.missing', { parameters: 'grant_type' }));
   const exchange =
     form.grant_type === 'authorization_code'
       ? exchangeCode
       : form.grant_type === 'refresh_token'
         ? exchangeRefresh
         : undefined;
-  if (!exchange)
-    throw new OAuthError('unsupported_grant_type', message('oauth.grant_type'));
+  if (!exchange) throw new OAuthError('unsupported_grant_type', message('oauth.grant_type'));
   const credentials = readClientCredentials(authorization, form);
   if (![form.resource ?? []].flat().every((resource) => isOwnResource(ctx, resource)))
     throw new OAuthError('invalid_target', message('oauth.resource'));
@@ -130,7 +130,8 @@ async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCreden
 }
 
 async function exchangeRefresh(ctx: Ctx, form: TokenForm, credentials: ClientCredentials): Promise<IssuedTokens> {
-  if (form.refresh_token === undefined) throw new OAuthError('invalid_request', message('oauth.missing', { parameters: 'refresh_token' }));
+  if (form.refresh_token === undefined)
+    throw new OAuthError('invalid_request', message('oauth.missing', { parameters: 'refresh_token' }));
   const token = await find<RefreshStanding>(ctx, FIND_REFRESH, credentials, form.refresh_token);
   if (!isOwn(token)) throw invalidGrant(message('oauth.refresh_unknown'));
   if (token.replaced_at) return replayed(ctx, token, 'refresh_token_replayed');
@@ -173,8 +174,7 @@ function assertVerified(challenge: string | null, verifier: string | undefined):
 
 /** The scopes of a new access token: of the requested ones, those that person, application and approval still allow. */
 function standingScopes(standing: Standing, asked: number = standing.scopes): number {
-  if (standing.grant_revoked_at || !standing.role_permissions)
-    throw invalidGrant(message('oauth.grant_revoked'));
+  if (standing.grant_revoked_at || !standing.role_permissions) throw invalidGrant(message('oauth.grant_revoked'));
   const scopes = asked & standing.grant_scopes & standing.application_scopes & grantableWith(standing.role_permissions);
   if (scopes === 0) throw invalidGrant(message('oauth.nothing_left'));
   return scopes;

@@ -16,8 +16,7 @@ const NO_ROLE: Problem = { path: 'body.role_id', message: message('field.no_role
 export function assertMayGrant(actor: Actor, role: { permissions: readonly string[]; is_owner?: boolean }): void {
   if (role.is_owner && !actor.isOwner) throw new AppError('forbidden', message('member.make_owner'));
   const missing = role.permissions.filter((permission) => !actor.orgPermissions.has(permission as OrgPermission));
-  if (missing.length > 0)
-    throw new AppError('forbidden', message('member.beyond_you', { permissions: missing }));
+  if (missing.length > 0) throw new AppError('forbidden', message('member.beyond_you', { permissions: missing }));
 }
 
 /**

@@ -102,9 +102,7 @@ export async function addTeamMember(ctx: Ctx, id: string, userId: string): Promi
       { userId },
     );
     if (!member)
-      throw badRequest(message('team.members_only'), [
-        { path: 'body.user_id', message: message('field.no_member') },
-      ]);
+      throw badRequest(message('team.members_only'), [{ path: 'body.user_id', message: message('field.no_member') }]);
     const members = await tx.org.table('team_members').where({ team_id: team.id }).select('user_id');
     if (members.some((other) => other.user_id === userId))
       throw new AppError('conflict', message('team.member_already'));

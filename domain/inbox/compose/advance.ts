@@ -64,9 +64,9 @@ async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
     'select state, slot_at, again from sends where organization_id = :org and id = :id',
     { id: email.id },
   );
-  if (mail?.state === 'reserved') return { kind: 'send', at: mail.slot_at.getTime(), where: message('direct.has_slot') };
-  if (mail?.state === 'sending')
-    return { kind: 'send', at: tx.now.getTime(), where: message('direct.looked_for') };
+  if (mail?.state === 'reserved')
+    return { kind: 'send', at: mail.slot_at.getTime(), where: message('direct.has_slot') };
+  if (mail?.state === 'sending') return { kind: 'send', at: tx.now.getTime(), where: message('direct.looked_for') };
   const giveUp = async (why: Reason): Promise<Decided> => ({
     kind: 'done',
     outcome: await giveUpDirectSend(tx, email, mail?.again ?? false, why),
@@ -74,8 +74,7 @@ async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
   const now = tx.now.getTime();
   const due = email.scheduled_at.getTime();
   if (due > now) return { kind: 'wait', state: 'scheduled', until: due, where: message('direct.scheduled') };
-  if (due + GIVE_UP_MS < now)
-    return giveUp({ code: 'not_sent_in_time', reason: message('direct.not_in_time') });
+  if (due + GIVE_UP_MS < now) return giveUp({ code: 'not_sent_in_time', reason: message('direct.not_in_time') });
   const slot = await reserveDirect(tx, email);
   if (slot.kind === 'never') return giveUp({ code: 'mailbox_removed', reason: message('direct.mailbox_removed') });
   if (slot.kind === 'later') return { kind: 'wait', state: 'held', until: slot.at.getTime(), where: slot.why };
@@ -86,7 +85,8 @@ async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
 async function show(tx: Tx, email: Row<'direct_sends'>, decision: Decided): Promise<void> {
   if (decision.kind === 'done') return;
   const until = new Date(decision.kind === 'wait' ? decision.until : decision.at);
-  if (isDeepStrictEqual(email.waiting_for, decision.where) && email.waiting_until?.getTime() === until.getTime()) return;
+  if (isDeepStrictEqual(email.waiting_for, decision.where) && email.waiting_until?.getTime() === until.getTime())
+    return;
   await tx.org
     .table('direct_sends')
     .where({ id: email.id })

@@ -29,7 +29,10 @@ export function attachmentProblems(files: readonly Partial<AttachmentInput>[] = 
     total += Math.floor((content.length * 3) / 4);
   }
   if (total > MAX_ATTACHMENT_BYTES)
-    problems.push({ path: 'body.attachments', message: message('compose.files_too_large', { max: MAX_ATTACHMENT_BYTES }) });
+    problems.push({
+      path: 'body.attachments',
+      message: message('compose.files_too_large', { max: MAX_ATTACHMENT_BYTES }),
+    });
   return problems;
 }
 

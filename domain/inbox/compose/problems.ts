@@ -43,11 +43,13 @@ async function recipientProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<
   const problems: Problem[] = [];
   if (new Set([...to, ...cc, ...bcc]).size > MAX_RECIPIENTS)
     problems.push({ path: 'body.to', message: message('compose.too_many_recipients', { max: MAX_RECIPIENTS }) });
-  if (kind === 'compose' && input.to?.length === 0) problems.push({ path: 'body.to', message: message('field.required') });
+  if (kind === 'compose' && input.to?.length === 0)
+    problems.push({ path: 'body.to', message: message('field.required') });
   const refused = await refusedRecipients(reader(ctx), to, ctx.clock.now());
   for (const [index, address] of to.entries()) {
     const why = refused.get(address);
-    if (why !== undefined) problems.push({ path: `body.to.${index}`, message: message('compose.recipient_refused', { reason: why }) });
+    if (why !== undefined)
+      problems.push({ path: `body.to.${index}`, message: message('compose.recipient_refused', { reason: why }) });
   }
   return problems;
 }
@@ -78,7 +80,8 @@ async function senderProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<Dir
   else if (mailboxId === undefined) problems.push(...(await mailboxProblems(ctx, sender, path)));
   if (input.to === undefined) {
     const refused = await refusedRecipients(org, found.answered.correspondents, ctx.clock.now());
-    for (const why of refused.values()) problems.push({ path, message: message('compose.sender_refused', { reason: why }) });
+    for (const why of refused.values())
+      problems.push({ path, message: message('compose.sender_refused', { reason: why }) });
   }
   return problems;
 }

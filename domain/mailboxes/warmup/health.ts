@@ -77,7 +77,12 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
   // The rest of its day is planned anew, with as many emails as are left to it.
   if (SMALLER.has(state)) await releaseMails(tx, mailboxId);
   else await offerAgain(tx, [mailboxId]);
-  const data = { email_account_id: mailboxId, health_state: state, previous_state: now.health_state, reason: reason && inWords(reason) };
+  const data = {
+    email_account_id: mailboxId,
+    health_state: state,
+    previous_state: now.health_state,
+    reason: reason && inWords(reason),
+  };
   tx.emit('warmup.health_changed', data);
   if (state === 'quarantined') tx.emit('warmup.quarantined', data);
   if (state === 'blocked') tx.emit('warmup.blocked', data);

@@ -1,4 +1,5 @@
-import { Mailboxes, type MailboxRow } from '../../../db/models/mailbox.ts';
+import type { MailboxRow } from '../../../db/models/mailbox.ts';
+import { Mailboxes } from '../../../db/models/mailbox.ts';
 import type { Columns, Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError } from '../../../lib/errors.ts';
@@ -77,8 +78,7 @@ export async function pauseWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
  */
 export async function resumeWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
   return change(ctx, id, 'resume', async (tx, mailbox) => {
-    if (!mailbox.warmup)
-      throw refused(message('warmup.not_warming'), message('warmup.not_warming.fix', { id }));
+    if (!mailbox.warmup) throw refused(message('warmup.not_warming'), message('warmup.not_warming.fix', { id }));
     await assertEnabled(tx, mailbox);
     return mailbox.warmup_paused_at ? resumed(mailbox, tx.now) : {};
   });
@@ -160,8 +160,7 @@ function resumed({ warmup, warmup_paused_at: pausedAt }: MailboxRow, now: Date):
 
 /** @throws AppError warmup_enable_failed naming what stands in the way */
 async function assertEnabled(tx: Tx, mailbox: MailboxRow): Promise<void> {
-  if (mailbox.status !== 'active')
-    throw refused(statusMessage(mailbox.status), message('mailboxes.switch_on.fix'));
+  if (mailbox.status !== 'active') throw refused(statusMessage(mailbox.status), message('mailboxes.switch_on.fix'));
   if (!mailbox.imap) throw refused(message('warmup.no_imap'), message('warmup.no_imap.fix'));
   const hold = holdOf(mailbox);
   if (hold && (hold.until === null || hold.until > tx.now))

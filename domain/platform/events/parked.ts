@@ -48,7 +48,8 @@ export async function replayParkedEvent(
 ): Promise<void> {
   const parked = await findParked(deps, parkedId);
   const subscriber = subscribers.find(({ name }) => name === parked.subscriber);
-  if (!subscriber) throw new AppError('conflict', message('parked_event.no_subscriber', { subscriber: parked.subscriber }));
+  if (!subscriber)
+    throw new AppError('conflict', message('parked_event.no_subscriber', { subscriber: parked.subscriber }));
   const ctx = systemCtx(deps, parked.organization_id, `reaction/${subscriber.name}`);
   try {
     await transact(ctx, async (tx) => {

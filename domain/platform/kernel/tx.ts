@@ -67,7 +67,7 @@ export interface ApprovalSubject<Subject = any> {
   /** Locks the subject; undefined when it is gone. Every other change of it takes this lock before the approval's. */
   lock(tx: Tx, subjectId: string): Promise<Subject | undefined>;
   /**
-   * Hands an approved action to a workflow, which calls `carryOut` (domain/approvals/decide.ts) later. Without it the
+   * Leaves an approved action to a workflow, which calls `carryOut` (domain/approvals/decide.ts) later. Without it the
    * decision carries the action out.
    */
   handOver?(tx: Tx, subject: Subject, approval: ApprovalRow): Promise<void>;

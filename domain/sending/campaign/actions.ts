@@ -10,9 +10,7 @@ export const MAX_WAIT_MINUTES = 366 * 24 * 60;
 const MIN_TIMEOUT_MINUTES = 0.1;
 
 /** Name under which later steps find the answer of an app, or the data of an event. */
-export const outputKey = z
-  .string()
-  .regex(OUTPUT_KEY, says('steps.output_key'));
+export const outputKey = z.string().regex(OUTPUT_KEY, says('steps.output_key'));
 
 /** Path below the base URL of an app connection. */
 export const appPath = z

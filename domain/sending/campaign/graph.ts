@@ -25,7 +25,11 @@ const conditionSchema = z
   .superRefine((condition, context) => {
     const needsValue = condition.operator !== 'exists' && condition.operator !== 'not_exists';
     if (needsValue && condition.value === undefined) {
-      context.addIssue({ code: 'custom', path: ['value'], message: says('steps.operator_needs_value', { operator: condition.operator }) });
+      context.addIssue({
+        code: 'custom',
+        path: ['value'],
+        message: says('steps.operator_needs_value', { operator: condition.operator }),
+      });
     }
   });
 

@@ -225,7 +225,8 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   const problems: Problem[] = [];
   for (const { kind, action, path } of steps) {
     const waits = action?.type === 'wait' || action?.type === 'wait_for_event';
-    if (kind === 'email' && action) problems.push({ path: `${path}.action`, message: message('steps.email_has_action') });
+    if (kind === 'email' && action)
+      problems.push({ path: `${path}.action`, message: message('steps.email_has_action') });
     else if (kind !== 'email' && !action)
       problems.push({ path: `${path}.action`, message: message('steps.needs_action', { kind }) });
     else if (kind === 'wait' && !waits)

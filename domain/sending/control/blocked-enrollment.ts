@@ -19,7 +19,10 @@ export async function blockEnrollment(tx: Tx, workflowId: string, reason: string
      where organization_id = :org and campaign_id = :campaign and contact_id = :contact and state = 'active' returning id`,
     { campaign: campaignId, contact: contactId, reason: json(words(reason)) },
   );
-  if (row) await logCampaign(tx, campaignId, 'run_blocked', message('log.lead_blocked', { reason }), { contact_id: contactId });
+  if (row)
+    await logCampaign(tx, campaignId, 'run_blocked', message('log.lead_blocked', { reason }), {
+      contact_id: contactId,
+    });
   return row?.id;
 }
 

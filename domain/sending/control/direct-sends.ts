@@ -54,7 +54,8 @@ export async function settleDirectSend(
     subject: row.subject,
   };
   if (state === 'sent') tx.emit('inbox.email_sent', { ...facts, sent_at: tx.now.toISOString() });
-  else if (state !== 'cancelled') tx.emit('inbox.email_failed', { ...facts, state, reason: reason ? inWords(reason) : '' });
+  else if (state !== 'cancelled')
+    tx.emit('inbox.email_failed', { ...facts, state, reason: reason ? inWords(reason) : '' });
   return true;
 }
 

@@ -58,7 +58,7 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
   });
   const now = { ...mailbox, [`${side}_code`]: hold.code, [`${side}_until`]: hold.until };
   announceHealth(tx, mailboxId, mailbox, now, hold.reason);
-    const known = await tx.org
+  const known = await tx.org
     .table('mailbox_errors')
     .where({ mailbox_id: mailboxId, error_code: hold.code })
     .whereNull('resolved_at')
@@ -93,7 +93,14 @@ export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, 
        returning mailbox_id
      )
      select m.email from mailboxes m join warned w on w.mailbox_id = m.id where m.organization_id = :org`,
-    { code, said: json(said), error: newId(), id: mailboxId, now: tx.now, since: new Date(tx.now.getTime() - WARNING_EVERY_MS) },
+    {
+      code,
+      said: json(said),
+      error: newId(),
+      id: mailboxId,
+      now: tx.now,
+      since: new Date(tx.now.getTime() - WARNING_EVERY_MS),
+    },
   );
   if (mailbox)
     announceError(tx, mailboxId, mailbox.email, { error_code: code, title: mailboxErrorTitle(code), message: said });

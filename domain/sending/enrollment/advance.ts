@@ -101,7 +101,8 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
   if (repeat) return repeat;
   for (let hops = 0; hops < MAX_HOPS; hops += 1) {
     const { run } = snapshot;
-    if (run?.state === 'failed') return finish(tx, snapshot, 'failed', message('ended.step_failed', { outcome: run.outcome ?? 'failed' }));
+    if (run?.state === 'failed')
+      return finish(tx, snapshot, 'failed', message('ended.step_failed', { outcome: run.outcome ?? 'failed' }));
     // The way was ended in the middle of this step, as by a meeting, and was opened again for an uncertain email only.
     if (run?.state === 'skipped' && run.outcome !== 'skipped')
       return finish(tx, snapshot, run.outcome as FinalState, message('ended.before'));
@@ -151,7 +152,9 @@ async function sendAgain(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Deci
   if (!send || !step) return undefined;
   const verdict = await atRepeat(tx, snapshot, graph, step, send);
   if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
-  return verdict.kind === 'passed' ? undefined : say(tx, snapshot, message('step.again', { step: stepLabel(graph, step) }), verdict);
+  return verdict.kind === 'passed'
+    ? undefined
+    : say(tx, snapshot, message('step.again', { step: stepLabel(graph, step) }), verdict);
 }
 
 async function finish(tx: Tx, snapshot: Snapshot, state: FinalState, reason?: Message): Promise<Decision> {

@@ -132,7 +132,9 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
         .where({ id: lead.id })
         .update({ hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
       await signalHold(tx, lead, 'released');
-      await logCampaign(tx, lead.campaign_id, 'lead_resumed', message('log.lead_resumed'), { contact_id: lead.contact_id });
+      await logCampaign(tx, lead.campaign_id, 'lead_resumed', message('log.lead_resumed'), {
+        contact_id: lead.contact_id,
+      });
       tx.audit({
         action: 'resume',
         entityType: 'campaign_lead',
@@ -152,7 +154,9 @@ export async function removeLead(ctx: Ctx, campaignId: string, contactId: string
   await transact(ctx, async (tx) => {
     const lead = await findLead(tx.org, await findCampaign(tx.org, campaignId), contactId, 'for update');
     await leaveCampaigns(tx, [lead.contact_id], [lead.campaign_id], message('ended.removed'));
-    await logCampaign(tx, lead.campaign_id, 'lead_removed', message('log.lead_removed'), { contact_id: lead.contact_id });
+    await logCampaign(tx, lead.campaign_id, 'lead_removed', message('log.lead_removed'), {
+      contact_id: lead.contact_id,
+    });
     tx.audit({
       action: 'delete',
       entityType: 'campaign_lead',

@@ -39,8 +39,12 @@ export async function unknownProblems(org: OrgScope, named: NamedRecords): Promi
       });
     }
   };
-  await check(named.categories ?? [], message('directory.unknown_category'), (ids) => existingIds(org, 'labels', ids, { registry: 'category' }));
-  await check(named.campaigns ?? [], message('directory.unknown_campaign'), (ids) => existingIds(org, 'campaigns', ids));
+  await check(named.categories ?? [], message('directory.unknown_category'), (ids) =>
+    existingIds(org, 'labels', ids, { registry: 'category' }),
+  );
+  await check(named.campaigns ?? [], message('directory.unknown_campaign'), (ids) =>
+    existingIds(org, 'campaigns', ids),
+  );
   return problems;
 }
 

@@ -49,7 +49,12 @@ export async function holdAway(tx: Tx, contactId: string, away: AwayMessage): Pr
       `update enrollments set hold_since = coalesce(hold_since, :now), hold_until = :until, hold_reason = cast(:reason as jsonb), hold_source = 'out_of_office'
        where organization_id = :org and id = :id
          and (hold_since is null or hold_until <= :now or (hold_source = 'out_of_office' and hold_until < :until)) returning id`,
-      { id: lead.id, now: tx.now, until, reason: json(returnDate ? message('away.until', { at: returnDate }) : message('away')) },
+      {
+        id: lead.id,
+        now: tx.now,
+        until,
+        reason: json(returnDate ? message('away.until', { at: returnDate }) : message('away')),
+      },
     );
     if (!row) continue;
     held += 1;

@@ -43,10 +43,16 @@ export async function confirmSent(tx: Tx, sendId: string, because: Message): Pro
   if (await settleDirectSend(tx, sendId, { state: 'sent' }, ['uncertain', 'queued'])) return true;
   tx.emit('campaign.email_sent', { ...subjectPayload(subject), sent_at: row!.sent_at.toISOString() });
   if (subject.campaignId)
-    await logCampaign(tx, subject.campaignId, 'send_settled', message('log.email_counts_as_sent', { reason: because }), {
-      task_id: sendId,
-      contact_id: subject.contactId,
-      step_id: send.step_id,
-    });
+    await logCampaign(
+      tx,
+      subject.campaignId,
+      'send_settled',
+      message('log.email_counts_as_sent', { reason: because }),
+      {
+        task_id: sendId,
+        contact_id: subject.contactId,
+        step_id: send.step_id,
+      },
+    );
   return true;
 }

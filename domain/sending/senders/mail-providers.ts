@@ -98,6 +98,9 @@ export function requireProvider(config: Config, name: ConsentProvider): MailProv
   const { title } = PUBLISHED[name];
   const prefix = name === 'gmail' ? 'GOOGLE' : 'MICROSOFT';
   throw new AppError('mailbox_provider_not_configured', message('mailboxes.no_oauth_client', { provider: title }), {
-    fix: message('mailboxes.no_oauth_client.fix', { id: `${prefix}_MAILBOX_CLIENT_ID`, secret: `${prefix}_MAILBOX_CLIENT_SECRET` }),
+    fix: message('mailboxes.no_oauth_client.fix', {
+      id: `${prefix}_MAILBOX_CLIENT_ID`,
+      secret: `${prefix}_MAILBOX_CLIENT_SECRET`,
+    }),
   });
 }
