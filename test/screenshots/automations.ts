@@ -1,4 +1,3 @@
-import { words } from '../../domain/platform/words.ts';
 import { createConnectionRow } from '../harness/integrations.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { words } from '../../domain/platform/words.ts';

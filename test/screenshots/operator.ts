@@ -1,6 +1,5 @@
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { addDeadLetter } from '../../domain/platform/dead-letters.ts';
-import { words } from '../../domain/platform/words.ts';
 import { newId } from '../../lib/ids.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
