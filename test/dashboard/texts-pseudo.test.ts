@@ -87,12 +87,14 @@ async function foreignWords(page: Page, data: readonly string[]): Promise<string
 browserTest('in a further language no page has words that are not of its folder', async (t) => {
   t.timeout(600_000);
   const build = await buildPseudoDashboard();
+  t.teardown(build.remove);
   const found: string[] = [];
   for (const [tenant, of] of [
     [scene.tenant, undefined],
     [scene.empty, 'empty'],
   ] as const) {
     const { page, context } = await world.chrome.visit({ reducedMotion: 'reduce' });
+    t.teardown(() => context.close());
     const [name, value] = (await createVisitorCookie(world.deps, tenant.userId)).split('=') as [string, string];
     await context.addCookies([{ name, value, url: world.url }]);
     await context.addInitScript(`localStorage.setItem('heron-preferences', '{"language":"${PSEUDO}"}')`);
@@ -111,9 +113,7 @@ browserTest('in a further language no page has words that are not of its folder'
       );
       found.push(...(await foreignWords(page, data)).map((words) => `${title}: ${words.slice(0, 200)}`));
     }
-    await context.close();
   }
-  await build.remove();
   t.deepEqual(found, []);
 });
 
