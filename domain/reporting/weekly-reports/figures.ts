@@ -8,7 +8,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 
 /** What is counted of a week. */
 export const FIGURES = ['sent', 'delivered', 'replies', 'positive', 'bounces', 'complaints', 'opt_outs'] as const;
-export type Figures = Record<(typeof FIGURES)[number], number>;
+type Figures = Record<(typeof FIGURES)[number], number>;
 
 /** What a manager asks of a week. */
 export interface WeeklyFigures {
