@@ -25,6 +25,9 @@ export const audience = {
   'audience.exports_running': 'other exports are running',
 
   // Labels.
+  'audience.labels_tag': 'tags',
+  'audience.labels_folder': 'folders',
+  'audience.labels_category': 'categories',
   'audience.tag_chooses_senders': 'Some campaigns choose their mailboxes by this tag alone',
   'audience.tag_chooses_senders.fix': 'Give these campaigns another tag or senders of their own first.',
   'audience.would_send_from_all': 'The campaign "{name}" would send from every mailbox',
