@@ -1,10 +1,9 @@
 import { de } from './de/index.ts';
 import { en } from './en/index.ts';
+import { LANGUAGES, type Language } from './languages.ts';
 import type { Values } from './values.ts';
 
-/** The languages that sentences are in. */
-export const LANGUAGES = ['en', 'de'] as const;
-export type Language = (typeof LANGUAGES)[number];
+export { LANGUAGES, type Language };
 
 /** Every code that the server may say. */
 export type MessageCode = keyof typeof en;

@@ -17,7 +17,7 @@ test('text that cannot be kept and endless nesting are refused at the edge of ev
   assertStatus(t, settings, 400);
   t.true(settings.body.problems.some(({ path }: { path: string }) => path === 'body.settings.unsubscribe.text'));
   const contact = await send('POST', '/v1/contacts', [{ email: 'a@b.test', first_name: '\ud800' }]);
-  t.deepEqual(contact.body.problems, [{ path: 'body.0.first_name', message: 'Contains half of a surrogate pair' }]);
+  t.like(contact.body.problems, [{ path: 'body.0.first_name', code: 'field.surrogate' }]);
   for (const [data, path] of [
     [{ a: 'x\0' }, 'body.data.a'],
     [{ 'k\0': 1 }, 'body.data'],
@@ -111,7 +111,7 @@ test('a method that a path does not take is refused with those that it takes', a
     t.is(status, 404);
     return body.fix;
   };
-  t.is(await fixOf('PUT', '/v1/goals'), 'This path takes GET, POST.');
+  t.is(await fixOf('PUT', '/v1/goals'), 'This path takes GET and POST.');
   t.is(await fixOf('POST', `/v1/templates/${newId()}`), 'This path takes DELETE, GET, PATCH.');
   t.is(await fixOf('GET', '/v1/nowhere'), 'See /docs for every endpoint.');
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import accepts from 'accepts';
-import { LANGUAGES, type Language } from '../../messages/index.ts';
+import { LANGUAGES, type Language } from '../../messages/languages.ts';
 
 /**
  * The language that a request prefers of those there are (RFC 9110, section 12.5.4); English where it prefers none of them.

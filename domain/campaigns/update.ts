@@ -1,5 +1,4 @@
-import type { CampaignRow } from '../../db/models/campaign.ts';
-import { Campaigns } from '../../db/models/campaign.ts';
+import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { type Problem, refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { signalLauncher } from '../sending/control/signals.ts';

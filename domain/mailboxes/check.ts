@@ -11,7 +11,7 @@ import {
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { transact } from '../platform/kernel/transact.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** Which servers to dial, with the passwords. It is stored sealed, and only during the check. */
 export interface CheckRequest {
@@ -80,7 +80,7 @@ function problemsOf(result: MailboxCheckResult): Problem[] {
       ? [
           {
             path: `body.${side}.${FIELD[outcome.stage]}`,
-            message: message(`mailboxes.${side}_said`, { stage: outcome.stage, reason: outcome.message }),
+            message: message(`mailboxes.${side}_said`, { stage: outcome.stage, reason: outcome.message as Message }),
           },
         ]
       : [];

@@ -1,5 +1,5 @@
 import type { MailboxRow } from '../../db/models/mailbox.ts';
-import { AppError, inWords } from '../../lib/errors.ts';
+import { AppError } from '../../lib/errors.ts';
 import type { MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
@@ -18,7 +18,6 @@ import {
 } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 import { message, type Message } from '../../messages/index.ts';
-import { words } from '../platform/words.ts';
 import type { StoredIssue } from '../../db/json-columns.ts';
 
 /** The result of a live check. */
@@ -44,11 +43,11 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
   const mailbox = await findMailbox(reader(ctx), id);
   const signIn = await readSignIn(ctx, mailbox);
   if (signIn.kind === 'refused') {
-    const refused = { ok: false, stage: 'auth', message: inWords(signIn.reason) } as const;
+    const refused = { ok: false, stage: 'auth', message: signIn.reason } as const;
     return { smtp: refused, imap: mailbox.imap && refused };
   }
   if (signIn.kind === 'unavailable') {
-    const away = { ok: false, stage: 'connect', message: inWords(message('mailboxes.no_access_token')) } as const;
+    const away = { ok: false, stage: 'connect', message: message('mailboxes.no_access_token') } as const;
     return { smtp: away, imap: mailbox.imap && away };
   }
   try {
@@ -70,10 +69,10 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
     if (dialed && before.hold_code !== 'consent_ended') {
       const until = new Date(tx.now.getTime() + AUTH_HOLD_MS);
       if (isRefused(dialed.smtp))
-        await holdMailbox(tx, id, { code: 'auth_failed', reason: words(dialed.smtp.message), until });
+        await holdMailbox(tx, id, { code: 'auth_failed', reason: dialed.smtp.message as Message, until });
       else if (dialed.smtp?.ok) await clearHold(tx, id, 'auth_failed');
       if (isRefused(dialed.imap))
-        await holdMailbox(tx, id, { code: 'imap_auth_failed', reason: words(dialed.imap.message), until });
+        await holdMailbox(tx, id, { code: 'imap_auth_failed', reason: dialed.imap.message as Message, until });
       else if (dialed.imap?.ok) await readNow(tx, id);
     }
     const mailbox = await findMailbox(tx.org, id);
@@ -125,7 +124,9 @@ function issueOf(mailbox: MailboxRow, dialed: MailboxCheckResult | null, held: b
   const said = (filter: (side: SideResult) => side is Refusal): Message => {
     const [first, second] = (['smtp', 'imap'] as const).flatMap((name) => {
       const side = sides[name];
-      return filter(side) ? [message(`mailboxes.${name}_said`, { stage: side.stage, reason: side.message })] : [];
+      return filter(side)
+        ? [message(`mailboxes.${name}_said`, { stage: side.stage, reason: side.message as Message })]
+        : [];
     });
     return second ? message('mailboxes.both_said', { first: first!, second }) : first!;
   };

@@ -205,5 +205,5 @@ async function replaceTags(tx: Tx, mailboxId: string, tags: readonly string[]): 
 /** Ids that are no tags of the workspace. */
 export async function tagProblems(org: OrgScope, tags: readonly string[]): Promise<Problem[]> {
   const known = await existingIds(org, 'labels', tags, { registry: 'tag' });
-  return unknownIdProblems(tags, known, (index) => `body.tags.${index}`, 'No tag of this workspace');
+  return unknownIdProblems(tags, known, (index) => `body.tags.${index}`, message('campaigns.unknown_tag'));
 }

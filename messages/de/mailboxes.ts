@@ -1,5 +1,11 @@
 /** Sätze über Postfächer: verbinden, prüfen, zustimmen, aufwärmen. */
 export const mailboxes = {
+  'mailboxes.no_answer_in_time': 'Der Server antwortete nicht rechtzeitig',
+  'mailboxes.unreachable_dns': 'Der Name des Servers ließ sich nicht auflösen',
+  'mailboxes.unreachable_connect': 'Der Server war nicht zu erreichen',
+  'mailboxes.unreachable_greeting': 'Der Server meldete sich nicht rechtzeitig',
+  'mailboxes.unreachable_session': 'Die Verbindung brach ab',
+  'mailboxes.not_understood': 'Der Server antwortete unverständlich',
   'mailboxes.check_silent': 'Die Mailserver lassen sich gerade nicht prüfen: Kein Worker antwortet',
   'mailboxes.settings_refused': 'Die Mailserver nahmen diese Angaben nicht an; nichts wurde gespeichert',
   'mailboxes.settings_refused.fix': 'Die genannten Angaben berichtigen und es noch einmal versuchen.',

@@ -1,5 +1,12 @@
 /** Sentences of mailboxes: connecting, checking, consent, warmup. */
 export const mailboxes = {
+  // Servers that were dialed.
+  'mailboxes.no_answer_in_time': 'The server did not answer in time',
+  'mailboxes.unreachable_dns': 'The host name could not be resolved',
+  'mailboxes.unreachable_connect': 'The server could not be reached',
+  'mailboxes.unreachable_greeting': 'The server did not greet in time',
+  'mailboxes.unreachable_session': 'The connection was lost',
+  'mailboxes.not_understood': 'The server answered in a way that could not be understood',
   // Connecting and checking.
   'mailboxes.check_silent': 'The mail servers cannot be checked now: no worker answers',
   'mailboxes.settings_refused': 'The mail servers did not accept these settings; nothing was stored',

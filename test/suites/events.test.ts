@@ -146,6 +146,9 @@ const written = async (s: Stage, token = s.desk.tenant.sessionToken) => {
   return s.ok('POST', '/unibox/compose', body, token);
 };
 
+const decide = async ({ desk }: Stage, id: string, decision: 'approved' | 'denied') =>
+  void (await decideApproval(approverCtx(world.deps, desk.tenant), id, { decision }));
+
 const arrive = async (s: Stage, letter: (original: { messageId: string; from: string; to: string }) => Buffer) => {
   const [lead] = await createSentLeads(s);
   await recordInbound(s.ctx, lead!.mailbox, letter(lead!.original), {
@@ -410,18 +413,12 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'agent_policy.deleted': async (s) =>
     s.ok('DELETE', `/agent-policies/${(await ownPolicy(s)).id}`, undefined, s.desk.tenant.sessionToken),
   'approval.requested': async (s) => void (await createApproval(s.ctx, s.desk.tenant)),
-  'approval.decided': async (s) => {
-    const { id } = await createApproval(s.ctx, s.desk.tenant);
-    await decideApproval(approverCtx(world.deps, s.desk.tenant), id, { decision: 'denied' });
-  },
+  'approval.decided': async (s) => decide(s, (await createApproval(s.ctx, s.desk.tenant)).id, 'denied'),
   'approval.expired': async (s) => {
     const { subject_type, subject_id } = await createApproval(s.ctx, s.desk.tenant);
     await transact(s.ctx, (tx) => withdrawApproval(tx, { type: subject_type, id: subject_id }, 'Cancelled'));
   },
-  'approval.executed': async (s) => {
-    const { approval_id: id } = await written(s, s.desk.tenant.apiKey);
-    await decideApproval(approverCtx(world.deps, s.desk.tenant), id, { decision: 'approved' });
-  },
+  'approval.executed': async (s) => decide(s, (await written(s, s.desk.tenant.apiKey)).approval_id, 'approved'),
   'settings.updated': async (s) => {
     await s.ok('PATCH', '/organizations/current', { name: 'New name' }, s.desk.tenant.sessionToken);
     await s.ok('PATCH', '/outreach/settings', { settings: { reply_intent: { enabled: false } } });

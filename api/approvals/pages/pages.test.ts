@@ -17,6 +17,9 @@ import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
 import { message } from '../../../messages/index.ts';
 
+const en = textsFor('en');
+const de = textsFor('de');
+
 const browserTest = browserTests(test);
 const PHONE = { width: 360, height: 740 };
 
@@ -277,9 +280,6 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
   }
   await page.waitForTimeout(500);
   t.is(page.url(), address);
-
-const en = textsFor('en');
-const de = textsFor('de');
 
   // The same when the frame's page is opened by itself.
   const alone = await context.newPage();

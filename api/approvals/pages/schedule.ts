@@ -1,4 +1,4 @@
-import { hoursOfWeek } from '../../../web/src/text/hours.ts';
+import { hoursOfWeek } from '../../../messages/hours.ts';
 import type { PageTexts } from '../../pages/texts.ts';
 
 /**

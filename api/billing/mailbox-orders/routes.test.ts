@@ -8,6 +8,7 @@ import {
   type OrderWorld,
 } from '../../../test/harness/mailbox-orders.ts';
 import { assertStatus, call, createWorld } from '../../../test/harness/world.ts';
+import { message } from '../../../messages/index.ts';
 
 let orders: OrderWorld;
 test.before(async () => {
@@ -206,7 +207,7 @@ test.serial(
     const above = await desk.order((await desk.quote({ count: 3 }, apiKey)).body.quote_id, apiKey);
     assertStatus(t, above, 202);
     t.like(above.body, { result: 'awaiting_approval' });
-    t.regex(above.body.reasons[0], /costs 1050 cents a month; the policy allows 700/);
+    t.regex(above.body.reasons[0], /costs 1,050 cents a month; the policy allows 700/);
     await orders.world.deps
       .db('agent_policies')
       .where({ id: policyId })
@@ -228,7 +229,7 @@ test.serial(
     t.is((await desk.order(id, apiKey)).body.approval_id, held.body.approval_id, 'asked again');
     const shown = (await desk.call('GET', '/approvals')).body.data[0];
     t.like(shown, { action_type: 'mailbox.provision', subject_type: 'mailbox_order' });
-    t.like(shown.payload.details, { monthly: '7.00 USD a month', due_today: '19.00 USD' });
+    t.like(shown.payload.details, { monthly: message('price.monthly', { price: '7.00 USD' }), due_today: '19.00 USD' });
     await age(id, 20);
     const decided = await decide(desk, held.body.approval_id, 'approved');
     assertStatus(t, decided, 200);

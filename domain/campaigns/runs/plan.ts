@@ -1,5 +1,4 @@
-import type { CampaignRow } from '../../../db/models/campaign.ts';
-import { Campaigns } from '../../../db/models/campaign.ts';
+import { Campaigns, type CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';

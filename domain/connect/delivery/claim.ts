@@ -1,5 +1,4 @@
-import type { Db } from '../../../db/connection.ts';
-import { json } from '../../../db/connection.ts';
+import { json, type Db } from '../../../db/connection.ts';
 import { message } from '../../../messages/index.ts';
 import { engineSql } from './sql.ts';
 

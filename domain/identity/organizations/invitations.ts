@@ -90,14 +90,12 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       changes: { email: row.email, role: role.name },
     });
     tx.emit('team.member_invited', { invitation_id: row.id, email: row.email, role_id: role.id, role_name: role.name });
-    const [about] = await across(tx.trx, 'person').sql<{ workspace: string; language: string | null }>(
-      `select o.name as workspace, (select u.language from users u where u.email = :email) as language
-       from organizations o where o.id = :id`,
-      { id: tx.org.organizationId, email: input.email },
-    );
-    const { workspace } = about!;
+    const people = across(tx.trx, 'person');
+    const organization = await people.table('organizations').where('id', tx.org.organizationId).first('name');
+    const account = await people.table('users').where('email', input.email).first('language');
+    const invited = { to: input.email, workspace: organization!.name, token, days: INVITATION_DAYS };
     // Last, and before the commit: a refused mail rolls the invitation back.
-    await ctx.systemMail.send(invitationMail(ctx, { to: input.email, workspace, token, days: INVITATION_DAYS }, about));
+    await ctx.systemMail.send(invitationMail(ctx, invited, account));
     return { ...row, role_name: role.name } as InvitationView;
   });
 }

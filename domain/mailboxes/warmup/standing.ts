@@ -1,5 +1,4 @@
-import type { MailboxRow } from '../../../db/models/mailbox.ts';
-import { Mailboxes } from '../../../db/models/mailbox.ts';
+import { Mailboxes, type MailboxRow } from '../../../db/models/mailbox.ts';
 import type { Columns, Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError } from '../../../lib/errors.ts';

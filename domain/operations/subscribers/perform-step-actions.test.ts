@@ -13,6 +13,7 @@ import { registerSubscribers } from '../../platform/events/register.ts';
 import { SUBSCRIBERS } from './index.ts';
 import { assertNowhere, drawnSecret } from '../../../test/harness/secrets.ts';
 import { inWords } from '../../../lib/errors.ts';
+import { words } from '../../platform/words.ts';
 import type { Message } from '../../../messages/index.ts';
 
 // It stands still: a reaction that fails is not made again, and so shows.
@@ -141,9 +142,9 @@ test.serial('what cannot be made is said by the run and the log, and the contact
   t.is((await s.rows('crm_tasks')).at(-1).title, 'The last');
   const log = await s.log();
   t.regex(log[0]!, /had no effect: The contact has no open deal$/);
-  t.regex(log[1]!, /stage_id: No stage of the workspace$/);
+  t.regex(log[1]!, /stage_id is not a stage of this workspace$/);
   t.regex(log[2]!, /is empty once its fields are filled in$/);
-  t.regex(log[3]!, /assigned_to: No member of the workspace$/);
+  t.regex(log[3]!, /assigned_to is not a member of this workspace$/);
   const runs = await s.rows('step_runs');
   t.true(runs.every(({ state }) => state === 'completed'));
   t.is(inWords(runs[0].detail), 'The contact has no open deal');
@@ -178,7 +179,7 @@ test.serial('a step that an app had not answered makes its task once it is edite
   t.like(await advanceEnrollment(s.ctx, enrollmentId!), { kind: 'call' });
   await db('step_runs')
     .where({ enrollment_id: enrollmentId })
-    .update({ attempts: 1, detail: 'The app did not answer' });
+    .update({ attempts: 1, detail: words('The app did not answer') });
   await db('campaign_steps')
     .where({ campaign_id: s.campaignId })
     .update({ action: { type: 'create_task', title: 'Call', priority: 'low' } });

@@ -111,7 +111,7 @@ function Part({ check }: { check: AnswerOf<'/v1/system/readiness'>['checks'][num
         ) : null}
         {ok ? null : (
           <Text size="sm" component="div">
-            <Finding code={name} message={detail ?? ''} fix={fix ?? ''} />
+            <Finding message={detail ?? ''} fix={fix ?? ''} />
           </Text>
         )}
       </Text>
