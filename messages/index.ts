@@ -14,7 +14,7 @@ export interface Message {
   values: { [name: string]: MessageValue };
 }
 /** A value of a sentence: text as it is, a number, a moment as RFC 3339 text, a list, or a sentence within the sentence. */
-export type MessageValue = string | number | readonly string[] | Message;
+type MessageValue = string | number | readonly string[] | Message;
 
 /** Sentences of every language by code. A code that a language lacks does not compile. */
 export const SENTENCES: Readonly<Record<Language, Readonly<Record<MessageCode, string>>>> = { en, de };

@@ -252,7 +252,8 @@ function textsIn(language: Language) {
     mailbox: {
       title: say(message('page.mailbox.title')),
       question: say(message('page.mailbox.question')),
-      would: (organization: string, email: string, provider: string) => rich('page.mailbox.would', { organization, email, provider }),
+      would: (organization: string, email: string, provider: string) =>
+        rich('page.mailbox.would', { organization, email, provider }),
       askedBy: (name: string) => rich('page.mailbox.asked_by', { name }),
       warning: say(message('page.mailbox.warning')),
       connect: say(message('page.mailbox.connect')),
@@ -278,9 +279,11 @@ function textsIn(language: Language) {
     },
     recipient: {
       unsubscribe: say(message('page.recipient.unsubscribe')),
-      question: (organization: string, address: string) => say(message('page.recipient.question', { organization, address })),
+      question: (organization: string, address: string) =>
+        say(message('page.recipient.question', { organization, address })),
       done: say(message('page.recipient.done')),
-      doneWhy: (organization: string, address: string) => say(message('page.recipient.done_why', { organization, address })),
+      doneWhy: (organization: string, address: string) =>
+        say(message('page.recipient.done_why', { organization, address })),
       badLink: say(message('page.recipient.bad_link')),
       badLinkWhy: say(message('page.recipient.bad_link_why')),
       trouble: say(message('page.recipient.trouble')),
@@ -298,6 +301,7 @@ function escaped([name, value]: [string, unknown]): [string, string | number] {
 }
 
 function linkOf(step: string, when: string): Message {
-  if (step) return when ? message('page.approval.link_to_if', { step, when }) : message('page.approval.link_to', { step });
+  if (step)
+    return when ? message('page.approval.link_to_if', { step, when }) : message('page.approval.link_to', { step });
   return when ? message('page.approval.link_end_if', { when }) : message('page.approval.link_end');
 }

@@ -268,11 +268,17 @@ test.serial('asked again: the same content has the same approval, other content 
     createApproval(ctx, tenant, { subject: asked, content }),
   ]);
   t.is(first.id, again.id);
-  const other = await createApproval(ctx, tenant, { subject: asked, content: { ...content, title: message('action.launch', { name: 'Another' }) } });
+  const other = await createApproval(ctx, tenant, {
+    subject: asked,
+    content: { ...content, title: message('action.launch', { name: 'Another' }) },
+  });
   t.not(other.id, first.id);
   t.like(await world.deps.db('approvals').where({ id: first.id }).first(), { status: 'expired' });
   await decideApproval(approverCtx(world.deps, tenant), other.id, { decision: 'approved' });
-  const third = await createApproval(ctx, tenant, { subject: asked, content: { ...content, title: message('action.launch', { name: 'Another' }) } });
+  const third = await createApproval(ctx, tenant, {
+    subject: asked,
+    content: { ...content, title: message('action.launch', { name: 'Another' }) },
+  });
   t.is(third.status, 'pending', 'what was carried out is asked for anew');
   t.deepEqual(await events(tenant.organizationId), [
     'approval.requested',

@@ -1,4 +1,5 @@
-import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import { Campaigns } from '../../db/models/campaign.ts';
 import { type Problem, refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { signalLauncher } from '../sending/control/signals.ts';

@@ -1,5 +1,5 @@
 import { json } from '../../db/connection.ts';
-import type { StoredActor, StoredIssue } from '../../db/json-columns.ts';
+import type { StoredActor } from '../../db/json-columns.ts';
 import type { Row } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { codeChallenge, newSecret, sha256 } from '../../lib/crypto.ts';
@@ -13,6 +13,7 @@ import { requireProvider, type ConsentProvider } from '../sending/senders/mail-p
 import { assertReconnectable } from './allowance.ts';
 import { getMailbox, type MailboxDetail } from './read.ts';
 import { message } from '../../messages/index.ts';
+import type { StoredIssue } from '../../db/json-columns.ts';
 
 /** How long (ms) a person has for a consent. */
 const CONSENT_MS = 15 * MINUTE_MS;

@@ -26,7 +26,8 @@ export const pages = {
   'page.sign_in.forgotten': 'Passwort vergessen?',
   'page.sign_in.both_fields': 'Gib deine E-Mail-Adresse und dein Passwort ein',
   'page.code.title': 'Sieh in deine Post',
-  'page.code.in_log': 'Diese Installation sendet noch keine E-Mails: Der Code mit sechs Ziffern steht im Terminal von npm start oder im Protokoll der API.',
+  'page.code.in_log':
+    'Diese Installation sendet noch keine E-Mails: Der Code mit sechs Ziffern steht im Terminal von npm start oder im Protokoll der API.',
   'page.code.mailed': 'Wir haben dir einen Code mit sechs Ziffern geschickt.',
   'page.code.mailed_to': 'Wir haben einen Code mit sechs Ziffern an {email} geschickt.',
   'page.code.lasts': 'Er gilt {minutes, plural, one {# Minute} other {# Minuten}}.',
@@ -37,13 +38,16 @@ export const pages = {
   'page.reset.title': 'Neues Passwort setzen',
   'page.reset.mails_link': 'Wir schicken dir einen Link.',
   'page.reset.mail_it': 'Link schicken',
-  'page.reset.written': 'Wir haben an <strong>{email}</strong> geschrieben. Der Link in der E-Mail gilt {minutes, number} Minuten.',
+  'page.reset.written':
+    'Wir haben an <strong>{email}</strong> geschrieben. Der Link in der E-Mail gilt {minutes, number} Minuten.',
   'page.reset.ends_sessions': 'Damit enden alle deine Sitzungen.',
   'page.reset.button': 'Passwort setzen',
   'page.reset.done': 'Dein neues Passwort ist gesetzt',
-  'page.reset.all_ended': 'Alle Sitzungen deines Kontos sind beendet. <a href="{signIn}">Melde dich</a> mit dem neuen Passwort an.',
+  'page.reset.all_ended':
+    'Alle Sitzungen deines Kontos sind beendet. <a href="{signIn}">Melde dich</a> mit dem neuen Passwort an.',
   'page.reset.dead': 'Dieser Link gilt nicht mehr',
-  'page.reset.dead_why': 'Er wurde schon benutzt oder ist älter als {minutes, number} Minuten. <a href="{again}">Einen neuen schicken lassen.</a>',
+  'page.reset.dead_why':
+    'Er wurde schon benutzt oder ist älter als {minutes, number} Minuten. <a href="{again}">Einen neuen schicken lassen.</a>',
   'page.invitation.title': '{organization} beitreten',
   'page.invitation.invited': 'Du bist in diesen Arbeitsbereich eingeladen, als <strong>{role}</strong>.',
   'page.invitation.make_account': 'Lege ein Konto für <strong>{email}</strong> an:',
@@ -57,7 +61,8 @@ export const pages = {
   'page.invitation.apps': 'Deine zugelassenen Apps',
   'page.invitation.reference': 'API-Referenz',
   'page.setup.title': 'Heron einrichten',
-  'page.setup.lead': 'Diese Installation hat noch kein Konto. Du wirst ihr Administrator, und dir gehört ihr erster Arbeitsbereich.',
+  'page.setup.lead':
+    'Diese Installation hat noch kein Konto. Du wirst ihr Administrator, und dir gehört ihr erster Arbeitsbereich.',
   'page.setup.company': 'Deine Firma oder dein Team',
   'page.setup.button': 'Einrichten',
   'page.setup.name_rule': 'Der Arbeitsbereich braucht einen Namen mit höchstens 200 Zeichen',
@@ -66,43 +71,57 @@ export const pages = {
   'page.setup.signed_in': 'Du bist hier angemeldet, als Administrator dieser Installation.',
   'page.setup.open': 'Dashboard öffnen',
   'page.setup.key': 'Dein API-Schlüssel',
-  'page.setup.key_once': 'Er wird nur dieses eine Mal gezeigt und darf in diesem Arbeitsbereich alles. Bewahre ihn auf wie ein Passwort; Schlüssel, die weniger dürfen, machst du im Dashboard unter Agenten.',
+  'page.setup.key_once':
+    'Er wird nur dieses eine Mal gezeigt und darf in diesem Arbeitsbereich alles. Bewahre ihn auf wie ein Passwort; Schlüssel, die weniger dürfen, machst du im Dashboard unter Agenten.',
   'page.setup.where': 'Wo alles läuft',
   'page.setup.reference': 'API-Referenz',
   'page.setup.tracking': 'Öffnungen und Klicks',
   'page.setup.apps': 'Zugelassene Apps',
   'page.setup.next': 'Wie es weitergeht',
   'page.setup.try_key': 'Sieh nach, ob der Schlüssel geht und alles hinter der API läuft:',
-  'page.setup.try_mail': 'Starte in einem zweiten Terminal Mailserver zum Ausprobieren; sie zeigen jede E-Mail auf einer Seite und senden niemandem etwas:',
+  'page.setup.try_mail':
+    'Starte in einem zweiten Terminal Mailserver zum Ausprobieren; sie zeigen jede E-Mail auf einer Seite und senden niemandem etwas:',
   'page.setup.try_campaign': 'Lass eine erste Kampagne laufen, vom Postfach bis zur Antwort:',
-  'page.setup.more': 'Das erste Tutorial geht denselben Weg Schritt für Schritt, mit curl und in TypeScript. Alle Endpunkte stehen in der <a href="{docs}">API-Referenz</a>.',
-  'page.setup.not_built': 'Das ist die API einer Installation von Heron. Ihr Dashboard wurde nicht gebaut (das tut <code>npm run build</code>); Programme nutzen sie mit einem API-Schlüssel.',
+  'page.setup.more':
+    'Das erste Tutorial geht denselben Weg Schritt für Schritt, mit curl und in TypeScript. Alle Endpunkte stehen in der <a href="{docs}">API-Referenz</a>.',
+  'page.setup.not_built':
+    'Das ist die API einer Installation von Heron. Ihr Dashboard wurde nicht gebaut (das tut <code>npm run build</code>); Programme nutzen sie mit einem API-Schlüssel.',
   'page.setup.document': 'OpenAPI-Dokument',
   'page.setup.your_apps': 'Deine zugelassenen Apps',
   'page.setup.up': 'Heron läuft',
-  'page.setup.unclaimed': 'Diese Installation hat noch kein Konto. Öffne den <strong>Link zum Einrichten</strong>: Die API hat ihn beim Start ausgegeben, im Terminal von <code>npm start</code> oder in ihrem Protokoll. Er gilt einen Tag; ein Neustart gibt einen neuen aus.',
+  'page.setup.unclaimed':
+    'Diese Installation hat noch kein Konto. Öffne den <strong>Link zum Einrichten</strong>: Die API hat ihn beim Start ausgegeben, im Terminal von <code>npm start</code> oder in ihrem Protokoll. Er gilt einen Tag; ein Neustart gibt einen neuen aus.',
   'page.setup.meanwhile': 'Bis dahin gibt es die <a href="{docs}">API-Referenz</a>.',
   'page.setup.bad_link': 'Dieser Link zum Einrichten gilt nicht',
-  'page.setup.bad_link_why': 'Er ist unvollständig oder älter als ein Tag. Starte die API neu: Sie gibt einen neuen aus.',
+  'page.setup.bad_link_why':
+    'Er ist unvollständig oder älter als ein Tag. Starte die API neu: Sie gibt einen neuen aus.',
   'page.setup.claimed': 'Diese Installation gehört schon jemandem',
-  'page.setup.claimed_why': 'Der Link zum Einrichten wurde schon benutzt. Wenn du das warst, <a href="{signIn}">melde dich an</a>; einen weiteren API-Schlüssel macht <code>npm run heron -- bootstrap</code> auf dem Rechner.',
+  'page.setup.claimed_why':
+    'Der Link zum Einrichten wurde schon benutzt. Wenn du das warst, <a href="{signIn}">melde dich an</a>; einen weiteren API-Schlüssel macht <code>npm run heron -- bootstrap</code> auf dem Rechner.',
   'page.consent.title': '{app} bittet um Zugang',
-  'page.consent.not_verified': '<strong>Nicht geprüft.</strong> Diese App hat sich selbst angemeldet, und niemand hat geprüft, ob sie ist, was sie sagt. Mach nur weiter, wenn du das eben selbst begonnen hast und weißt, wohin es geht:',
+  'page.consent.not_verified':
+    '<strong>Nicht geprüft.</strong> Diese App hat sich selbst angemeldet, und niemand hat geprüft, ob sie ist, was sie sagt. Mach nur weiter, wenn du das eben selbst begonnen hast und weißt, wohin es geht:',
   'page.consent.own_app': 'Eine App von <strong>{owner}</strong>. Danach geht es weiter zu: {destination}.',
-  'page.consent.gone_app': 'Eine App eines Arbeitsbereichs, den es nicht mehr gibt. Danach geht es weiter zu: {destination}.',
-  'page.consent.foreign_app': '<strong>Aus einem anderen Arbeitsbereich.</strong> Diese App gehört zum Arbeitsbereich <strong>{owner}</strong>, und niemand hat geprüft, ob sie ist, was sie sagt. Was du erlaubst, bekommt dieser Arbeitsbereich. Mach nur weiter, wenn du ihn kennst und weißt, wohin es geht:',
-  'page.consent.no_workspace': 'Du bist in keinem Arbeitsbereich Mitglied, also gibt es nichts, wozu Zugang gegeben werden kann.',
+  'page.consent.gone_app':
+    'Eine App eines Arbeitsbereichs, den es nicht mehr gibt. Danach geht es weiter zu: {destination}.',
+  'page.consent.foreign_app':
+    '<strong>Aus einem anderen Arbeitsbereich.</strong> Diese App gehört zum Arbeitsbereich <strong>{owner}</strong>, und niemand hat geprüft, ob sie ist, was sie sagt. Was du erlaubst, bekommt dieser Arbeitsbereich. Mach nur weiter, wenn du ihn kennst und weißt, wohin es geht:',
+  'page.consent.no_workspace':
+    'Du bist in keinem Arbeitsbereich Mitglied, also gibt es nichts, wozu Zugang gegeben werden kann.',
   'page.consent.workspace': 'Arbeitsbereich: <strong>{name}</strong>',
   'page.consent.change': 'Wechseln',
   'page.consent.choose': 'Wählen',
-  'page.consent.could': 'In <strong>{workspace}</strong> könnte sie in deinem Namen Folgendes tun, bis du es zurücknimmst. Lass weg, was du nicht geben willst.',
+  'page.consent.could':
+    'In <strong>{workspace}</strong> könnte sie in deinem Namen Folgendes tun, bis du es zurücknimmst. Lass weg, was du nicht geben willst.',
   'page.consent.not_yours': 'Deine Rolle in diesem Arbeitsbereich erlaubt nicht, das zu geben.',
   'page.consent.deny': 'Ablehnen',
   'page.consent.approve': 'Erlauben',
-  'page.consent.take_back': 'Was du erlaubst, steht unter <a href="{apps}">zugelassene Apps</a>; dort kannst du es jederzeit zurücknehmen.',
+  'page.consent.take_back':
+    'Was du erlaubst, steht unter <a href="{apps}">zugelassene Apps</a>; dort kannst du es jederzeit zurücknehmen.',
   'page.consent.changed': 'Der Arbeitsbereich wurde inzwischen gewechselt. Sieh noch einmal hin',
   'page.consent.refused': 'Diese Anfrage geht nicht',
-  'page.consent.app_mistake': 'Die App, von der du kommst, hat einen Fehler gemacht. Du bist bei ihr nicht angemeldet, und ihr wurde nichts gesendet.',
+  'page.consent.app_mistake':
+    'Die App, von der du kommst, hat einen Fehler gemacht. Du bist bei ihr nicht angemeldet, und ihr wurde nichts gesendet.',
   'page.consent.calls_itself': 'Die App nennt sich <strong>{app}</strong>.',
   'page.consent.registered_itself': 'Sie hat sich selbst angemeldet, und niemand hat geprüft, wer sie ist.',
   'page.consent.not_own': 'Sie ist keine App deines eigenen Arbeitsbereichs, und niemand hat geprüft, wer sie ist.',
@@ -115,7 +134,8 @@ export const pages = {
   'page.apps.title': 'Zugelassene Apps',
   'page.apps.sign_out': 'Abmelden',
   'page.apps.none': 'Keine App hat Zugang. Wenn du eine zulässt, steht sie hier.',
-  'page.apps.act_for': 'Diese Apps handeln für <strong>{email}</strong>, oder für andere in einem Arbeitsbereich, der dir gehört; der Arbeitsbereich steht bei jeder.',
+  'page.apps.act_for':
+    'Diese Apps handeln für <strong>{email}</strong>, oder für andere in einem Arbeitsbereich, der dir gehört; der Arbeitsbereich steht bei jeder.',
   'page.apps.since': 'seit',
   'page.apps.last_used': 'zuletzt benutzt',
   'page.apps.not_used': 'noch nicht benutzt',
@@ -168,9 +188,11 @@ export const pages = {
   'page.approval.same_conversation': 'In derselben Unterhaltung',
   'page.mailbox.title': 'Ein Postfach verbinden',
   'page.mailbox.question': 'Dieses Postfach verbinden?',
-  'page.mailbox.would': 'Der Arbeitsbereich <strong>{organization}</strong> würde E-Mails von <strong>{email}</strong> ({provider}) lesen und senden.',
+  'page.mailbox.would':
+    'Der Arbeitsbereich <strong>{organization}</strong> würde E-Mails von <strong>{email}</strong> ({provider}) lesen und senden.',
   'page.mailbox.asked_by': ' Darum gebeten hat <strong>{name}</strong>.',
-  'page.mailbox.warning': 'Mach nur weiter, wenn du diesen Arbeitsbereich kennst: Wer dazugehört, kann dann in diesem Postfach lesen und schreiben.',
+  'page.mailbox.warning':
+    'Mach nur weiter, wenn du diesen Arbeitsbereich kennst: Wer dazugehört, kann dann in diesem Postfach lesen und schreiben.',
   'page.mailbox.connect': 'Verbinden',
   'page.mailbox.decline': 'Nicht verbinden',
   'page.mailbox.declined': 'Nicht verbunden',
@@ -196,7 +218,8 @@ export const pages = {
   'page.recipient.trouble': 'Etwas ging schief',
   'page.recipient.trouble_why': 'Bitte gleich noch einmal versuchen.',
   'page.recipient.reference': 'Kennung: {reference}',
-  'page.approval.asked_by_key': 'Angefragt von <strong>{name}</strong>, einem API-Schlüssel dieses Arbeitsbereichs, am {at}.',
+  'page.approval.asked_by_key':
+    'Angefragt von <strong>{name}</strong>, einem API-Schlüssel dieses Arbeitsbereichs, am {at}.',
   'page.approval.asked_by_app': 'Angefragt von <strong>{name}</strong>, einer App dieses Arbeitsbereichs, am {at}.',
   'page.approval.approved': '<strong>Freigegeben am {at}.</strong> Es wird noch einmal geprüft und dann ausgeführt.',
   'page.approval.executed': '<strong>Freigegeben am {at} und ausgeführt.</strong>',

@@ -118,7 +118,8 @@ export function recordedSubject() {
   const approval: ApprovalSubject<string> = {
     type: 'direct_send',
     lock: async (_tx, id) => id,
-    content: async (_tx, _id, { id, payload }) => (changed.has(id) ? { ...payload, title: message('action.launch', { name: 'Something else' }) } : payload),
+    content: async (_tx, _id, { id, payload }) =>
+      changed.has(id) ? { ...payload, title: message('action.launch', { name: 'Something else' }) } : payload,
     execute: async (_tx, _id, { id }) => void told.push(`${id} executed`),
     refused: async (_tx, _subject, { id }, why) => void told.push(`${id} ${why}`),
   };

@@ -330,7 +330,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
         amountCents: 700,
         currency: 'usd',
         lineItems: [
-          { label: message('line.mailboxes', { provider: 'google' }), quantity: 2, unit_cents: 350, interval: 'month' },
+          { label: message('line.warmup'), quantity: 2, unit_cents: 350, interval: 'month' },
         ],
       }),
     );

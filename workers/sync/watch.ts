@@ -1,7 +1,8 @@
 import type { ImapFlow } from 'imapflow';
 import { expireAccess } from '../../domain/sending/control/access-token.ts';
 import { AUTH_HOLD_MS } from '../../domain/sending/control/mailbox-hold.ts';
-import { systemCtx, type Ctx, type Deps } from '../../domain/platform/kernel/context.ts';
+import type { Ctx, Deps } from '../../domain/platform/kernel/context.ts';
+import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { watchedMailbox } from '../../domain/mailboxes/read.ts';
 import { signedIn, signInRefused, syncFailures } from '../../domain/mailboxes/sync-state.ts';

@@ -19,6 +19,8 @@ import { message } from '../../../messages/index.ts';
 
 const en = textsFor('en');
 const de = textsFor('de');
+const eight = new Date('2026-03-02T08:00:00Z');
+const AT_EIGHT = { en: en.moment(eight), de: de.moment(eight) };
 
 const browserTest = browserTests(test);
 const PHONE = { width: 360, height: 740 };
@@ -127,7 +129,7 @@ browserTest(
 
     await page.getByLabel('Reason').fill('Good <list>');
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('Approved at').waitFor();
+    await page.getByText('Approved on').waitFor();
     t.regex(await page.getByRole('status').innerText(), /Good <list>/);
     t.is(await page.getByRole('button', { name: 'Approve' }).count(), 0);
     t.like(await world.deps.db('approvals').where({ id }).first(), {
@@ -145,8 +147,8 @@ test('a schedule says on which days and hours it sends, in words, and its moment
   const cases: [schedule: Record<string, unknown>, english: string[], german: string[]][] = [
     [
       { ...daily, ...dates, days: 0b0010111, daily_limit: 40 },
-      ['sending hours', 'Monday–Wednesday 09:00–17:30', 'Friday 09:00–17:30', '2026-03-02 08:00 UTC', '40'],
-      ['Sendezeiten', 'Montag–Mittwoch 09:00–17:30', 'Freitag 09:00–17:30', '02.03.2026, 08:00 UTC', '40'],
+      ['sending hours', 'Monday–Wednesday 09:00–17:30', 'Friday 09:00–17:30', AT_EIGHT.en, '40'],
+      ['Sendezeiten', 'Montag–Mittwoch 09:00–17:30', 'Freitag 09:00–17:30', AT_EIGHT.de, '40'],
     ],
     [
       {
@@ -162,7 +164,7 @@ test('a schedule says on which days and hours it sends, in words, and its moment
       ['Monday–Sunday 00:00–24:00'],
       ['Montag–Sonntag 00:00–24:00'],
     ],
-    [{ at: '2026-03-02T08:00:00.000Z' }, ['2026-03-02 08:00 UTC'], ['02.03.2026, 08:00 UTC']],
+    [{ at: '2026-03-02T08:00:00.000Z' }, [AT_EIGHT.en], [AT_EIGHT.de]],
     [{ timezone: 'UTC', days: 'weekdays' }, ['weekdays'], ['weekdays']],
   ];
   for (const [schedule, english, german] of cases) {
@@ -308,11 +310,11 @@ browserTest('deny; a decision that comes too late says so; other workspaces and 
   await page.goto(`${world.url}/approvals/${id}`);
   await signInOn(page, tenant.email);
   await page.getByRole('button', { name: 'Go to Second' }).click();
-  await page.getByRole('heading', { name: 'Send an email to ada@example.com' }).waitFor();
+  await page.getByRole('heading', { name: 'Email "Hello Ada"' }).waitFor();
   const late = await context.newPage();
   await late.goto(`${world.url}/approvals/${id}`);
   await page.getByRole('button', { name: 'Deny' }).click();
-  await page.getByText('Denied at').waitFor();
+  await page.getByText('Denied on').waitFor();
   await late.getByRole('button', { name: 'Approve' }).click();
   t.regex(await late.getByRole('alert').innerText(), /has been decided: it is denied/);
   t.is(await stateOf(id), 'denied');

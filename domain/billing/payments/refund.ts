@@ -1,6 +1,10 @@
 import Stripe from 'stripe';
 import { HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
-import { orderRefundWorkflow, type OrderRefundArgs, type RefundReport } from '../../../workflows/order-refund/contract.ts';
+import {
+  orderRefundWorkflow,
+  type OrderRefundArgs,
+  type RefundReport,
+} from '../../../workflows/order-refund/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { atOnce, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, dropDeadLetter, REFUND } from '../../platform/dead-letters.ts';

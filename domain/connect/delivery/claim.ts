@@ -1,4 +1,5 @@
-import { json, type Db } from '../../../db/connection.ts';
+import type { Db } from '../../../db/connection.ts';
+import { json } from '../../../db/connection.ts';
 import { message } from '../../../messages/index.ts';
 import { engineSql } from './sql.ts';
 

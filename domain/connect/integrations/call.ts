@@ -1,5 +1,6 @@
 import { DAY_MS, type Clock } from '../../../lib/clock.ts';
-import { EgressError, type Egress, type EgressResponse } from '../../../lib/egress/index.ts';
+import type { Egress, EgressResponse } from '../../../lib/egress/index.ts';
+import { EgressError } from '../../../lib/egress/index.ts';
 import { signPayload } from '../../../lib/signature.ts';
 import { message } from '../../../messages/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';

@@ -1,4 +1,5 @@
-import { Mailboxes, type MailboxRow } from '../../../db/models/mailbox.ts';
+import type { MailboxRow } from '../../../db/models/mailbox.ts';
+import { Mailboxes } from '../../../db/models/mailbox.ts';
 import type { Columns, Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError } from '../../../lib/errors.ts';

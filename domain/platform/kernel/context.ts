@@ -40,14 +40,11 @@ export interface Deps {
   strictEvents?: boolean;
 }
 
-/** The languages that Heron writes to people in. */
-export type { Language };
-
 /** What a verb gets: the process's parts, the actor, and (inside a guarded write) the open transaction. */
 export interface Ctx extends Deps {
   actor: Actor;
   requestId: string;
-  /** What the request prefers to read, for mails that it sends at once; English where not set. */
+  /** The language that the request names, for what it answers and for mails to strangers; undefined where it names none. */
   language?: Language;
   /** Set by the guard for idempotent writes; {@link transact} joins it instead of opening another. */
   trx?: Trx;
