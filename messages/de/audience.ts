@@ -1,6 +1,5 @@
 /** Sätze des Raums audience. */
 export const audience = {
-  'audience.no_contacts': 'Eine Anfrage braucht mindestens einen Kontakt',
   'audience.too_many_contacts': 'Höchstens {max, number} Kontakte auf einmal',
   'audience.too_many_contacts.fix': 'Die Liste teilen oder als Datei importieren.',
   'audience.too_many_selected': 'Höchstens {max, number} Kontakte auf einmal',

@@ -1,7 +1,6 @@
 /** Sentences of the room audience. */
 export const audience = {
   // Contacts.
-  'audience.no_contacts': 'A request needs at least one contact',
   'audience.too_many_contacts': 'A request takes at most {max, number} contacts',
   'audience.too_many_contacts.fix': 'Split the list, or use POST /v1/contacts/import.',
   'audience.too_many_selected': 'A call takes at most {max, number} contacts',
