@@ -3,11 +3,13 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { addDeadLetter, FAILED_DIRECT_EMAIL, UNCERTAIN_EMAIL } from '../platform/dead-letters.ts';
 import { settleDirectSend } from './control/direct-sends.ts';
 import { releaseReservedSends } from './control/release.ts';
+import type { Message } from '../../messages/index.ts';
+import { inWords } from '../../lib/errors.ts';
 
 /** Why a direct send is given up: a machine's word, and the same for people. */
 export interface Reason {
   code: string;
-  reason: string;
+  reason: Message;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function giveUpDirectSend(
     taskId: id,
     taskType: again ? UNCERTAIN_EMAIL : FAILED_DIRECT_EMAIL,
     payload: { direct_send_id: id, mailbox_id },
-    error: reason,
+    error: inWords(reason),
     attempts,
     maxAttempts: 0,
     nextRetryAt: null,
