@@ -46,7 +46,7 @@ export async function readPipeline(ctx: Ctx, id: string): Promise<Pipeline> {
 export async function createPipeline(ctx: Ctx, name: string, stages: readonly NewStage[]): Promise<Pipeline> {
   return transact(ctx, async (tx) => {
     const others = await lockPipelines(tx);
-    assertNotFull(others.length, { most: MAX_PIPELINES, what: 'pipelines' });
+    assertNotFull(others.length, { most: MAX_PIPELINES, what: message('crm.pipelines') });
     const times = { created_at: tx.now, updated_at: tx.now };
     const id = newId();
     await tx.org.insert('crm_pipelines', { id, name, position: others.length + 1, ...times });

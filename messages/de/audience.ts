@@ -1,6 +1,5 @@
 /** Sätze des Raums audience. */
 export const audience = {
-  'audience.no_contacts': 'Eine Anfrage braucht mindestens einen Kontakt',
   'audience.too_many_contacts': 'Höchstens {max, number} Kontakte auf einmal',
   'audience.too_many_contacts.fix': 'Die Liste teilen oder als Datei importieren.',
   'audience.too_many_selected': 'Höchstens {max, number} Kontakte auf einmal',
@@ -23,6 +22,9 @@ export const audience = {
   'audience.unknown_segment': 'ist kein Segment dieses Arbeitsbereichs',
   'audience.exports_running': 'andere Exporte laufen noch',
 
+  'audience.labels_tag': 'Tags',
+  'audience.labels_folder': 'Ordner',
+  'audience.labels_category': 'Kategorien',
   'audience.tag_chooses_senders': 'Einige Kampagnen wählen ihre Postfächer allein nach diesem Tag',
   'audience.tag_chooses_senders.fix': 'Diesen Kampagnen erst einen anderen Tag oder eigene Absender geben.',
   'audience.would_send_from_all': 'Die Kampagne „{name}“ würde von jedem Postfach senden',

@@ -195,7 +195,6 @@ export const connect = {
   'connect.automation_runs_it': 'Die Automatisierung „{name}“ startet sie',
 
   'connect.run_node': 'Knoten „{node}“: {reason}',
-  'connect.run_fault': '{error}: {problem}',
   'connect.run_texts_too_large': 'Bedingungen und Texte des Laufs brauchen zu viel Rechenzeit',
   'connect.run_refused_row': 'Die Datenbank lehnte ab, was die Aktion schreibt ({kind})',
   'connect.run_off': 'Die Automatisierung ist ausgeschaltet',

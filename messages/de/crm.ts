@@ -1,5 +1,8 @@
 /** Sätze des Raums crm. */
 export const crm = {
+  'crm.pipelines': 'Pipelines',
+  'crm.stages': 'Stufen in einer Pipeline',
+  'crm.task_types': 'Arten von Aufgaben',
   'crm.pipeline_has_deals': 'In der Pipeline sind Geschäfte',
   'crm.pipeline_has_deals.fix': 'Die Geschäfte erst verschieben oder löschen.',
   'crm.stage_has_deals': 'In der Stufe sind Geschäfte',

@@ -2,8 +2,7 @@
 export const reporting = {
   'reporting.goal_archived': 'Das Ziel ist archiviert',
   'reporting.goal_archived.fix': 'Ein neues Ziel festlegen.',
-  'reporting.too_many_goals': 'Es kann höchstens {max, number} Ziele geben, die nicht archiviert sind',
-  'reporting.too_many_goals.fix': 'Erst ein Ziel archivieren.',
+  'reporting.active_goals': 'nicht archivierte Ziele',
   'reporting.replay_ended': 'Der Nachlauf ist zu Ende',
   'reporting.replay_ended.fix': 'Um anders zu zählen, das Ziel ändern und einen neuen Nachlauf starten.',
   'reporting.preview_too_large': 'Eine Vorschau umfasst höchstens {max, number} Ereignisse',

@@ -1,7 +1,6 @@
 /** Sentences of the room audience. */
 export const audience = {
   // Contacts.
-  'audience.no_contacts': 'A request needs at least one contact',
   'audience.too_many_contacts': 'A request takes at most {max, number} contacts',
   'audience.too_many_contacts.fix': 'Split the list, or use POST /v1/contacts/import.',
   'audience.too_many_selected': 'A call takes at most {max, number} contacts',
@@ -25,6 +24,9 @@ export const audience = {
   'audience.exports_running': 'other exports are running',
 
   // Labels.
+  'audience.labels_tag': 'tags',
+  'audience.labels_folder': 'folders',
+  'audience.labels_category': 'categories',
   'audience.tag_chooses_senders': 'Some campaigns choose their mailboxes by this tag alone',
   'audience.tag_chooses_senders.fix': 'Give these campaigns another tag or senders of their own first.',
   'audience.would_send_from_all': 'The campaign "{name}" would send from every mailbox',

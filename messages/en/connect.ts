@@ -203,7 +203,6 @@ export const connect = {
 
   // Automations: reasons of a run.
   'connect.run_node': 'Node "{node}": {reason}',
-  'connect.run_fault': '{error}: {problem}',
   'connect.run_texts_too_large': 'The conditions and texts of the run take too much work',
   'connect.run_refused_row': 'The database refused what the action writes ({kind})',
   'connect.run_off': 'The automation is switched off',

@@ -1,6 +1,9 @@
 /** Sentences of the room crm. */
 export const crm = {
   // Deals and pipelines.
+  'crm.pipelines': 'pipelines',
+  'crm.stages': 'stages in a pipeline',
+  'crm.task_types': 'task types',
   'crm.pipeline_has_deals': 'The pipeline has deals',
   'crm.pipeline_has_deals.fix': 'Move the deals with PATCH /v1/crm/deals/:id, or delete them, before the pipeline.',
   'crm.stage_has_deals': 'The stage has deals',

@@ -3,8 +3,7 @@ export const reporting = {
   // Goals and their replays.
   'reporting.goal_archived': 'The goal is archived',
   'reporting.goal_archived.fix': 'Define a new goal with POST /v1/goals.',
-  'reporting.too_many_goals': 'A workspace has at most {max, number} goals that are not archived',
-  'reporting.too_many_goals.fix': 'Archive a goal with DELETE /v1/goals/:id.',
+  'reporting.active_goals': 'goals that are not archived',
   'reporting.replay_ended': 'The replay has ended',
   'reporting.replay_ended.fix': 'To count otherwise, change the goal and start another replay.',
   'reporting.preview_too_large': 'A preview covers at most {max, number} events',

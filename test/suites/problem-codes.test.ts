@@ -354,7 +354,7 @@ test('every code that these areas raise has a case', async (t) => {
 
 test('a fix and every other text names endpoints that are there', async (t) => {
   const paths = new Set(routes.map(({ method, path }) => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`));
-  const sources = (await Promise.all(['domain', 'api', 'lib', 'deploy'].map(sourcesOf))).flat();
+  const sources = (await Promise.all(['messages', 'domain', 'api', 'lib', 'deploy'].map(sourcesOf))).flat();
   const named = sources.flatMap(([file, text]) =>
     [...text.replaceAll(/\$\{[^}]*\}/g, ':id').matchAll(/\b(GET|POST|PUT|PATCH|DELETE) \/v1(\/[\w/:.-]*[\w])/g)].map(
       ([, method, path]) => ({

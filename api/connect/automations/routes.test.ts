@@ -296,7 +296,7 @@ test.serial('one answer names every fault of a graph, with its node', async (t) 
   has(/"unknown" "sendsets\.fly" is not an action/);
   has(/"slack" "slack\.fly" is not an action/);
   has(/nodes\.11\.config\.message: Node "bad"/);
-  has(/Node "bad": .*colour/i);
+  has(/Node "bad" .*colour/i);
   has(/"bad" must be left out: sendsets\.notify uses no connection/);
   has(/"alone" is not reached from the trigger/);
   has(/"round" is in a cycle/);

@@ -166,7 +166,7 @@ function presentRun({ config, language }: Ctx, run: AutomationRun): z.input<type
   };
 }
 
-/** What a node of a run came to, in the language of the request. */
+/** The result of a node, in the language of the request. */
 function presentResult({ label, error, ...result }: AutomationNodeResult, language: Language | undefined) {
   return { ...result, label: inWords(label, language), error: error ? inWords(error, language) : '' };
 }

@@ -274,7 +274,7 @@ test.serial('mailboxes: health, problems, and what they sent today', async (t) =
   const standing = { health_state: 'watch', score: 55, evaluated_at: clock.now() };
   await rawDb(world.deps.db)('warmup_standings').where({ mailbox_id: mailbox.id }).update(standing);
   const watched = (await get(tenant, `/accounts/${mailbox.id}`)).body;
-  t.like(watched.health, { score: 55, issues: ['1 open problem', 'Its warmup is watch'] });
+  t.like(watched.health, { score: 55, issues: ['1 open problem', 'Its warmup is at "watch"'] });
   t.like(watched.warmup_health, { state: 'watch', score: 55 });
   await call(world, 'POST', `/v1/emails/${mailbox.id}/warmup/stop`, { token: tenant.apiKey });
   const stopped = (await get(tenant, `/accounts/${mailbox.id}`)).body;

@@ -21,7 +21,6 @@ const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> 
   folder: 'folders',
   tag: 'email_tags',
 };
-const PLURAL: Record<LabelRegistry, string> = { folder: 'folders', tag: 'tags', category: 'categories' };
 
 /** A registry in its order. */
 export async function listLabels(ctx: Ctx, registry: LabelRegistry): Promise<LabelRow[]> {
@@ -39,7 +38,7 @@ export async function createLabel(
 ): Promise<LabelRow> {
   return transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
-    assertNotFull(rows.length, { most: MAX_LABELS, what: PLURAL[registry] });
+    assertNotFull(rows.length, { most: MAX_LABELS, what: message(`audience.labels_${registry}`) });
     const label = await tx.org.create(Labels, {
       id: newId(),
       registry,

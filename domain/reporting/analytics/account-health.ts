@@ -3,7 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Said } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 
-/** What the health of a mailbox is judged by. */
+/** The columns by which the health of a mailbox is judged. */
 export interface HealthRow extends Columns<
   'mailboxes',
   'id' | 'status' | 'hold_reason' | 'hold_until' | 'imap_hold_reason' | 'imap_hold_until'
@@ -22,7 +22,7 @@ export interface AccountHealth {
   status: 'healthy' | 'warning' | 'error';
   /** 0 to 100. */
   score: number;
-  /** What is wrong with it, each as one sentence. */
+  /** Problems of the mailbox, each as one sentence. */
   issues: Said[];
 }
 

@@ -7,6 +7,7 @@ import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertNotFull } from '../../platform/full-list.ts';
 import { isSameDefinition, type GoalDefinition, type GoalKind } from './definition.ts';
 
 /** Goals of a workspace that are not archived: every product event is held against all of them. */
@@ -192,10 +193,7 @@ async function assertRoom(tx: Tx): Promise<void> {
   const [row] = await tx.org.sql<{ count: number }>(
     'select count(*) from goals where organization_id = :org and archived_at is null',
   );
-  if (row!.count >= MAX_ACTIVE_GOALS)
-    throw new AppError('bad_request', message('reporting.too_many_goals', { max: MAX_ACTIVE_GOALS }), {
-      fix: message('reporting.too_many_goals.fix'),
-    });
+  assertNotFull(row!.count, { most: MAX_ACTIVE_GOALS, what: message('reporting.active_goals') });
 }
 
 /** Makes the primary goal of a stage, if there is another, one that is not primary. Returns its id. */
