@@ -1,5 +1,6 @@
 import { newId } from '../../../lib/ids.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { start } from '../../../temporal/dispatch.ts';
@@ -91,8 +92,8 @@ async function assertRoom(tx: Tx, campaign: CampaignRow): Promise<void> {
     { campaign: campaign.id, states: [...OPEN_TEST_RUN] },
   );
   if (found!.steps === 0)
-    throw new AppError('campaign_invalid', 'The campaign has no steps', {
-      fix: 'Add one with POST /v1/campaigns/:id/steps.',
+    throw new AppError('campaign_invalid', message('finding.campaign_invalid.no_steps'), {
+      fix: message('finding.campaign_invalid.no_steps.fix'),
     });
   if (found!.open >= MAX_OPEN)
     throw new AppError('conflict', `The campaign has ${MAX_OPEN} tests under way`, {
@@ -147,7 +148,7 @@ async function chooseMailbox(tx: Tx, campaign: CampaignRow, wanted: string | und
   const allowed = tx.actor.allowedMailboxes;
   const member = pool.find(({ mailboxId }) => !allowed || allowed.includes(mailboxId));
   if (!member)
-    throw new AppError('campaign_no_mailbox', 'The campaign has no active mailbox to send from', {
+    throw new AppError('campaign_no_mailbox', message('finding.campaign_no_mailbox'), {
       fix: 'Name one in mailbox_id, connect a mailbox, or change the senders of the campaign.',
     });
   return member.mailboxId;

@@ -500,7 +500,6 @@ export const errors: Readonly<Record<string, string>> = {
   // Orders of mailboxes.
   'This installation does not offer managed mailboxes': 'Diese Installation bietet keine verwalteten Postfächer an',
   'Connect mailboxes of your own with POST /v1/emails.': 'Eigene Postfächer verbinden.',
-  'What was approved is not what the quote says': 'Freigegeben wurde etwas anderes als dieses Angebot',
   'GET /v1/mailbox-provisioning/{id} shows the order.': 'Sie steht unter Bestellte Postfächer.',
   'GET /v1/mailboxes/provision/providers lists what can be ordered.': 'Was zu bestellen ist, steht oben.',
   'The quote has been ordered': 'Das Angebot ist schon bestellt',

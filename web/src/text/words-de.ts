@@ -41,6 +41,7 @@ export const words: Readonly<Record<string, string>> = {
   'Step "{name}" runs again': 'Schritt „{name}“ läuft noch einmal',
   'The app could not be asked for step "{name}": {what}': 'Die App ließ sich für Schritt „{name}“ nicht fragen: {what}',
   'A person denied the start': 'Jemand hat den Start abgelehnt',
+  'Nobody decided on the start in time': 'Niemand hat rechtzeitig über den Start entschieden',
   'The start that was approved did not happen: the campaign had changed':
     'Der freigegebene Start fand nicht statt: Die Kampagne war inzwischen geändert worden',
   'The campaign was created': 'Die Kampagne wurde erstellt',
@@ -208,7 +209,6 @@ export const words: Readonly<Record<string, string>> = {
   'an address of the message is not a plain email address': 'Eine Adresse ist keine einfache E-Mail-Adresse',
   'an automation cannot run itself': 'Eine Automation kann sich nicht selbst starten',
   'an email step has no action': 'Ein E-Mail-Schritt hat keine Aktion',
-  'both bodies are empty': 'Der Text fehlt',
   'can be set to active or paused only': 'Nur aktiv oder pausiert',
   'cannot be written at {name}': 'Lässt sich bei {name} nicht schreiben',
   'covers more than {count} events; a preview takes a shorter range':
@@ -292,7 +292,6 @@ export const words: Readonly<Record<string, string>> = {
   'must start before it ends; split a window that crosses midnight':
     'Muss vor seinem Ende beginnen; ein Fenster über Mitternacht teilen',
   'need an email step to vary': 'Brauchen einen E-Mail-Schritt',
-  'needed, also in each active variant': 'Fehlt, auch in jeder aktiven Variante',
   'needs a field': 'Braucht ein Feld',
   'needs a trigger with the id "trigger"': 'Braucht einen Auslöser',
   'needs currency_path or default_currency': 'Braucht den Pfad der Währung oder eine Währung',
