@@ -1,5 +1,6 @@
 import { newId } from '../../../lib/ids.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { start } from '../../../temporal/dispatch.ts';
