@@ -287,9 +287,9 @@ function approvalTexts({ say, rich, named }: Speech) {
     atOnce: say(message('page.approval.at_once')),
     yes: say(message('page.approval.yes')),
     no: say(message('page.approval.no')),
-    /** Of a field whose name only its writer knows. */
+    /** The label of a field; its name where only its writer knows it. */
     fact: (name: string) => named('page.fact', name),
-    /** @param name of its field; empty for a part of a list */
+    /** A value as people read it. @param name its field; empty for a part of a list */
     value: (value: string, name: string) => named(`page.choice.${name}`, value, value),
     checks: say(message('page.approval.checks')),
     faults: (score: number) => say(message('page.approval.faults', { score })),

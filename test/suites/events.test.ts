@@ -46,6 +46,7 @@ import { react } from '../harness/reactions.ts';
 import { message } from '../../messages/index.ts';
 
 const OK = { response: '250 ok', assignedId: null, at: null };
+const WARMUP = { label: message('line.warmup'), quantity: 2, unit_cents: 350, interval: 'month' } as const;
 let world: World;
 test.before(async () => {
   world = await createWorld({
@@ -329,9 +330,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
         subjectId: newId(),
         amountCents: 700,
         currency: 'usd',
-        lineItems: [
-          { label: message('line.warmup'), quantity: 2, unit_cents: 350, interval: 'month' },
-        ],
+        lineItems: [WARMUP],
       }),
     );
     await expireCheckout(s.ctx, opened.id);
