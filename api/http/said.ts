@@ -19,7 +19,7 @@ export function reasonIn(reason: Message | null, language: Language | undefined)
   return reason && render(reason, language);
 }
 
-/** What went wrong and its remedy, in the language of the request. */
+/** An error of a record and its remedy, in the language of the request. */
 export const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
 
 /** A stored issue in words. */

@@ -4,7 +4,6 @@ import { addDeadLetter, FAILED_DIRECT_EMAIL, UNCERTAIN_EMAIL } from '../platform
 import { settleDirectSend } from './control/direct-sends.ts';
 import { releaseReservedSends } from './control/release.ts';
 import type { Message } from '../../messages/index.ts';
-import { inWords } from '../../lib/errors.ts';
 
 /** Why a direct send is given up: a machine's word, and the same for people. */
 export interface Reason {
@@ -32,7 +31,7 @@ export async function giveUpDirectSend(
     taskId: id,
     taskType: again ? UNCERTAIN_EMAIL : FAILED_DIRECT_EMAIL,
     payload: { direct_send_id: id, mailbox_id },
-    error: inWords(reason),
+    error: reason,
     attempts,
     maxAttempts: 0,
     nextRetryAt: null,

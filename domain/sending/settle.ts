@@ -13,7 +13,6 @@ import type { RefusalClass } from '../mail/inbound/refusal.ts';
 import { recordCopyBounce } from './outcomes/effects.ts';
 import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from './control/test-runs.ts';
 import { message } from '../../messages/index.ts';
-import { inWords } from '../../lib/errors.ts';
 import { words } from '../platform/words.ts';
 import { json } from '../../db/connection.ts';
 
@@ -210,7 +209,7 @@ async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void
       taskId: row.id,
       taskType: UNCERTAIN_EMAIL,
       payload: idsOf(row),
-      error: inWords(message('emails.may_have_left', { reason })),
+      error: message('emails.may_have_left', { reason }),
       attempts: row.attempts,
       maxAttempts: 0,
       nextRetryAt: null,
@@ -399,7 +398,7 @@ async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLett
       taskId: row.id,
       taskType: row.direct_state ? FAILED_DIRECT_EMAIL : FAILED_EMAIL,
       payload: idsOf(row),
-      error: reason,
+      error: words(reason),
       attempts: row.attempts,
       maxAttempts: deadLetterLimit,
       nextRetryAt: null,

@@ -13,6 +13,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
+import { words } from '../../domain/platform/words.ts';
 import { inWords } from '../../lib/errors.ts';
 
 let world: World;
@@ -147,7 +148,12 @@ test.serial('a blocked run that cannot be retried keeps no other from it', async
   const due = async (next_retry_at: Date) => {
     const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }]);
     const [id, stamps] = [newId(), { created_at: now, updated_at: now }];
-    const task = { task_id: campaignId, task_type: 'campaign_launch', last_error: 'it kept failing', next_retry_at };
+    const task = {
+      task_id: campaignId,
+      task_type: 'campaign_launch',
+      last_error: words('it kept failing'),
+      next_retry_at,
+    };
     await db('dead_letters').insert({ id, organization_id: organizationId, ...task, ...stamps });
     return { id, campaignId };
   };

@@ -94,7 +94,7 @@ test.serial('warmup is refused with the reason where a mailbox cannot send or be
   await world.deps
     .db('warmup_standings')
     .where({ mailbox_id: id })
-    .update({ health_state: 'blocked', blocked_until: later, reason: '70 % in spam' });
+    .update({ health_state: 'blocked', blocked_until: later, reason: words('70 % in spam') });
   t.like(await standing(tenant, id), {
     status: 'blocked',
     daily_target: 0,
