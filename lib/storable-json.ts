@@ -5,8 +5,8 @@ import { message, type Message } from '../messages/index.ts';
 const MAX_DEPTH = 64;
 
 /**
- * The fault that keeps a JSON value from outside out of a jsonb column, said of the value ("contains …"), or undefined: PostgreSQL stores neither NUL characters nor halves of surrogate pairs, and JavaScript no whole number
- * beyond 2^53 as it was written.
+ * The fault that keeps a JSON value from outside out of a jsonb column, or undefined. PostgreSQL stores neither NUL characters nor
+ * halves of surrogate pairs. JavaScript reads no whole number beyond 2^53 as it was written.
  */
 export function jsonProblem(value: unknown, depth = 0): Message | undefined {
   if (typeof value === 'string') return textProblem(value);

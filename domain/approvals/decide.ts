@@ -32,9 +32,15 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
     const subject = subjectOf(tx, found.subject_type);
     const locked: unknown = found.status === 'pending' ? await subject.lock(tx, found.subject_id) : undefined;
     const decided = await storeDecision(tx, id, decision);
-    if (locked === undefined) await endGone(tx, decided);
-    else if (decided.status === 'denied') await subject.refused(tx, locked, decided, 'denied', ctx.config);
-    else if (subject.handOver) await subject.handOver(tx, locked, decided);
+    if (decided.status === 'denied') {
+      if (locked !== undefined) await subject.refused(tx, locked, decided, 'denied', ctx.config);
+      return decided;
+    }
+    if (locked !== undefined && subject.handOver) {
+      await subject.handOver(tx, locked, decided);
+      return decided;
+    }
+    if (locked === undefined) await endApproval(tx, id, 'What it was asked for is gone');
     else await carryOut(tx, subject, locked, decided, ctx.config);
     return findApproval(tx.org, id);
   });
@@ -72,11 +78,6 @@ function tooLate(approval: ApprovalRow, now: Date): AppError {
   if (status === 'expired')
     return new AppError('conflict', message('approval.expired'), { fix: message('approval.expired.fix') });
   return new AppError('conflict', message(`approval.already_${status}`));
-}
-
-/** An approval whose subject was deleted allows nothing. */
-async function endGone(tx: Tx, { id, status }: ApprovalRow): Promise<void> {
-  if (status === 'approved') await endApproval(tx, id, 'What it was asked for is gone');
 }
 
 /**

@@ -17,7 +17,7 @@ export interface OutboundUrlPolicy {
   allowedDomains?: readonly string[];
 }
 
-/** Either the parsed URL, its host in canonical form, or its fault, said of the field that holds it. */
+/** Either the parsed URL, its host in canonical form, or the fault of the field that holds it. */
 type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: Message };
 
 const MAX_URL_LENGTH = 2048;
@@ -84,7 +84,7 @@ export function hostMatchesDomains(hostname: string, domains: readonly string[])
 }
 
 /**
- * The fault that keeps `hostname` from being a host on the public Internet, said of the field that holds it, or undefined.
+ * The fault that keeps `hostname` from being a host on the public Internet, as a fault of its field, or undefined.
  * Takes the canonical form, IPv6 without brackets.
  */
 export function publicHostProblem(hostname: string): Message | undefined {

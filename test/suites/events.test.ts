@@ -46,6 +46,8 @@ import { react } from '../harness/reactions.ts';
 import { message } from '../../messages/index.ts';
 
 const OK = { response: '250 ok', assignedId: null, at: null };
+const WARMUP = { label: message('line.warmup'), quantity: 2, unit_cents: 350, interval: 'month' } as const;
+const PAYMENT = { subject: 'order', amountCents: 700, currency: 'usd', lineItems: [WARMUP] } as const;
 let world: World;
 test.before(async () => {
   world = await createWorld({
@@ -323,16 +325,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   },
   'payment.state_changed': async (s) => {
     const opened = await transact(s.ctx, (tx) =>
-      openPayment(tx, {
-        organizationId: tx.org.organizationId,
-        subject: 'order',
-        subjectId: newId(),
-        amountCents: 700,
-        currency: 'usd',
-        lineItems: [
-          { label: message('line.warmup'), quantity: 2, unit_cents: 350, interval: 'month' },
-        ],
-      }),
+      openPayment(tx, { organizationId: tx.org.organizationId, subjectId: newId(), ...PAYMENT }),
     );
     await expireCheckout(s.ctx, opened.id);
   },

@@ -316,7 +316,7 @@ browserTest('deny; a decision that comes too late says so; other workspaces and 
   await page.getByRole('button', { name: 'Deny' }).click();
   await page.getByText('Denied on').waitFor();
   await late.getByRole('button', { name: 'Approve' }).click();
-  t.regex(await late.getByRole('alert').innerText(), /has been decided: it is denied/);
+  t.regex(await late.getByRole('alert').innerText(), /has been denied already/);
   t.is(await stateOf(id), 'denied');
 
   const foreign = await world.tenant();

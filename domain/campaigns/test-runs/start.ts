@@ -1,5 +1,6 @@
 import { newId } from '../../../lib/ids.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { start } from '../../../temporal/dispatch.ts';
@@ -14,7 +15,6 @@ import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { OPEN_TEST_RUN } from '../../sending/control/test-runs.ts';
 import { assertTestsLeft } from './day-limit.ts';
 import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
-import { message } from '../../../messages/index.ts';
 
 /** Whom a test is about, and where its emails go. */
 interface TestRequest {
