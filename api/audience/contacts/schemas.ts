@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseAddress } from '../../../domain/directory/address.ts';
+import { parseAddress } from '../../../lib/address.ts';
 import {
   CONTACT_LIMITS,
   fitCustomFields,

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../directory/address.ts';
+import { parseAddress } from '../../../lib/address.ts';
 import type { ColumnMapping } from '../../../db/models/contact-import.ts';
 import { CONTACT_LIMITS } from '../../directory/contact-fields.ts';
 import { CUSTOM } from './rows.ts';

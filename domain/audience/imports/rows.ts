@@ -1,5 +1,5 @@
 import type { ColumnMapping } from '../../../db/models/contact-import.ts';
-import { parseAddress } from '../../directory/address.ts';
+import { parseAddress } from '../../../lib/address.ts';
 import { cleanText, CONTACT_LIMITS, fitCustomFields, type ContactDraft } from '../../directory/contact-fields.ts';
 
 /** Why a row was not imported; shown in the problem list. */
