@@ -1,6 +1,6 @@
 import { ContactImports, type ContactImportRow } from '../../../db/models/contact-import.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { csvLines } from '../../../lib/csv.ts';
+import { csvHeader, csvLines } from '../../../lib/csv.ts';
 import {
   decodeCursor,
   decodeIdCursor,
@@ -71,7 +71,7 @@ export async function problemsCsv(ctx: Ctx, id: string): Promise<AsyncGenerator<
   const org = reader(ctx);
   const width = options.columns.length;
   return (async function* () {
-    yield csvLines([[...options.columns, 'import_line', 'import_reason']]);
+    yield csvHeader([...options.columns, 'import_line', 'import_reason']);
     let last: ImportProblem | undefined;
     do {
       const page: ImportProblem[] = await problemsAfter(org, id, last, DOWNLOAD_PAGE);
