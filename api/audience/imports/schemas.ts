@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { encodingNamed, ENCODINGS } from '../../../domain/audience/imports/encoding.ts';
+import { encodingNamed } from '../../../domain/audience/imports/encoding.ts';
 import { DELIMITERS } from '../../../domain/audience/imports/layout.ts';
 import { ROW_REASONS } from '../../../domain/audience/imports/rows.ts';
+import { ENCODINGS } from '../../../lib/encodings.ts';
 import { CONTACT_LIMITS, isCustomKey, LOST_NAME } from '../../../domain/directory/contact-fields.ts';
 import { paged, runFields, timestamp, uuid } from '../../http/schemas.ts';
 

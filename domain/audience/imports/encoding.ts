@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import iconv from 'iconv-lite';
+import { ENCODINGS } from '../../../lib/encodings.ts';
 
 type Bytes = AsyncIterable<Buffer>;
 
@@ -8,41 +9,6 @@ export interface EncodingGuess {
   encoding: string;
   confidence: number;
 }
-
-/** Encodings of which a client can name one, as preview and import call them. */
-export const ENCODINGS = [
-  'utf-8',
-  'utf-16le',
-  'utf-16be',
-  'utf-32le',
-  'utf-32be',
-  'windows-1250',
-  'windows-1251',
-  'windows-1252',
-  'windows-1253',
-  'windows-1254',
-  'windows-1255',
-  'windows-1256',
-  'windows-1257',
-  'windows-1258',
-  'windows-874',
-  'iso-8859-2',
-  'iso-8859-5',
-  'iso-8859-7',
-  'iso-8859-15',
-  'koi8-r',
-  'koi8-u',
-  'ibm866',
-  'cp437',
-  'cp850',
-  'cp852',
-  'macintosh',
-  'shift_jis',
-  'euc-jp',
-  'gb18030',
-  'big5',
-  'euc-kr',
-] as const;
 
 /** Names that the Encoding Standard does not list. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -67,7 +33,7 @@ const SAMPLED_BYTES = 16 * 1024;
 /** The share of zeros at its positions above which text is of an encoding with more than one byte for each character. */
 const ZEROS_OF_WIDE = 0.4;
 
-/** The encoding that a label names, as {@link ENCODINGS} has it; null for an unknown one. */
+/** The encoding that a label names, as `lib/encodings.ts` has it; null for an unknown one. */
 export function encodingNamed(label: string): string | null {
   const name = label.trim().toLowerCase();
   const known: readonly string[] = ENCODINGS;
