@@ -1,6 +1,6 @@
 /**
  * Makes examples/leads.csv: `node bundle/run.mjs examples/leads.ts > examples/leads.csv`. Always the same bytes, so a test compares
- * the file with what this program makes (domain/imports/leads.test.ts).
+ * the file with what this program makes (domain/audience/imports/run.test.ts).
  */
 import { pathToFileURL } from 'node:url';
 

@@ -217,6 +217,7 @@ function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.inpu
     updated: job.updated,
     skipped: job.skipped,
     failed: job.failed,
+    unclear: job.unclear,
     error: job.error,
     mapping: options.mapping,
     categories: options.categories,

@@ -159,6 +159,9 @@ export const contactImport = z.strictObject({
     .int()
     .meta({ description: 'Duplicates, suppressed addresses, and known ones when update_existing is off' }),
   failed: z.int(),
+  unclear: z.int().meta({
+    description: 'Rows imported unsubscribed, because a cell about permission was not understood',
+  }),
   error: z.string().nullable(),
   mapping: z.array(z.strictObject({ index: z.int(), target: z.string() })),
   categories: z.array(z.string()),

@@ -100,11 +100,13 @@ export async function applyBatch(
   ];
   await reportProblems(tx, job.id, problems);
   const skipped = problems.filter((problem) => SKIPPED.includes(problem.reason)).length;
+  const unclear = problems.filter((problem) => problem.reason === NOTED).length;
   await moveCheckpoint(tx, job.id, batch, {
     imported,
     updated: stored.length - imported,
     skipped,
-    failed: problems.filter(({ reason }) => reason !== NOTED).length - skipped,
+    failed: problems.length - skipped - unclear,
+    unclear,
   });
   return true;
 }
@@ -121,11 +123,12 @@ async function moveCheckpoint(
   tx: Tx,
   importId: string,
   { read, readBytes }: Pick<ImportBatch, 'read' | 'readBytes'>,
-  counts: Record<'imported' | 'updated' | 'skipped' | 'failed', number>,
+  counts: Record<'imported' | 'updated' | 'skipped' | 'failed' | 'unclear', number>,
 ): Promise<void> {
   await tx.org.sql(
     `update contact_imports set checkpoint = checkpoint + :read, total = total + :read, imported = imported + :imported,
-       updated = updated + :updated, skipped = skipped + :skipped, failed = failed + :failed, read_bytes = greatest(read_bytes, :readBytes), updated_at = :now
+       updated = updated + :updated, skipped = skipped + :skipped, failed = failed + :failed, unclear = unclear + :unclear,
+       read_bytes = greatest(read_bytes, :readBytes), updated_at = :now
      where organization_id = :org and id = :id`,
     { id: importId, now: tx.now, read, readBytes, ...counts },
   );

@@ -22,7 +22,7 @@ export const leads: Record<keyof typeof en, string> = {
   'leads.import': 'Datei importieren',
   'leads.empty': 'Noch keine Kontakte',
   'leads.empty.why':
-    'Importiere eine CSV-Datei, wie unordentlich sie auch ist: Was darin steht, wird gezeigt, bevor etwas gespeichert wird, und unbrauchbare Zeilen werden aufgelistet.',
+    'Importiere eine Datei (CSV, XLSX, ODS), wie unordentlich sie auch ist: Was darin steht, wird gezeigt, bevor etwas gespeichert wird, und unbrauchbare Zeilen werden aufgelistet.',
   'leads.search': 'Name, Adresse oder Firma',
   'leads.anyTag': 'Jedes Schlagwort',
   'leads.subscribed.any': 'An- oder abgemeldet',
@@ -217,7 +217,7 @@ export const leads: Record<keyof typeof en, string> = {
   'leads.imports.one': 'Import',
   'leads.imports.empty': 'Noch nichts importiert',
   'leads.imports.empty.why':
-    'Wähle eine CSV-Datei: Heron findet heraus, was ihre Spalten bedeuten, und du sagst, ob es stimmt.',
+    'Wähle eine Datei (CSV, XLSX, ODS): Heron findet heraus, was ihre Spalten bedeuten, und du sagst, ob es stimmt.',
   'leads.imports.file': 'Datei',
   'leads.imports.state': 'Stand',
   'leads.imports.state.queued': 'Wartet',
@@ -235,7 +235,7 @@ export const leads: Record<keyof typeof en, string> = {
   'leads.imports.far': '{share} der Datei, bisher {rows} Zeilen',
   'leads.imports.fine': 'Jede Zeile wurde importiert.',
   'leads.imports.cancel': 'Anhalten',
-  'leads.imports.problems': '{count|Eine Zeile wurde ausgelassen|# Zeilen wurden ausgelassen}',
+  'leads.imports.problems': '{count|Eine Zeile hat ein Problem|# Zeilen haben ein Problem}',
   'leads.imports.problems.why':
     'Lade sie herunter, wie sie in der Datei standen, jede mit ihrem Grund, korrigiere, was geht, und importiere diese Datei.',
   'leads.imports.download': 'Diese Zeilen herunterladen',
@@ -307,7 +307,7 @@ export const leads: Record<keyof typeof en, string> = {
   'leads.import.do': '{count|Eine Zeile importieren|# Zeilen importieren}',
   'leads.database.none': 'Noch niemand zu zählen',
   'leads.database.none.why':
-    'Importiere eine CSV-Datei oder lege einen Kontakt an: Dann steht hier, wer angeschrieben wurde, wer geantwortet hat und wer noch fehlt.',
+    'Importiere eine Datei oder lege einen Kontakt an: Dann steht hier, wer angeschrieben wurde, wer geantwortet hat und wer noch fehlt.',
   'leads.database.lead': 'Wie viele der Menschen, die du kennst, angeschrieben wurden und was daraus wurde.',
   'leads.database.whom': 'Wer gezählt wird',
   'leads.database.anySegment': 'Jedes Segment',

@@ -20,7 +20,7 @@ export const leads = {
   'leads.import': 'Import a file',
   'leads.empty': 'No contacts yet',
   'leads.empty.why':
-    'Import a CSV file, however messy: what is in it is shown before anything is saved, and rows that cannot be used are listed.',
+    'Import a file (CSV, XLSX, ODS), however messy: what is in it is shown before anything is saved, and rows that cannot be used are listed.',
   'leads.search': 'Name, address or company',
   'leads.anyTag': 'Any tag',
   'leads.subscribed.any': 'Subscribed or not',
@@ -214,7 +214,7 @@ export const leads = {
   'leads.imports.one': 'Import',
   'leads.imports.empty': 'Nothing was imported yet',
   'leads.imports.empty.why':
-    'Choose a CSV file: Heron finds out what its columns mean, and you say whether it is right.',
+    'Choose a file (CSV, XLSX, ODS): Heron finds out what its columns mean, and you say whether it is right.',
   'leads.imports.file': 'File',
   'leads.imports.state': 'State',
   'leads.imports.state.queued': 'Waiting',
@@ -232,7 +232,7 @@ export const leads = {
   'leads.imports.far': '{share} of the file, {rows} rows so far',
   'leads.imports.fine': 'Every row was imported.',
   'leads.imports.cancel': 'Stop',
-  'leads.imports.problems': '{count|One row was left out|# rows were left out}',
+  'leads.imports.problems': '{count|One row has a problem|# rows have a problem}',
   'leads.imports.problems.why':
     'Download them as they stood in the file, each with its reason, correct what can be corrected, and import that file.',
   'leads.imports.download': 'Download these rows',
@@ -303,7 +303,7 @@ export const leads = {
   'leads.import.do': '{count|Import one row|Import # rows}',
   'leads.database.none': 'Nobody to count yet',
   'leads.database.none.why':
-    'Import a CSV file or add a contact: this page then says who was written to, who replied, and who is left.',
+    'Import a file or add a contact: this page then says who was written to, who replied, and who is left.',
   'leads.database.lead': 'How many of the people you know were written to, and what came of it.',
   'leads.database.whom': 'Who is counted',
   'leads.database.anySegment': 'Any segment',
