@@ -79,7 +79,7 @@ export interface ColumnMapping {
 
 /** How a file is read and applied. */
 export interface ImportOptions {
-  /** What was uploaded. A sheet is stored as CSV, a line a row. */
+  /** Format of the upload. A sheet is stored as CSV, a line for each row. */
   format: 'csv' | 'xlsx' | 'ods';
   encoding: string;
   delimiter: string;

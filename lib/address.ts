@@ -12,7 +12,7 @@ const MAILTO = /^mailto:/i;
 /** Marks that surround an address in a sentence or a list; an apostrophe is cut only in pairs. */
 const AROUND = /^[\s"“”„«»‹›`[({,;]+|[\s"“”„«»‹›`\])},;:.!?]+$/g;
 
-/** Whether text is one lower-case address that every mail server reads the same way; the API's rule for addresses. */
+/** Tells whether text is one lower-case address that every mail server reads the same way; the API's rule for addresses. */
 export function isAddress(text: string): boolean {
   return text.length <= MAX_ADDRESS && z.regexes.email.test(text);
 }

@@ -10,7 +10,7 @@ export const SUPPRESSION_FAULTS = ['empty', 'not_an_address', 'not_a_domain'] as
 /** Why a value of POST /suppressions was not taken. */
 export type SuppressionFault = (typeof SUPPRESSION_FAULTS)[number];
 
-/** What stands before a host that is listed: `@host`, `*@host`, `*.host`, a URL. */
+/** Text before a listed host: `@host`, `*@host`, `*.host`, a URL. */
 const BEFORE_HOST = /^(?:https?:\/\/)?(?:\*?@|\*\.)?/;
 
 /**

@@ -47,7 +47,8 @@ browserTest('a messy list is imported: mapped, run, and what was left out is lis
     'No email address',
     'Not an email address',
     'Address is suppressed',
-    'Not as many cells as columns',
+    'More cells than columns',
+    'Characters that cannot be read',
   ])
     await t.notThrowsAsync(page.getByRole('cell', { name: reason }).first().waitFor(), reason);
   const [file] = await Promise.all([

@@ -152,7 +152,7 @@ export const contactImportRoutes = [
   }),
 ];
 
-/** What a client says about how to read its file. */
+/** Choices of a client for reading its file. */
 function choicesOf(options: NonNullable<z.output<typeof previewBody>['options']>): ReadingChoices {
   const { encoding, delimiter, skip_rows: skipRows, has_header: hasHeader, sheet } = options;
   return { encoding, delimiter, skipRows, hasHeader, sheet };

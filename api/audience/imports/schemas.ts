@@ -3,6 +3,7 @@ import { encodingNamed } from '../../../domain/audience/imports/encoding.ts';
 import { DELIMITERS } from '../../../domain/audience/imports/layout.ts';
 import { ROW_REASONS } from '../../../domain/audience/imports/rows.ts';
 import { ENCODINGS } from '../../../lib/encodings.ts';
+import { says } from '../../../lib/issue-message.ts';
 import { CONTACT_LIMITS, isCustomKey, LOST_NAME } from '../../../domain/directory/contact-fields.ts';
 import { paged, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
@@ -49,13 +50,13 @@ const columnMapping = z
 const encoding = z.string().transform((label, ctx) => {
   const name = encodingNamed(label);
   if (name) return name;
-  ctx.addIssue({ code: 'custom', message: `One of ${ENCODINGS.join(', ')}` });
+  ctx.addIssue({ code: 'custom', message: says('field.choice', { choices: ENCODINGS }) });
   return z.NEVER;
 });
 
 const MAX_SKIPPED = 10_000;
 
-/** How a file is read; what is left out is detected. */
+/** Options for reading a file; an omitted one is detected. */
 const reading = {
   mapping: z.array(columnMapping).max(500).optional(),
   has_header: z.boolean().optional(),

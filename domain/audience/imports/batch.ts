@@ -25,7 +25,7 @@ export interface RowProblem {
   email: string;
   values: string[];
   reason: RowReason;
-  /** What the row says against mail to the address, although it is not imported. */
+  /** Counts although the row is not imported. */
   optOut?: OptOut;
 }
 
@@ -40,7 +40,7 @@ export interface ImportBatch {
 
 /** Reasons that are not faults of the row; they count as skipped, the others as failed. */
 const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 'suppressed'];
-/** Of a row that is imported all the same, and counted so. */
+/** Reason of a row that is imported all the same, and counted as such. */
 const NOTED: RowReason = 'unclear_permission';
 
 /**

@@ -149,7 +149,7 @@ function nameScore(plain: string): number {
   return speaksOfEmail(plain) && !ABOUT_ADDRESS.test(plain) ? 1.5 : 0;
 }
 
-/** Whether a cell of a header names the addresses, by which a header is told from titles above it. */
+/** Tells whether a cell names the addresses, as a header does and a title above it does not. */
 export function namesAddresses(cell: string): boolean {
   return nameScore(plainWords(cell)) > 0;
 }

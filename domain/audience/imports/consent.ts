@@ -14,7 +14,7 @@ import {
 } from './consent-words.ts';
 import { plainWords, signs, wordList } from './header-words.ts';
 
-/** What the columns of a list say of a person: may be mailed, may not, or something that is not understood. */
+/** Permission to mail a person, as the columns of a list have it; `unclear` is not understood. */
 export type Permission = 'given' | 'withheld' | 'opted_out' | 'bounced' | 'unclear';
 
 /** Targets of columns that speak of permission. */
@@ -60,7 +60,7 @@ const OTHER =
 /** When, where and how somebody opted in is no permission by itself. */
 const OF_OPT_IN = /\b(?:date|time|at|on|source|method|reason|datum|zeit|fecha|data)\b/;
 
-/** What a column with this header says of permission; undefined for any other column. */
+/** The target of a column whose header speaks of permission; undefined for any other column. */
 export function consentTarget(header: string): ConsentTarget | undefined {
   const plain = plainWords(header);
   if (plain === '' || OTHER.test(plain)) return undefined;
@@ -149,7 +149,7 @@ function findStatement(cell: string): Statement {
   if (NO_DATE.test(text)) return 'no';
   if (/^[-+]?\d+(?:[.,]\d+)?\s*%?$/.test(text)) return numberStatement(Number(text.replace(',', '.').replace('%', '')));
   if (DATE.test(text)) return 'date';
-  // What stands in brackets behind a state says how it came about.
+  // Brackets behind a state hold its cause.
   const plain = plainWords(text.replace(/\s*[([{].*$/s, '')) || plainWords(text);
   return listed(plain) ?? negated(plain) ?? (forbids(plain) ? 'refused' : tellsOfBounce(plain) ? 'bounced' : 'unknown');
 }

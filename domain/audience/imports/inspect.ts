@@ -2,10 +2,11 @@ import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { ColumnMapping } from '../../../db/models/contact-import.ts';
 import type { Problem } from '../../../lib/errors.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { AddressSet } from './address-set.ts';
 import { columnNames, suggestMapping } from './columns.ts';
 import { decodeText, detectEncoding } from './encoding.ts';
-import { binaryKind, KIND_BYTES, textKind, type TableFormat } from './file-kind.ts';
+import { binaryKind, KIND_BYTES, textKind, type OtherFile, type TableFormat } from './file-kind.ts';
 import { detectDelimiter, findLayout, HEADER_ROWS, namedDelimiter, type Layout } from './layout.ts';
 import { csvRecords, isFilled, type CsvRecord } from './records.ts';
 import { rowReader, type Person, type RowMeaning, type RowReason } from './rows.ts';
@@ -16,7 +17,7 @@ const TEXT_SAMPLE_CHARS = 32 * 1024;
 /** Rows that are shown, and by which columns are told. */
 const SAMPLE_ROWS = 20;
 
-/** How a person says that a file has to be read; what is left out is detected. */
+/** Choices of a person for reading a file; an omitted one is detected. */
 export interface ReadingChoices {
   encoding?: string | undefined;
   delimiter?: string | undefined;
@@ -40,7 +41,7 @@ export interface Inspection {
 export interface Inspected {
   format: TableFormat;
   encoding: string;
-  /** How sure the encoding is, from 0 to 1. */
+  /** Certainty of the encoding, from 0 to 1. */
   confidence: number;
   delimiter: string;
   skipRows: number;
@@ -57,7 +58,7 @@ export interface Inspected {
   outcome: Outcome | null;
 }
 
-/** What an import would make of a file. */
+/** Result of an import that has not happened. */
 export interface Outcome {
   /** The first rows, as they would be stored. */
   stored: StoredRow[];
@@ -82,29 +83,24 @@ export async function inspectFile(inspection: Inspection): Promise<InspectionAns
   try {
     return await inspectTable(inspection);
   } catch (error) {
-    if (error instanceof SheetError) return refused(SHEET_FAULTS[error.kind], error.kind === 'no_such_sheet' ? 'sheet' : undefined);
-    throw error;
+    if (!(error instanceof SheetError)) throw error;
+    const said = message(`imports.workbook_${error.kind}`);
+    return refused(said, error.kind === 'no_such_sheet' ? 'body.options.sheet' : 'body.file');
   }
 }
 
-const SHEET_FAULTS = {
-  too_large: 'The workbook unpacks to more than a list may have; save the sheet as CSV',
-  broken: 'The workbook is broken; open it and save it again',
-  no_such_sheet: 'The workbook has no such sheet',
-};
-
-function refused(message: string, option?: keyof ReadingChoices): { refused: Problem } {
-  return { refused: { path: option ? `body.options.${option}` : 'body.file', message } };
+function refused(said: Message, path = 'body.file'): { refused: Problem } {
+  return { refused: { path, message: said } };
 }
 
 async function inspectTable({ path, choices, most, preview }: Inspection): Promise<InspectionAnswer> {
   const kind = binaryKind(await firstBytes(path));
-  if (typeof kind === 'object') return notATable(kind.name);
+  if (typeof kind === 'object') return notATable(kind.other);
   if (kind !== 'zip') return inspectText({ path, choices, most, preview }, null);
   const archive = await Archive.open(path);
   try {
-    const format = await workbookKind(archive);
-    if (typeof format === 'object') return notATable(format.name);
+    const format = workbookKind(archive);
+    if (typeof format === 'object') return notATable(format.other);
     const sheet = await writeSheet(archive, format, `${path}.csv`, choices.sheet);
     const answer = await inspectText({ path: sheet.path, choices, most, preview }, sheet);
     if ('refused' in answer) await rm(sheet.path, { force: true });
@@ -117,8 +113,8 @@ async function inspectTable({ path, choices, most, preview }: Inspection): Promi
   }
 }
 
-function notATable(name: string): { refused: Problem } {
-  return refused(`The file is ${name}; save the list as CSV, XLSX or ODS`);
+function notATable(kind: OtherFile): { refused: Problem } {
+  return refused(message('imports.not_a_table', { kind: message(`file_kind.${kind}`) }));
 }
 
 async function firstBytes(path: string): Promise<Buffer> {
@@ -148,7 +144,7 @@ async function inspectText(
   const delimiter = sheet ? ',' : (choices.delimiter ?? named ?? detectDelimiter(text));
   const head = await firstRows(path, encoding, { delimiter, format });
   const listed = named ? head.filter(({ line }) => line > 1) : head;
-  if (listed.length === 0) return refused('The file has no rows');
+  if (listed.length === 0) return refused(message('imports.no_rows'));
   const layout = findLayout(listed, choices);
   if (named && layout.skipRows < 1) layout.skipRows = 1;
   const { hasHeader, skipRows, header } = layout;

@@ -53,7 +53,7 @@ function mostFrequent(counts: readonly number[]): number {
   return best;
 }
 
-/** Where the rows of people begin, and what names their columns. */
+/** Position of the rows of people, and the names of their columns. */
 export interface Layout {
   /** Lines above the header, or above the first row where there is none. */
   skipRows: number;
@@ -94,7 +94,7 @@ function headerOf(
 ): Row | undefined {
   const [first] = rows;
   if (!first) return undefined;
-  // Who says how many lines to skip, says where the header is.
+  // A number of lines to skip names the line of the header.
   if (skipRows !== undefined && (hasHeader || !hasAddress(first))) return first;
   const addressed = rows.findIndex(hasAddress);
   const above = addressed === -1 ? rows.slice(0, 10) : rows.slice(0, addressed);

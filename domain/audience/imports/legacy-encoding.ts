@@ -113,7 +113,7 @@ const SCRIPTS = [
 const ODD = /\p{Ll}\p{Lu}|(\p{L})\1\1|[\p{Sc}\p{So}\p{Sm}\p{Sk}\p{No}\p{Cc}\p{Co}\p{Cn}\ufffd¡¿«»“”„‰†‡…•]/u;
 const HALF_WIDTH = /[\uff61-\uff9f]/u;
 
-/** How well a word reads in an encoding, from 0 to 1. */
+/** Rates a word as read in an encoding: 0 to 1, and -1 for bytes that the encoding does not have. */
 function plausibility(word: Buffer, encoding: string, usual: Candidate['usual']): number {
   const text = iconv.decode(word, encoding);
   if (text.includes('\ufffd')) return -1;

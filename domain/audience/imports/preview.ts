@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { ColumnMapping } from '../../../db/models/contact-import.ts';
 import { badRequest } from '../../../lib/errors.ts';
 import { runInThread } from '../../../lib/thread.ts';
+import { message } from '../../../messages/index.ts';
 import type { Inspected, Inspection, InspectionAnswer, Outcome, ReadingChoices } from './inspect.ts';
 
 const THREAD = new URL('./inspect-thread', import.meta.url);
@@ -27,7 +28,7 @@ export async function previewFile(
 }
 
 /**
- * How to read a file. A sheet of a workbook is written to disk as CSV; the caller deletes it.
+ * Detects the layout of a file. A sheet of a workbook is written to disk as CSV; the caller deletes it.
  * @param most rows it may have, the header not counted
  * @throws AppError bad_request when it is empty, no table, or has too many rows
  */
@@ -35,14 +36,14 @@ export async function inspectForImport(path: string, choices: ReadingChoices, mo
   const inspected = await inspectApart({ path, choices, most });
   if (inspected.rows <= most) return inspected;
   if (inspected.sheet) await rm(inspected.sheet.path, { force: true });
-  throw badRequest(`The file has more than ${most} rows`, [
-    { path: 'body.file', message: `At most ${most} rows; divide it` },
+  throw badRequest(message('imports.refused'), [
+    { path: 'body.file', message: message('imports.too_many_rows', { most }) },
   ]);
 }
 
 /** Parsing takes a second per 20 MB: it is not done on the event loop. */
 async function inspectApart(inspection: Inspection): Promise<Inspected> {
   const answer = await runInThread<Inspection, InspectionAnswer>(THREAD, inspection);
-  if ('refused' in answer) throw badRequest('The file cannot be imported', [answer.refused]);
+  if ('refused' in answer) throw badRequest(message('imports.refused'), [answer.refused]);
   return answer.inspected;
 }

@@ -19,12 +19,12 @@ interface RawRecord {
   broken: boolean;
 }
 
-/** Whether a row has anything in it: spreadsheets write rows with separators only below their last one. */
+/** False for a row of blanks: spreadsheets write rows with separators only below their last one. */
 export function isFilled({ values }: CsvRecord): boolean {
   return !values?.every((value) => !value.trim());
 }
 
-/** How rows of a text are told apart and counted. */
+/** Separator of cells, and the way in which rows are counted. */
 export interface RowFormat {
   delimiter: string;
   /** Rows of a sheet are counted as such, and not the lines inside of their cells. */

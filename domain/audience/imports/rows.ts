@@ -28,7 +28,7 @@ const FORMULA_GUARD = /^'[=+\-@＝＋－＠\t|]/;
 const QUOTE = 34;
 const APOSTROPHE = 39;
 
-/** What a row says against mail to its address. */
+/** A statement of a row against mail to its address. */
 export interface OptOut {
   email: string;
   /** `opted_out` and `bounced` become entries of the suppression list; `unclear` is a cell that was not understood. */
@@ -37,14 +37,14 @@ export interface OptOut {
   column: string;
 }
 
-/** What a row says of its person. */
+/** A person as a row has it. */
 export interface Person {
   draft: ContactDraft;
   categories: string[];
   optOut?: OptOut;
 }
 
-/** How the rows of a file are read. */
+/** Meaning of the columns of a file. */
 export interface RowMeaning {
   mapping: readonly ColumnMapping[];
   /** Names of all columns, in order. */
@@ -52,7 +52,7 @@ export interface RowMeaning {
   delimiter: string;
 }
 
-/** A row that is not imported. What it says against mail to its address counts all the same. */
+/** A row that is not imported. Its statement against mail counts all the same. */
 export interface Refused {
   reason: RowReason;
   email: string;
@@ -123,7 +123,7 @@ function hasShifted(values: readonly string[], columns: number, hasTextSeparator
   return values.some((value, index) => index >= columns && value.trim()) || hasTextSeparator();
 }
 
-/** What forbids mail most clearly wins over all other columns. */
+/** The clearest prohibition of a row wins over its other columns. */
 const BY_STRENGTH: readonly Permission[] = ['bounced', 'opted_out', 'unclear', 'withheld', 'given'];
 
 /** Reads all columns that speak of permission, those of states among them unless they are mapped to a field. */

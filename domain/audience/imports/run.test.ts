@@ -45,8 +45,9 @@ async function reasons(ctx: Ctx, id: string): Promise<Record<string, number>> {
 }
 
 test('examples/leads.csv is what its recipe makes, and imports as its README says', async (t) => {
-  const text = await readFile(join(EXAMPLES, 'leads.csv'), 'utf8');
-  t.is(text, leadsCsv());
+  const bytes = await readFile(join(EXAMPLES, 'leads.csv'));
+  t.true(bytes.equals(leadsCsv()));
+  const text = bytes.toString();
   const readme = await readFile(join(EXAMPLES, 'README.md'), 'utf8');
   const said = (what: string) => Number(new RegExp(`^\\| ${what} \\| (\\d+) \\|`, 'm').exec(readme)?.[1]);
   for (const entry of [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses])
@@ -58,24 +59,34 @@ test('examples/leads.csv is what its recipe makes, and imports as its README say
     [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses].map((value) => ({ value })),
     'earlier opt-out',
   );
-  const id = await upload(ctx, text);
+  const id = await upload(ctx, bytes);
   await runImport(ctx, id);
   const job = await getImport(ctx, id);
   t.is(job.status, 'completed');
   t.deepEqual(await reasons(ctx, id), {
+    too_many_cells: said('with more cells than columns'),
+    broken_characters: said('with a character that cannot be read'),
+    unclear_permission: 1,
     duplicate_in_file: said('duplicates of an earlier row'),
     suppressed: said('suppressed'),
     missing_email: said('without an address'),
     invalid_email: said('with something that is no address'),
     malformed_row: said('not readable as CSV'),
   });
-  t.is(job.imported, said('imported'));
+  t.is(job.imported, said('imported, of them 2 unsubscribed'));
+  t.is(job.unclear, 1);
   t.true(job.imported >= 300);
   t.is(job.total, said('all'));
   t.is(job.total, job.imported + job.updated + job.skipped + job.failed);
   const stored = await world.deps.db('contacts').where({ organization_id: ctx.actor.organizationId });
   t.is(stored.length, job.imported);
-  t.true(stored.every((row) => row.subscribed && row.source === 'import' && row.source_detail === 'leads.csv'));
+  t.true(stored.every((row) => row.source === 'import' && row.source_detail === 'leads.csv'));
+  t.deepEqual(stored.flatMap((row) => (row.subscribed ? [] : row.email)).sort(), [
+    'maya.stone@tidewater.example.org',
+    'noah.berg@green-grey.test',
+  ]);
+  const [taken] = await world.deps.db('suppressions').where({ email: 'maya.stone@tidewater.example.org' });
+  t.like(taken, { source: 'import', metadata: { import_id: id, column: 'Do Not Email' } });
   const zoe = stored.find((row) => row.email === 'zoe@smith-jones.example.com');
   t.deepEqual(
     [zoe.first_name, zoe.company, zoe.custom_fields],

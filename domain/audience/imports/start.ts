@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { ContactImports, type ColumnMapping, type ContactImportRow } from '../../../db/models/contact-import.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { signalOpen, start } from '../../../temporal/dispatch.ts';
 import { contactImportWorkflow } from '../../../workflows/contact-import/contract.ts';
 import { unknownProblems, type NamedRecords } from '../../sending/leads/membership.ts';
@@ -55,7 +56,7 @@ async function storeImport(ctx: Ctx, request: ImportRequest, inspected: Inspecte
     ...mappingProblems(mapping, columns.length),
     ...(await unknownProblems(reader(ctx), namedByImport(request))),
   ];
-  if (problems.length > 0) throw badRequest('The file cannot be imported like this', problems);
+  if (problems.length > 0) throw badRequest(message('imports.refused'), problems);
 
   return transact(ctx, async (tx) => {
     if (request.campaignId) {
@@ -139,15 +140,15 @@ function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Pr
   const taken = new Set<string>();
   mapping.forEach(({ index, target }, position) => {
     if (index >= columns)
-      problems.push({ path: `${at}.${position}.index`, message: `The file has ${columns} columns` });
+      problems.push({ path: `${at}.${position}.index`, message: message('imports.no_such_column', { columns }) });
     if (target !== 'ignore' && !REPEATABLE.includes(target) && taken.has(target))
-      problems.push({ path: `${at}.${position}.target`, message: 'Another column has this target' });
+      problems.push({ path: `${at}.${position}.target`, message: message('imports.target_taken') });
     taken.add(target);
   });
   const custom = [...taken].filter((target) => target.startsWith(CUSTOM));
   if (custom.length > CONTACT_LIMITS.customFields)
-    problems.push({ path: at, message: `At most ${CONTACT_LIMITS.customFields} columns can be custom fields` });
-  if (!taken.has('email')) problems.push({ path: at, message: 'One column must be the email' });
+    problems.push({ path: at, message: message('imports.too_many_fields', { most: CONTACT_LIMITS.customFields }) });
+  if (!taken.has('email')) problems.push({ path: at, message: message('imports.no_email') });
   return problems;
 }
 

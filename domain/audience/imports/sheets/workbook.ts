@@ -3,7 +3,8 @@ import { finished } from 'node:stream/promises';
 import { once } from 'node:events';
 import { stringify } from 'csv-stringify/sync';
 import { parseAddresses } from '../../../../lib/address.ts';
-import { Archive, SheetError } from './archive.ts';
+import type { OtherFile } from '../file-kind.ts';
+import { SheetError, type Archive } from './archive.ts';
 import { openOds } from './ods.ts';
 import { openXlsx } from './xlsx.ts';
 
@@ -35,17 +36,17 @@ const LOOKED_AT = 50;
 /** Bytes of the CSV file at most: a small archive can hold any number of them. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** Tells what a ZIP archive holds: a workbook, or, in words, something else. */
-export async function workbookKind(archive: Archive): Promise<'xlsx' | 'ods' | { name: string }> {
+/** Tells what a ZIP archive holds: a workbook, or something else. */
+export function workbookKind(archive: Archive): 'xlsx' | 'ods' | { other: OtherFile } {
   const names = archive.names();
   const has = (start: string) => names.some((name) => name.startsWith(start));
-  if (names.some((name) => /^xl\/workbook\.bin$/.test(name))) return { name: 'an Excel workbook of the form .xlsb' };
+  if (names.some((name) => /^xl\/workbook\.bin$/.test(name))) return { other: 'xlsb' };
   if (has('xl/')) return 'xlsx';
-  if (has('word/')) return { name: 'a Word document' };
-  if (has('ppt/')) return { name: 'a PowerPoint presentation' };
-  if (has('Index/') || has('Index.zip')) return { name: 'a Numbers or Pages document' };
+  if (has('word/')) return { other: 'word' };
+  if (has('ppt/')) return { other: 'powerpoint' };
+  if (has('Index/') || has('Index.zip')) return { other: 'iwork' };
   if (archive.has('content.xml')) return 'ods';
-  return { name: 'a ZIP archive' };
+  return { other: 'zip' };
 }
 
 /**

@@ -2,6 +2,7 @@ import { Alert, List, Table, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
+import { shownAddress } from '../../parts/address.ts';
 import { Section } from '../../parts/section.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
@@ -107,7 +108,7 @@ function StoredRow({ row: { line, reason, contact } }: { row: Preview['stored_ro
     <Table.Tr>
       <Table.Td>{toNumber(line)}</Table.Td>
       <Table.Td className="clip" maw={240} title={contact.email}>
-        {contact.email}
+        {shownAddress(contact.email)}
         {state ? (
           <Text span inherit c="dimmed">
             {` · ${t(`leads.import.outcome.as.${state}`)}`}
