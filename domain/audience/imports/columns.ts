@@ -46,9 +46,9 @@ const REPORTED = new Set([
   'last_contacted_at',
   'last_replied_at',
   'created_at',
-  'import_line',
-  'import_reason',
 ]);
+/** Columns that problems.csv adds to those of the file. */
+export const PROBLEM_COLUMNS: readonly string[] = ['import_line', 'import_reason', 'import_surplus'];
 /** By these two columns a file is known as Heron's own export. */
 const OWN = ['outreach_status', 'verification_status'];
 
@@ -75,7 +75,7 @@ export function suggestMapping(columns: readonly string[], { hasHeader, sample }
   return headers.map((header, index): ColumnMapping => {
     if (index === email) return { index, target: 'email' };
     const plain = plainWords(header);
-    if (plain === '' || (isOwn && REPORTED.has(header)) || header === 'import_line' || header === 'import_reason')
+    if (plain === '' || (isOwn && REPORTED.has(header)) || PROBLEM_COLUMNS.includes(header))
       return { index, target: 'ignore' };
     if (header.startsWith(CUSTOM)) return { index, target: custom(header.slice(CUSTOM.length)) };
     const consent = consentTarget(header);
