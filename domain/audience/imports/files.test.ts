@@ -2,8 +2,10 @@ import { readdir, readFile, rm, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import iconv from 'iconv-lite';
+import type { Said } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 import { xlsxOf, zipOf } from '../../../test/harness/zip.ts';
 import { inspectFile, type Inspected, type Outcome, type ReadingChoices } from './inspect.ts';
 
@@ -26,10 +28,11 @@ async function answer(bytes: string | Buffer, choices: ReadingChoices = {}) {
 
 async function read(bytes: string | Buffer, choices: ReadingChoices = {}): Promise<Read> {
   const found = await answer(bytes, choices);
-  if ('refused' in found) throw new Error(found.refused.message);
+  if ('refused' in found) throw new Error(said(found.refused.message));
   return found.inspected as Read;
 }
 
+const said = (sentence: Said) => (typeof sentence === 'string' ? sentence : render(sentence));
 const fixture = (name: string) => readFile(join(FIXTURES, name));
 const targets = ({ suggestedMapping }: Inspected) => suggestedMapping.map(({ target }) => target);
 const people = ({ outcome }: Read) => outcome.stored.flatMap(({ person }) => person ?? []);
@@ -118,7 +121,7 @@ test('a row whose cells have moved is reported; blank cells at the end are usual
   // A quote behind a blank opens a cell.
   t.like(drafts(await read(await fixture('ragged-3.csv')))[0], { firstName: 'Ada', company: 'Acme, Inc.' });
   t.like(drafts(await read(await fixture('ragged-5.csv')))[0], { firstName: 'Ada', company: '' });
-  t.is(drafts(await read('email,first_name\na@example.com,Ada,,\nb@example.com,Bo, \n')).length, 2);
+  t.is(drafts(await read('email,first_name\na@example.com,Ada,,\nb@example.com,Bo, \nc@example.com, Cy,\n')).length, 3);
   t.deepEqual(
     reasons(await read('email,company,first_name,phone\na@example.com,Acme, Inc.,Ada,\nb@example.com,Beta,Bo,1\n')),
     [['too_many_cells', 1, 2]],
@@ -255,7 +258,7 @@ test('older encodings are detected with a confidence, or taken as named', async 
 test('a file that is no table is refused by its name', async (t) => {
   const named = async (bytes: string | Buffer) => {
     const found = await answer(bytes);
-    return 'refused' in found ? found.refused.message : `read as ${found.inspected.format}`;
+    return 'refused' in found ? said(found.refused.message) : `read as ${found.inspected.format}`;
   };
   t.regex(await named(await fixture('not-a-table.pdf')), /PDF/);
   t.regex(await named(Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0])), /\.xls/);
@@ -323,7 +326,7 @@ test('a workbook is read as people see it', async (t) => {
     [8, 'missing_email'],
   ]);
   t.is(drafts(file)[1]?.firstName, 'two\nlines');
-  t.like(await read(bytes, { sheet: 'Cover' }), { columns: ['Column 1'], rows: 1 });
+  t.like(await read(bytes, { sheet: 'Cover' }), { columns: ['Our list'], rows: 0 });
   t.like(await answer(bytes, { sheet: 'None' }), { refused: { path: 'body.options.sheet' } });
   const old = await read(xlsxOf({ A: `<row>${'<c t="inlineStr"><is><t>a@example.com</t></is></c><c s="1"><v>44892</v></c>'}</row>` }, { styles, date1904: true }));
   t.is(old.sample[0]?.[1], '2026-11-28');
@@ -359,7 +362,7 @@ test('a small archive that unpacks to more than a list may have is refused, and 
   const found = await answer(
     zipOf({ ...partsOfEmptyBook(), 'xl/sharedStrings.xml': Buffer.alloc(120 * 1024 * 1024, 0x20) }),
   );
-  t.regex('refused' in found ? found.refused.message : '', /unpacks/);
+  t.regex('refused' in found ? said(found.refused.message) : '', /unpacks/);
   t.is((await readdir(folder)).length, before + 1, 'the uploaded file alone');
 });
 

@@ -39,7 +39,7 @@ const CANDIDATES: readonly Candidate[] = [
   {
     encoding: 'euc-jp',
     detector: 'euc-jp',
-    domains: '',
+    domains: 'jp',
     usual: [
       [0xa4, 0xa5],
       [0xb0, 0xcf],
@@ -52,8 +52,9 @@ const CANDIDATES: readonly Candidate[] = [
 
 /** Weights of what speaks for an encoding: the detector, its letters read as words, the countries of the addresses. */
 const WEIGHT = { detector: 0.35, words: 0.5, domains: 0.15 };
-/** An older encoding is never certain. */
+/** An older encoding is never certain; its distance to the second best tells how far it is from that. */
 const MOST_CONFIDENT = 0.95;
+const LEAST_CONFIDENT = 0.4;
 
 /** Guesses the encoding of text that is no UTF-8, from its lines with bytes beyond ASCII. */
 export function legacyEncoding(sample: Buffer): EncodingGuess {
@@ -64,15 +65,22 @@ export function legacyEncoding(sample: Buffer): EncodingGuess {
   );
   const words = wordsBeyondAscii(sample);
   const countries = domainsIn(sample.toString('latin1'));
-  let best: EncodingGuess = { encoding: 'windows-1252', confidence: 0 };
+  // A sign by itself, such as a dash, tells little; Western programs write most of them.
+  if (words.length === 0) return { encoding: 'windows-1252', confidence: LEAST_CONFIDENT };
+  let best = { encoding: 'windows-1252', score: 0 };
+  let second = 0;
   for (const { encoding, detector, domains, usual } of CANDIDATES) {
     const readable = mean(words.map((word) => plausibility(word, encoding, usual)));
     const home = mean(countries.map((country) => (domains.split(' ').includes(country) ? 1 : 0)));
     const score =
       WEIGHT.detector * (detected.get(detector) ?? 0) + WEIGHT.words * readable + WEIGHT.domains * home;
-    if (score > best.confidence) best = { encoding, confidence: score };
+    if (score > best.score) {
+      second = best.score;
+      best = { encoding, score };
+    } else second = Math.max(second, score);
   }
-  return { encoding: best.encoding, confidence: Math.min(MOST_CONFIDENT, Math.round(best.confidence * 100) / 100) };
+  const confidence = LEAST_CONFIDENT + 2 * (best.score - second);
+  return { encoding: best.encoding, confidence: Math.min(MOST_CONFIDENT, Math.round(confidence * 100) / 100) };
 }
 
 function mean(values: readonly number[]): number {
@@ -89,7 +97,7 @@ function wordsBeyondAscii(sample: Buffer): Buffer[] {
     const byte = sample[at];
     if (byte !== undefined && (byte >= 0x80 || (byte >= 0x41 && byte <= 0x7e))) continue;
     const word = sample.subarray(start, at);
-    if (word.some((each) => each >= 0x80)) words.push(word);
+    if (word.length > 1 && word.some((each) => each >= 0x80)) words.push(word);
     start = at + 1;
   }
   return words;
@@ -103,7 +111,7 @@ const SCRIPTS = [
   /^[\p{Script=Latin}\p{M}'’.-]+$/u,
   /^[\p{Script=Cyrillic}\p{M}'’.-]+$/u,
   /^[\p{Script=Greek}\p{M}'’.-]+$/u,
-  /^[\p{Script=Hebrew}\p{M}'"’.-]+$/u,
+  /^[א-ת\u05b0-\u05bc'"’.-]+$/u,
   /^[\p{Script=Arabic}\p{M}.،-]+$/u,
   /^[\p{Script=Thai}\p{M}.-]+$/u,
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々・（）　-]+$/u,

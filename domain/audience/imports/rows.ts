@@ -74,7 +74,7 @@ export function rowReader({ mapping, columns, delimiter }: RowMeaning): RowReade
     .map(({ index, target }) => ({ index, key: target.slice(CUSTOM.length) }));
   const used = mapping.filter(({ target }) => target !== 'ignore').map(({ index }) => index);
   const permission = permissionReader(mapping, columns);
-  const shifted = `${delimiter} `;
+  const inText = separatorInText(delimiter);
   return {
     read({ values, raw }) {
       if (!values) return { reason: 'malformed_row', email: '' };
@@ -82,7 +82,7 @@ export function rowReader({ mapping, columns, delimiter }: RowMeaning): RowReade
       const addresses = addressesIn(written);
       const [address] = addresses;
       const refuse = (reason: RowReason): Refused => ({ reason, email: address ?? written.slice(0, 254) });
-      if (hasShifted(values, columns.length, () => raw.includes(shifted))) return refuse('too_many_cells');
+      if (hasShifted(values, columns.length, () => inText(raw))) return refuse('too_many_cells');
       if (!written) return refuse('missing_email');
       if (!address) return refuse('invalid_email');
       const { state, column } = permission(values);
@@ -121,6 +121,15 @@ function addressesIn(written: string): string[] {
 function hasShifted(values: readonly string[], columns: number, hasTextSeparator: () => boolean): boolean {
   if (values.length <= columns) return false;
   return values.some((value, index) => index >= columns && value.trim()) || hasTextSeparator();
+}
+
+/** Tells whether a separator with a blank behind it stands in a row whose other separators have none. */
+function separatorInText(delimiter: string): (raw: string) => boolean {
+  return (raw) => {
+    const behind = raw.split(delimiter).slice(1).filter((text) => text.trim());
+    const spaced = behind.filter((text) => text.startsWith(' ')).length;
+    return spaced > 0 && spaced <= behind.length / 2;
+  };
 }
 
 /** The clearest prohibition of a row wins over its other columns. */

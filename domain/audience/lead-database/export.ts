@@ -97,7 +97,7 @@ export async function exportLeadPeople(
       const select =
         `select ${EXPORTED} ${found} order by ${key} ${direction}, ${id} ${direction} limit ${MAX_ROWS}` as const;
       for await (const batch of org.inBatches<ExportedPerson>(select, where.bindings, BATCH))
-        if (!csv.write(csvLines(batch.map((person) => cellsOf(person, fields))))))
+        if (!csv.write(csvLines(batch.map((person) => cellsOf(person, fields)))))
           await once(csv, 'drain', { signal: AbortSignal.any([end.signal, AbortSignal.timeout(STALLED_MS)]) });
     })
       .then(
