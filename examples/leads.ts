@@ -273,7 +273,10 @@ function faultyLines(good: readonly string[]): [at: number, text: string][] {
     [336, line(['ines.roth@kobo.test', 'Inés', 'Roth', `Café 10 ${PASTED} 20`, '', '', '', '', '', ''])],
     // Companies with a comma that nobody quoted: all cells behind them have moved.
     [338, 'rosa.diaz@cafe-nandu.test,Rosa,Díaz,Café Ñandú, S.L.,,pro,Málaga,,,'],
-    [340, 'liam.brown@savanna-solar.example.org,Liam,Brown,Savanna Solar, Inc.,,starter,Cork,2024-03-11,Met at the fair,no'],
+    [
+      340,
+      'liam.brown@savanna-solar.example.org,Liam,Brown,Savanna Solar, Inc.,,starter,Cork,2024-03-11,Met at the fair,no',
+    ],
   ];
 }
 

@@ -36,7 +36,13 @@ test('an address is found in what people paste, and has one form', (t) => {
 });
 
 test('a domain is compared in A-labels, and shown in letters', (t) => {
-  for (const written of ['info@müller.example', 'INFO@MÜLLER.example', 'info@mu\u0308ller.example', 'info@xn--mller-kva.example', 'info@müller。example'])
+  for (const written of [
+    'info@müller.example',
+    'INFO@MÜLLER.example',
+    'info@mu\u0308ller.example',
+    'info@xn--mller-kva.example',
+    'info@müller。example',
+  ])
     t.is(parseAddress(written), 'info@xn--mller-kva.example', written);
   t.is(parseAddress('info@faß.example'), 'info@xn--fa-hia.example');
   t.is(shownAddress('info@xn--mller-kva.example'), 'info@müller.example');

@@ -102,7 +102,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
   const csv = await call(world, 'GET', `${path}/problems.csv`, { token });
   t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
   t.regex(csv.headers.get('content-disposition')!, /attachment/);
-  t.regex(csv.text, /^\ufeff?Email Address,First Name,.*,import_line,import_reason\r\n/);
+  t.regex(csv.text, /^\ufeff?Email Address,First Name,.*,import_line,import_reason,import_surplus\r\n/);
   assertStatus(t, await call(world, 'POST', `${path}/cancel`, { token }), 409);
 });
 

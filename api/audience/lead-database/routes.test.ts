@@ -12,7 +12,14 @@ import { keepFacts } from '../../../domain/reporting/aggregates/keep-facts.ts';
 import { newId } from '../../../lib/ids.ts';
 import { announceSend } from '../../../test/harness/acquisition.ts';
 import { rawDb } from '../../../test/harness/database.ts';
-import { createCampaign, createContact, createLabel, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
+import {
+  createCampaign,
+  createContact,
+  createLabel,
+  createMailbox,
+  enroll,
+  type Tenant,
+} from '../../../test/harness/factories.ts';
 import { eventually } from '../../../test/harness/eventually.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { react } from '../../../test/harness/reactions.ts';
@@ -221,7 +228,7 @@ test.serial('an export is read as UTF-8 by spreadsheets, and imports again witho
     last_name: '👩‍👩‍👧',
     company: '=会社;x',
     phone: '+47 1',
-    custom_fields: { title: 'Head of "Things"', 'odd key; with, signs': '-1', 'Straße': 'x' },
+    custom_fields: { title: 'Head of "Things"', 'odd key; with, signs': '-1', Straße: 'x' },
   };
   const id = await createContact(db, clock.now(), from.organizationId, contact);
   await createContact(db, clock.now(), from.organizationId, { email: 'out@example.com', subscribed: false });

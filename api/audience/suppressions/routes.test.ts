@@ -213,7 +213,9 @@ test('an entry is taken in whatever form it is pasted, and suppresses the one fo
   const added = await call(world, 'POST', '/v1/suppressions', {
     token,
     body: {
-      entries: [...Object.keys(values), '@bücher.example', 'one@example.com; two@example.com'].map((value) => ({ value })),
+      entries: [...Object.keys(values), '@bücher.example', 'one@example.com; two@example.com'].map((value) => ({
+        value,
+      })),
     },
   });
   assertStatus(t, added, 200);

@@ -83,9 +83,7 @@ export function suggestMapping(columns: readonly string[], { hasHeader, sample }
       taken.add(consent);
       return { index, target: consent };
     }
-    const known = SYNONYMS.find(
-      ([target, names]) => target !== 'email' && names.has(plain) && !taken.has(target),
-    )?.[0];
+    const known = SYNONYMS.find(([target, names]) => target !== 'email' && names.has(plain) && !taken.has(target))?.[0];
     if (known === undefined) return { index, target: custom(keyOf(header)) };
     taken.add(known);
     return { index, target: known };

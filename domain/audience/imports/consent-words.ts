@@ -49,4 +49,3 @@ export const OPT_IN_HEADERS =
 /** Signs in a header that its cells tell of a state in words, of which some forbid mail. */
 export const STATUS_HEADERS =
   'status|state|stage|disposition|lifecycle|lead category|outcome|zustand|statut|etat|estado|situacion|stato|situacao|stav|tila|allapot|stare|stanje|състояние|статус|состояние|стан|κατασταση|durum|حالة|סטטוס|מצב|स्थिति|trang thai|สถานะ|ステータス|状態|상태|状态|狀態';
-

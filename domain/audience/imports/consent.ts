@@ -20,7 +20,17 @@ export type Permission = 'given' | 'withheld' | 'opted_out' | 'bounced' | 'uncle
 /** Targets of columns that speak of permission. */
 export type ConsentTarget = 'subscribed' | 'unsubscribed' | 'bounced';
 
-type Statement = 'blank' | 'yes' | 'no' | 'number' | 'date' | 'mailable' | 'not_now' | 'refused' | 'bounced' | 'unknown';
+type Statement =
+  | 'blank'
+  | 'yes'
+  | 'no'
+  | 'number'
+  | 'date'
+  | 'mailable'
+  | 'not_now'
+  | 'refused'
+  | 'bounced'
+  | 'unknown';
 
 const LISTS: readonly (readonly [Statement, ReadonlySet<string>])[] = [
   ['refused', wordList(REFUSED)],
@@ -38,7 +48,9 @@ const NEGATED: Partial<Record<Statement, Statement>> = {
 };
 const negations = wordList(NEGATIONS);
 /** Placeholders for nothing. */
-const nothing = wordList('n a|na|null|none|nil|undefined|empty|blank|keine angabe|k a|s o|brak|nan|ninguno|aucun|nessuno');
+const nothing = wordList(
+  'n a|na|null|none|nil|undefined|empty|blank|keine angabe|k a|s o|brak|nan|ninguno|aucun|nessuno',
+);
 /** A word of a longer text that forbids mail wherever it stands. */
 const forbids = signs(
   'unsubscrib|unsub|opted out|opt out|optout|do not contact|do not mail|do not email|dnc|blocklist|blacklist|complain|marked as spam|abgemeldet|abbestellt|désabonné|désinscrit|dado de baja|disiscritto|descadastrado|uitgeschreven|afgemeld|avregistrerad|avmeldt|afmeldt|wypisan|odhlášen|leiratkozott|dezabonat|odjavljen|отписан|відписан|配信停止|配信拒否|購読解除|수신거부|수신 거부|구독취소|退订|退訂|拒收',

@@ -55,16 +55,22 @@ test('one wrong byte costs its own row, and the file stays UTF-8', async (t) => 
   const file = await read(await fixture('one-bad-byte.csv'));
   t.is(file.encoding, 'utf-8');
   t.true(file.confidence > 0.5 && file.confidence < 1);
-  t.deepEqual(drafts(file).map(({ firstName, company }) => [firstName, company]), [
-    ['José', 'Müller GmbH'],
-    ['Łukasz', 'Żabka'],
-  ]);
+  t.deepEqual(
+    drafts(file).map(({ firstName, company }) => [firstName, company]),
+    [
+      ['José', 'Müller GmbH'],
+      ['Łukasz', 'Żabka'],
+    ],
+  );
   t.deepEqual(reasons(file), [['broken_characters', 1, 3]]);
 });
 
 test("Excel's separator line is a directive, whatever it names", async (t) => {
   t.deepEqual(
-    drafts(await read(await fixture('sep-line.csv'))).map(({ firstName, customFields }) => [firstName, customFields.city]),
+    drafts(await read(await fixture('sep-line.csv'))).map(({ firstName, customFields }) => [
+      firstName,
+      customFields.city,
+    ]),
     [
       ['Ada', 'Oslo'],
       ['Bo', 'Bergen'],
@@ -86,7 +92,12 @@ test('headers of one name, and headers alike in their first 64 characters, are k
   t.not(one, two);
   t.true(one!.length <= 71 && two!.length <= 71);
   t.deepEqual(Object.values(drafts(twins)[0]!.customFields), ['x', 'y']);
-  t.deepEqual(targets(await read('email,note,Note,NOTE\na@example.com,1,2,3\n')), ['email', 'custom:note', 'custom:note_2', 'custom:note_3']);
+  t.deepEqual(targets(await read('email,note,Note,NOTE\na@example.com,1,2,3\n')), [
+    'email',
+    'custom:note',
+    'custom:note_2',
+    'custom:note_3',
+  ]);
   t.deepEqual(targets(await read(await fixture('similar-headers.csv'))), [
     'email',
     'custom:email_2',
@@ -141,7 +152,10 @@ test('NUL characters, wide encodings and header rows of nothing are read, and no
   t.is(drafts(await read('email,first_name\na@example.com,A\0da\n'))[0]?.firstName, 'Ada');
   const halved = Buffer.from('\ufeffemail,na\ud83dme\na@example.com,x\n', 'utf16le');
   t.notRegex(JSON.stringify((await read(halved)).columns), /\\ud83d/i);
-  t.is((await read(Buffer.concat([Buffer.from('\ufeffemail\na@example.com\n', 'utf16le'), Buffer.from([0x61])]))).encoding, 'utf-16le');
+  t.is(
+    (await read(Buffer.concat([Buffer.from('\ufeffemail\na@example.com\n', 'utf16le'), Buffer.from([0x61])]))).encoding,
+    'utf-16le',
+  );
 });
 
 test('addresses are cleaned, and domains with umlauts have one form', async (t) => {
@@ -157,7 +171,11 @@ test('addresses are cleaned, and domains with umlauts have one form', async (t) 
   );
   t.deepEqual(reasons(umlauts), [['invalid_email', 1, 3]]);
   const several = await read('email\n"a@example.com; b@example.com"\n');
-  t.deepEqual(drafts(several)[0], { ...drafts(several)[0]!, email: 'a@example.com', customFields: { other_emails: 'b@example.com' } });
+  t.deepEqual(drafts(several)[0], {
+    ...drafts(several)[0]!,
+    email: 'a@example.com',
+    customFields: { other_emails: 'b@example.com' },
+  });
 });
 
 test('no value that forbids mail is read as yes, and one that is not understood is reported', async (t) => {
@@ -165,19 +183,35 @@ test('no value that forbids mail is read as yes, and one that is not understood 
   t.is(drafts(file).filter(({ subscribed }) => subscribed).length, 0);
   t.is(file.outcome.unsubscribed, 15);
   const unclear = await read('email,subscribed\na@example.com,yes\nb@example.com,ask Bo\n');
-  t.deepEqual(drafts(unclear).map(({ subscribed }) => subscribed), [true, false]);
+  t.deepEqual(
+    drafts(unclear).map(({ subscribed }) => subscribed),
+    [true, false],
+  );
   t.deepEqual(reasons(unclear), [['unclear_permission', 1, 3]]);
   for (const header of ['Email Opt Out', 'Unsubscribed', 'Do Not Email', 'DNC', 'Abgemeldet', '配信停止']) {
     const opted = await read(`Email,${header}\na@example.com,1\nb@example.com,\nc@example.com,0\n`);
     t.deepEqual(targets(opted), ['email', 'unsubscribed'], header);
-    t.deepEqual(drafts(opted).map(({ subscribed }) => subscribed), [false, true, true], header);
+    t.deepEqual(
+      drafts(opted).map(({ subscribed }) => subscribed),
+      [false, true, true],
+      header,
+    );
   }
-  const states = await read('Email,Lead Status\na@example.com,Unsubscribed\nb@example.com,Bounced\nc@example.com,Interested\n');
-  t.deepEqual(people(states).map(({ draft, optOut }) => [draft.subscribed, optOut?.state ?? null, draft.customFields.lead_status]), [
-    [false, 'opted_out', 'Unsubscribed'],
-    [false, 'bounced', 'Bounced'],
-    [true, null, 'Interested'],
-  ]);
+  const states = await read(
+    'Email,Lead Status\na@example.com,Unsubscribed\nb@example.com,Bounced\nc@example.com,Interested\n',
+  );
+  t.deepEqual(
+    people(states).map(({ draft, optOut }) => [
+      draft.subscribed,
+      optOut?.state ?? null,
+      draft.customFields.lead_status,
+    ]),
+    [
+      [false, 'opted_out', 'Unsubscribed'],
+      [false, 'bounced', 'Bounced'],
+      [true, null, 'Interested'],
+    ],
+  );
 });
 
 test('the address column is found by its name in any language, and by its content', async (t) => {
@@ -214,24 +248,44 @@ test('lines of a title above the header are found, and can be named', async (t) 
   const bytes = await fixture('preamble.csv');
   const file = await read(bytes);
   t.deepEqual([file.skipRows, file.hasHeader, file.columns], [3, true, ['Email', 'First Name', 'Company']]);
-  t.deepEqual(drafts(file).map(({ firstName, company }) => [firstName, company]), [
-    ['Ada', 'Acme'],
-    ['Bo', 'Beta'],
-  ]);
+  t.deepEqual(
+    drafts(file).map(({ firstName, company }) => [firstName, company]),
+    [
+      ['Ada', 'Acme'],
+      ['Bo', 'Beta'],
+    ],
+  );
   t.is((await read(bytes, { skipRows: 3 })).rows, 2);
-  t.deepEqual((await read('Our people;;\n\nE-Mail;Vorname;Ort\na@example.com;Ada;Wien\n')).columns, ['E-Mail', 'Vorname', 'Ort']);
+  t.deepEqual((await read('Our people;;\n\nE-Mail;Vorname;Ort\na@example.com;Ada;Wien\n')).columns, [
+    'E-Mail',
+    'Vorname',
+    'Ort',
+  ]);
   const bare = await read('Liste\na@example.com,Ada\nb@example.com,Bo\n', { skipRows: 1 });
   t.deepEqual([bare.hasHeader, bare.rows], [false, 2]);
-  t.deepEqual((await read('email,name\n,Nobody\na@example.com,Ada\n')).columns, ['email', 'name'], 'a row without address is no header');
+  t.deepEqual(
+    (await read('email,name\n,Nobody\na@example.com,Ada\n')).columns,
+    ['email', 'name'],
+    'a row without address is no header',
+  );
 });
 
 const WRITTEN: readonly (readonly [encoding: string, text: string])[] = [
-  ['windows-1252', 'email,first_name,company\na@example.de,Jürgen,Müller & Söhne\nb@example.de,Änne,Straße\nc@example.fr,Chloé,Société Générale\n'],
-  ['windows-1250', 'email,first_name,company\na@example.pl,Łukasz,Żabka\nb@example.pl,Małgorzata,Spółdzielnia\nc@example.pl,Paweł,Wiśniewski\n'],
+  [
+    'windows-1252',
+    'email,first_name,company\na@example.de,Jürgen,Müller & Söhne\nb@example.de,Änne,Straße\nc@example.fr,Chloé,Société Générale\n',
+  ],
+  [
+    'windows-1250',
+    'email,first_name,company\na@example.pl,Łukasz,Żabka\nb@example.pl,Małgorzata,Spółdzielnia\nc@example.pl,Paweł,Wiśniewski\n',
+  ],
   ['windows-1251', 'email,first_name,company\na@example.ru,Юлия,Ромашка\nb@example.ru,Дмитрий,Северный берег\n'],
   ['koi8-r', 'email,first_name,company\na@example.ru,Юлия,Ромашка\nb@example.ru,Дмитрий,Северный берег\n'],
   ['windows-1253', 'email,first_name,company\na@example.gr,Δημήτρης,Ελληνική Εταιρεία\nb@example.gr,Ελένη,Νικολάου\n'],
-  ['windows-1254', 'email,first_name,company\na@example.com.tr,Işıl,Şahin İnşaat\nb@example.com.tr,Çağrı,Yılmaz\nc@example.com.tr,Gülşah,Öğüt\n'],
+  [
+    'windows-1254',
+    'email,first_name,company\na@example.com.tr,Işıl,Şahin İnşaat\nb@example.com.tr,Çağrı,Yılmaz\nc@example.com.tr,Gülşah,Öğüt\n',
+  ],
   ['windows-1255', 'email,first_name,company\na@example.co.il,דוד,חברה לישראל\nb@example.co.il,שרה,לוי\n'],
   ['windows-1256', 'email,first_name,company\na@example.ae,محمد,شركة النور\nb@example.sa,فاطمة,العلي\n'],
   ['shift_jis', 'email,first_name,company\na@example.co.jp,さくら,株式会社みらい\nb@example.co.jp,太郎,田中商事\n'],
@@ -275,7 +329,10 @@ test('a file that is no table is refused by its name', async (t) => {
 });
 
 test('a workbook is read as people see it', async (t) => {
-  t.deepEqual(drafts(await read(await fixture('book.xlsx'))).map(({ firstName }) => firstName), ['Ada']);
+  t.deepEqual(
+    drafts(await read(await fixture('book.xlsx'))).map(({ firstName }) => firstName),
+    ['Ada'],
+  );
   const text = (reference: string, value: string) => `<c r="${reference}" t="inlineStr"><is><t>${value}</t></is></c>`;
   const styles =
     '<numFmts><numFmt numFmtId="164" formatCode="dd.mm.yyyy"/><numFmt numFmtId="165" formatCode="00000"/></numFmts>' +
@@ -301,7 +358,10 @@ test('a workbook is read as people see it', async (t) => {
     },
   );
   const file = await read(bytes);
-  t.deepEqual([file.format, file.sheet?.sheet, file.sheet?.sheets, file.skipRows], ['xlsx', 'People', ['Cover', 'People'], 2]);
+  t.deepEqual(
+    [file.format, file.sheet?.sheet, file.sheet?.sheets, file.skipRows],
+    ['xlsx', 'People', ['Cover', 'People'], 2],
+  );
   t.deepEqual(drafts(file)[0], {
     email: 'a@example.com',
     firstName: '山田',
@@ -320,20 +380,29 @@ test('a workbook is read as people see it', async (t) => {
       ok: 'TRUE',
     },
   });
-  t.deepEqual(file.outcome.stored.map(({ line, reason }) => [line, reason]), [
-    [4, null],
-    [7, null],
-    [8, 'missing_email'],
-  ]);
+  t.deepEqual(
+    file.outcome.stored.map(({ line, reason }) => [line, reason]),
+    [
+      [4, null],
+      [7, null],
+      [8, 'missing_email'],
+    ],
+  );
   t.is(drafts(file)[1]?.firstName, 'two\nlines');
   t.like(await read(bytes, { sheet: 'Cover' }), { columns: ['Our list'], rows: 0 });
   t.like(await answer(bytes, { sheet: 'None' }), { refused: { path: 'body.options.sheet' } });
-  const old = await read(xlsxOf({ A: `<row>${'<c t="inlineStr"><is><t>a@example.com</t></is></c><c s="1"><v>44892</v></c>'}</row>` }, { styles, date1904: true }));
+  const old = await read(
+    xlsxOf(
+      { A: `<row>${'<c t="inlineStr"><is><t>a@example.com</t></is></c><c s="1"><v>44892</v></c>'}</row>` },
+      { styles, date1904: true },
+    ),
+  );
   t.is(old.sample[0]?.[1], '2026-11-28');
 });
 
 test('an OpenDocument sheet is read as people see it', async (t) => {
-  const cell = (text: string, attributes = '') => `<table:table-cell ${attributes}><text:p>${text}</text:p></table:table-cell>`;
+  const cell = (text: string, attributes = '') =>
+    `<table:table-cell ${attributes}><text:p>${text}</text:p></table:table-cell>`;
   const bytes = zipOf({
     mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
     'content.xml': `<office:document-content><office:body><office:spreadsheet><table:table table:name="People">
@@ -377,15 +446,80 @@ function partsOfEmptyBook(): Record<string, string> {
 
 test('the exports of other tools are read by their columns, opt-outs and bounces with them', async (t) => {
   const known: readonly (readonly [tool: string, header: string, expected: readonly string[]])[] = [
-    ['Instantly', 'Email,First Name,Last Name,Company Name,Phone,Website,Lead Status', ['email', 'first_name', 'last_name', 'company', 'phone', 'custom:website', 'custom:lead_status']],
-    ['Smartlead', 'id,first_name,last_name,email,phone_number,company_name,is_unsubscribed,status', ['custom:id', 'first_name', 'last_name', 'email', 'phone', 'company', 'unsubscribed', 'custom:status']],
-    ['Lemlist', 'email,firstName,lastName,companyName,phone,isUnsubscribed,lastState', ['email', 'first_name', 'last_name', 'company', 'phone', 'unsubscribed', 'custom:laststate']],
-    ['Apollo', 'First Name,Last Name,Title,Company,Email,Email Status,Contact Owner,Work Direct Phone,Email Bounced', ['first_name', 'last_name', 'custom:title', 'company', 'email', 'custom:email_status', 'custom:contact_owner', 'custom:work_direct_phone', 'bounced']],
-    ['HubSpot', 'Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Unsubscribed from all email,Email hard bounce reason', ['custom:record_id', 'first_name', 'last_name', 'email', 'phone', 'custom:contact_owner', 'unsubscribed', 'bounced']],
-    ['Salesforce', 'FirstName,LastName,Email,Phone,Account Name,HasOptedOutOfEmail,EmailBouncedReason,DoNotCall', ['first_name', 'last_name', 'email', 'phone', 'company', 'unsubscribed', 'bounced', 'custom:donotcall']],
-    ['Mailchimp', 'Email Address,First Name,Last Name,MEMBER_RATING,OPTIN_TIME,UNSUB_TIME,UNSUB_REASON,CLEAN_TIME,TAGS', ['email', 'first_name', 'last_name', 'custom:member_rating', 'custom:optin_time', 'unsubscribed', 'unsubscribed', 'bounced', 'categories']],
-    ['Google Contacts', 'First Name,Last Name,Organization Name,Labels,E-mail 1 - Label,E-mail 1 - Value,Phone 1 - Value', ['first_name', 'last_name', 'company', 'categories', 'custom:e_mail_1_label', 'email', 'phone']],
-    ['Outlook', 'First Name,Last Name,Company,Business Phone,E-mail Address,E-mail 2 Address,Categories', ['first_name', 'last_name', 'company', 'phone', 'email', 'custom:e_mail_2_address', 'categories']],
+    [
+      'Instantly',
+      'Email,First Name,Last Name,Company Name,Phone,Website,Lead Status',
+      ['email', 'first_name', 'last_name', 'company', 'phone', 'custom:website', 'custom:lead_status'],
+    ],
+    [
+      'Smartlead',
+      'id,first_name,last_name,email,phone_number,company_name,is_unsubscribed,status',
+      ['custom:id', 'first_name', 'last_name', 'email', 'phone', 'company', 'unsubscribed', 'custom:status'],
+    ],
+    [
+      'Lemlist',
+      'email,firstName,lastName,companyName,phone,isUnsubscribed,lastState',
+      ['email', 'first_name', 'last_name', 'company', 'phone', 'unsubscribed', 'custom:laststate'],
+    ],
+    [
+      'Apollo',
+      'First Name,Last Name,Title,Company,Email,Email Status,Contact Owner,Work Direct Phone,Email Bounced',
+      [
+        'first_name',
+        'last_name',
+        'custom:title',
+        'company',
+        'email',
+        'custom:email_status',
+        'custom:contact_owner',
+        'custom:work_direct_phone',
+        'bounced',
+      ],
+    ],
+    [
+      'HubSpot',
+      'Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Unsubscribed from all email,Email hard bounce reason',
+      [
+        'custom:record_id',
+        'first_name',
+        'last_name',
+        'email',
+        'phone',
+        'custom:contact_owner',
+        'unsubscribed',
+        'bounced',
+      ],
+    ],
+    [
+      'Salesforce',
+      'FirstName,LastName,Email,Phone,Account Name,HasOptedOutOfEmail,EmailBouncedReason,DoNotCall',
+      ['first_name', 'last_name', 'email', 'phone', 'company', 'unsubscribed', 'bounced', 'custom:donotcall'],
+    ],
+    [
+      'Mailchimp',
+      'Email Address,First Name,Last Name,MEMBER_RATING,OPTIN_TIME,UNSUB_TIME,UNSUB_REASON,CLEAN_TIME,TAGS',
+      [
+        'email',
+        'first_name',
+        'last_name',
+        'custom:member_rating',
+        'custom:optin_time',
+        'unsubscribed',
+        'unsubscribed',
+        'bounced',
+        'categories',
+      ],
+    ],
+    [
+      'Google Contacts',
+      'First Name,Last Name,Organization Name,Labels,E-mail 1 - Label,E-mail 1 - Value,Phone 1 - Value',
+      ['first_name', 'last_name', 'company', 'categories', 'custom:e_mail_1_label', 'email', 'phone'],
+    ],
+    [
+      'Outlook',
+      'First Name,Last Name,Company,Business Phone,E-mail Address,E-mail 2 Address,Categories',
+      ['first_name', 'last_name', 'company', 'phone', 'email', 'custom:e_mail_2_address', 'categories'],
+    ],
   ];
   for (const [tool, header, expected] of known) {
     const row = expected.map((target) => (target === 'email' ? 'a@example.com' : ''));

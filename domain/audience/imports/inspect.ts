@@ -11,7 +11,7 @@ import { detectDelimiter, findLayout, HEADER_ROWS, namedDelimiter, type Layout }
 import { csvRecords, isFilled, type CsvRecord } from './records.ts';
 import { rowReader, type Person, type RowMeaning, type RowReason } from './rows.ts';
 import { Archive, SheetError } from './sheets/archive.ts';
-import { workbookKind, writeSheet, type SheetFile } from './sheets/workbook.ts';
+import { workbookKind, writeSheet, type SheetFile } from './sheets/to-csv.ts';
 
 const TEXT_SAMPLE_CHARS = 32 * 1024;
 /** Rows that are shown, and by which columns are told. */
@@ -156,13 +156,12 @@ async function inspectText(
     .map(({ values }) => values);
   const suggestedMapping = suggestMapping(columns, { hasHeader, sample });
   const meaning = { mapping: preview?.mapping ?? suggestedMapping, columns, delimiter };
-  const { rows, outcome } = await readRows({ path, encoding, format, delimiter, layout, most }, preview ? meaning : null);
-  return {
-    inspected: {
-      ...{ format, encoding, confidence, delimiter, skipRows, hasHeader, columns, sample, suggestedMapping },
-      ...{ rows, sheet, outcome },
-    },
-  };
+  const { rows, outcome } = await readRows(
+    { path, encoding, format, delimiter, layout, most },
+    preview ? meaning : null,
+  );
+  const reading = { format, encoding, confidence, delimiter, skipRows, hasHeader, columns };
+  return { inspected: { ...reading, sample, suggestedMapping, rows, sheet, outcome } };
 }
 
 async function textSample(path: string, encoding: string): Promise<string> {
@@ -205,7 +204,8 @@ async function readRows(
   meaning: RowMeaning | null,
 ): Promise<{ rows: number; outcome: Outcome | null }> {
   // Lines are counted first, which is quick and never too few; only a file that has too many of them is parsed for its rows.
-  if (!meaning && most !== undefined && (await countLines(path)) <= most + layout.skipRows + 1) return { rows: 0, outcome: null };
+  if (!meaning && most !== undefined && (await countLines(path)) <= most + layout.skipRows + 1)
+    return { rows: 0, outcome: null };
   const reader = meaning && rowReader(meaning);
   const seen = new AddressSet();
   const outcome: Outcome = { stored: [], problems: [], unsubscribed: 0 };
@@ -228,7 +228,12 @@ async function readRows(
   return { rows, outcome: reader ? outcome : null };
 }
 
-function addRow(outcome: Outcome, line: number, read: ReturnType<ReturnType<typeof rowReader>['read']>, seen: AddressSet): void {
+function addRow(
+  outcome: Outcome,
+  line: number,
+  read: ReturnType<ReturnType<typeof rowReader>['read']>,
+  seen: AddressSet,
+): void {
   const isPerson = 'draft' in read;
   const isRepeated = isPerson && !seen.add(read.draft.email);
   const isUnclear = isPerson && read.optOut?.state === 'unclear';

@@ -72,8 +72,7 @@ export function legacyEncoding(sample: Buffer): EncodingGuess {
   for (const { encoding, detector, domains, usual } of CANDIDATES) {
     const readable = mean(words.map((word) => plausibility(word, encoding, usual)));
     const home = mean(countries.map((country) => (domains.split(' ').includes(country) ? 1 : 0)));
-    const score =
-      WEIGHT.detector * (detected.get(detector) ?? 0) + WEIGHT.words * readable + WEIGHT.domains * home;
+    const score = WEIGHT.detector * (detected.get(detector) ?? 0) + WEIGHT.words * readable + WEIGHT.domains * home;
     if (score > best.score) {
       second = best.score;
       best = { encoding, score };

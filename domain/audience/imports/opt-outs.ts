@@ -4,7 +4,10 @@ import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { OptOut } from './rows.ts';
 
-const REASONS = { opted_out: 'Opted out according to an imported list', bounced: 'Bounced according to an imported list' };
+const REASONS = {
+  opted_out: 'Opted out according to an imported list',
+  bounced: 'Bounced according to an imported list',
+};
 
 /** Puts the addresses on the suppression list of which a list says that they opted out or bounced. Known entries stay. */
 export async function takeOverOptOuts(tx: Tx, job: ContactImportRow, optOuts: readonly OptOut[]): Promise<void> {

@@ -147,7 +147,8 @@ test('a megabyte of open quotes is read in linear work', async (t) => {
   for (const unit of ['"\n', 'a,"b\n', '"a""\n', '"",""""\n', '\n"a\n\n', '\n""a', 'a\n']) {
     const text = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
     let rows = 0;
-    for await (const group of csvRecords(pieces(text, 64 * 1024), { delimiter: ',', format: 'csv' })) rows += group.length;
+    for await (const group of csvRecords(pieces(text, 64 * 1024), { delimiter: ',', format: 'csv' }))
+      rows += group.length;
     t.true(rows > 10, unit);
   }
 });

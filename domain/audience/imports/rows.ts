@@ -126,7 +126,10 @@ function hasShifted(values: readonly string[], columns: number, hasTextSeparator
 /** Tells whether a separator with a blank behind it stands in a row whose other separators have none. */
 function separatorInText(delimiter: string): (raw: string) => boolean {
   return (raw) => {
-    const behind = raw.split(delimiter).slice(1).filter((text) => text.trim());
+    const behind = raw
+      .split(delimiter)
+      .slice(1)
+      .filter((text) => text.trim());
     const spaced = behind.filter((text) => text.startsWith(' ')).length;
     return spaced > 0 && spaced <= behind.length / 2;
   };

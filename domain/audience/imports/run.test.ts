@@ -200,7 +200,7 @@ test('known contacts are updated, or left alone', async (t) => {
     .db('contacts')
     .where({ email: 'ada@example.com', organization_id: organizationId })
     .first();
-  t.deepEqual([kept.company, kept.subscribed], ['Old', true]);
+  t.deepEqual([kept.company, kept.subscribed], ['Old', false], 'an opt-out counts all the same');
 
   const update = await upload(ctx, text);
   await runImport(ctx, update);
@@ -430,7 +430,10 @@ fine@example.com,,no,0
   const kept = await upload(ctx, 'Email,DNC\nkept@example.com,1\n', { updateExisting: false });
   await runImport(ctx, kept);
   t.deepEqual(await reasons(ctx, kept), { already_exists: 1 });
-  t.false((await world.deps.db('contacts').where({ email: 'kept@example.com', organization_id: organizationId }).first()).subscribed);
+  t.false(
+    (await world.deps.db('contacts').where({ email: 'kept@example.com', organization_id: organizationId }).first())
+      .subscribed,
+  );
 });
 
 test('an opt-out survives a list that says yes, and a second import of the same list', async (t) => {

@@ -46,7 +46,8 @@ const COLUMNS = [
 const MAX_FIELDS = 500;
 
 /** A person with all that an import of the file needs to make the same contact. */
-type ExportedPerson = LeadPerson & Columns<'contacts', 'phone' | 'subscribed' | 'custom_fields'> & { categories: string };
+type ExportedPerson = LeadPerson &
+  Columns<'contacts', 'phone' | 'subscribed' | 'custom_fields'> & { categories: string };
 
 const EXPORTED = `${PERSON}, c.phone, c.subscribed, c.custom_fields,
   coalesce((select string_agg(n.title, ';' order by n.title) from contact_categories f join labels n on n.id = f.label_id
@@ -115,10 +116,7 @@ export async function exportLeadPeople(
 }
 
 function cellsOf(person: ExportedPerson, fields: readonly string[]): string[] {
-  return [
-    ...COLUMNS.map((column) => cell(person[column])),
-    ...fields.map((key) => person.custom_fields[key] ?? ''),
-  ];
+  return [...COLUMNS.map((column) => cell(person[column])), ...fields.map((key) => person.custom_fields[key] ?? '')];
 }
 
 function cell(value: string | number | boolean | Date | null): string {

@@ -1,6 +1,6 @@
 import type { Archive } from './archive.ts';
 import { attribute, MarkupReader, type Attributes } from './markup.ts';
-import type { SheetRow, Workbook } from './workbook.ts';
+import type { SheetRow, Workbook } from './book.ts';
 
 const CONTENT = 'content.xml';
 const MAX_COLUMNS = 16_384;
@@ -129,7 +129,8 @@ class Table extends MarkupReader {
   #addRow(): void {
     const filled = this.#cells.length > 0;
     const times = filled ? Math.min(MAX_REPEATS, this.#rowRepeats) : 0;
-    for (let n = 0; n < times; n += 1) this.rows.push({ row: Math.min(MAX_ROWS, this.#row + n + 1), cells: this.#cells });
+    for (let n = 0; n < times; n += 1)
+      this.rows.push({ row: Math.min(MAX_ROWS, this.#row + n + 1), cells: this.#cells });
     this.#row += this.#rowRepeats;
   }
 }

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Archive } from './archive.ts';
 import { attribute, MarkupReader, type Attributes } from './markup.ts';
 import { numberText, type NumberFormat } from './number-text.ts';
-import type { SheetRow, Workbook } from './workbook.ts';
+import type { SheetRow, Workbook } from './book.ts';
 
 const WORKBOOK = 'xl/workbook.xml';
 /** Columns of the widest sheet. */

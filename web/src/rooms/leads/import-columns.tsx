@@ -3,8 +3,7 @@ import type { paths } from '../../../../client/src/index.ts';
 import { useText } from '../../text/index.ts';
 
 /** What the API says of a file. */
-export type Preview =
-  paths['/v1/contacts/import/preview']['post']['responses'][200]['content']['application/json'];
+export type Preview = paths['/v1/contacts/import/preview']['post']['responses'][200]['content']['application/json'];
 
 const TARGETS = [
   'ignore',
@@ -121,4 +120,3 @@ function TargetFields({
     </Group>
   );
 }
-

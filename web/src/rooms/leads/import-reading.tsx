@@ -1,10 +1,44 @@
 import { Group, NumberInput, Select, Text } from '@mantine/core';
-import { ENCODINGS } from '../../../../lib/encodings.ts';
 import { Section } from '../../parts/section.tsx';
 import { toPercent, useText } from '../../text/index.ts';
 import type { Preview } from './import-columns.tsx';
 
-/** What a person says of how a file is read; the rest is detected. */
+/** Encodings that people choose among; the API takes some more. */
+const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'utf-32le',
+  'utf-32be',
+  'windows-1250',
+  'windows-1251',
+  'windows-1252',
+  'windows-1253',
+  'windows-1254',
+  'windows-1255',
+  'windows-1256',
+  'windows-1257',
+  'windows-1258',
+  'windows-874',
+  'iso-8859-2',
+  'iso-8859-5',
+  'iso-8859-7',
+  'iso-8859-15',
+  'koi8-r',
+  'koi8-u',
+  'ibm866',
+  'cp437',
+  'cp850',
+  'cp852',
+  'macintosh',
+  'shift_jis',
+  'euc-jp',
+  'gb18030',
+  'big5',
+  'euc-kr',
+];
+
+/** Choices of a person for reading a file; the rest is detected. */
 export interface Reading {
   encoding?: string;
   skip_rows?: number;
@@ -43,7 +77,7 @@ export function ReadingFields({
                 ? t('leads.import.encoding.chosen')
                 : t('leads.import.encoding.sure', { share: toPercent(preview.encoding_confidence) })
             }
-            data={[...ENCODINGS]}
+            data={[...new Set([...ENCODINGS, preview.encoding])]}
             value={preview.encoding}
             onChange={(encoding) => encoding && onChange({ ...reading, encoding })}
             disabled={isLoading}

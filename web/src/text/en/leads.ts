@@ -277,7 +277,8 @@ export const leads = {
   'leads.import.encoding': 'Encoding',
   'leads.import.encoding.sure': 'Detected, {share} sure',
   'leads.import.encoding.chosen': 'As you chose',
-  'leads.import.encoding.unsure': 'Compare the names below with those in the file. If letters are wrong, choose another encoding.',
+  'leads.import.encoding.unsure':
+    'Compare the names below with those in the file. If letters are wrong, choose another encoding.',
   'leads.import.sheet': 'Sheet',
   'leads.import.sheet.why': 'One sheet is imported at a time.',
   'leads.import.skip': 'Lines above the header',

@@ -5,21 +5,9 @@ import { stringify } from 'csv-stringify/sync';
 import { parseAddresses } from '../../../../lib/address.ts';
 import type { OtherFile } from '../file-kind.ts';
 import { SheetError, type Archive } from './archive.ts';
+import type { Workbook } from './book.ts';
 import { openOds } from './ods.ts';
 import { openXlsx } from './xlsx.ts';
-
-/** A row of a sheet that has cells, by its number from 1. */
-export interface SheetRow {
-  row: number;
-  cells: string[];
-}
-
-/** A workbook whose sheets are read row by row. */
-export interface Workbook {
-  sheets: { name: string; isHidden: boolean }[];
-  /** @throws SheetError */
-  rows(sheet: string): AsyncGenerator<SheetRow[]>;
-}
 
 /** A sheet that was written as CSV (UTF-8, commas), a line for each of its rows. */
 export interface SheetFile {
