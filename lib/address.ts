@@ -28,7 +28,7 @@ export function parseAddress(text: string): string | null {
   return checked(asciiAddress(unwrapped(text)));
 }
 
-/** What separates the addresses of a cell: what people type, and Google's ` ::: `. */
+/** Separators of addresses in a cell, Google's ` ::: ` among them. */
 const BETWEEN = /\s*(?:[;,|\n\r\t]|:::|\s\/\s)\s*/;
 
 /** All addresses of a text that is nothing but addresses, each in its one form and once; empty where it is anything else. */
@@ -60,7 +60,7 @@ export function asciiHost(host: string): string {
   return (ascii || plain).toLowerCase();
 }
 
-/** An address or host as people read it, with the domain in letters instead of A-labels. */
+/** An address or host as people read it, with the domain in Unicode instead of A-labels. */
 export function shownAddress(address: string): string {
   if (!address.includes('xn--')) return address;
   const at = address.lastIndexOf('@') + 1;
@@ -80,7 +80,7 @@ function unwrapped(text: string): string {
   for (let before = ''; before !== rest;) {
     before = rest;
     const shown = DISPLAY_FORM.exec(rest);
-    // What stands before may be the same address, as a name; another one would make them two.
+    // The name may be the same address; another one would make them two.
     if (shown && namesAnother(rest.slice(0, shown.index), shown[1]!)) return '';
     if (shown) rest = shown[1]!.trim();
     if (MAILTO.test(rest)) rest = withoutMailto(rest);

@@ -25,7 +25,7 @@ const SYNONYMS: readonly (readonly [target: string, names: ReadonlySet<string>])
 const speaksOfEmail = signs(
   'email|e mail|mail|correo|courriel|posta elettronica|epost|e post|sahkoposti|eposta|e posta|имейл|почт|емейл|пошт|ηλεκτρονικο ταχυδρομ|البريد|بريد|אימייל|דואל|ईमेल|surel|thư điện tử|อีเมล|メール|이메일|메일|邮箱|邮件|郵箱|郵件|電郵',
 );
-/** Columns with addresses of colleagues, and with what is told about an address. */
+/** Columns with addresses of colleagues, and columns about an address. */
 const OF_ANOTHER =
   /\b(?:owner|manager|assigned|assignee|assignment|sender|sent by|from|creator|created|modified|updated|account executive|rep|recruiter|referr\w*|besitzer|zustandig\w*|betreuer|inhaber|bearbeiter|proprietaire|propietario|proprietario|ответственн\w*)\b/;
 const ABOUT_ADDRESS =
@@ -63,8 +63,8 @@ interface Sample {
 }
 
 /**
- * A suggestion for each column: known fields by their usual names, the address by name and content, columns that speak of
- * permission, every other column with a header a custom field, up to as many as a contact has.
+ * A suggestion for each column: known fields by their usual names, the address by name and content, columns of permission.
+ * Every other column with a header is a custom field, up to the limit of a contact.
  */
 export function suggestMapping(columns: readonly string[], { hasHeader, sample }: Sample): ColumnMapping[] {
   const headers = columns.map((column) => (hasHeader ? column.trim() : ''));

@@ -28,7 +28,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 const SNIFFED_BYTES = 4096;
-/** Bytes of lines beyond ASCII that the detector of older encodings looks at. */
+/** Bytes of lines beyond ASCII for the detector of older encodings. */
 const SAMPLED_BYTES = 16 * 1024;
 /** The share of zeros at its positions above which text is of an encoding with more than one byte for each character. */
 const ZEROS_OF_WIDE = 0.4;
@@ -49,8 +49,8 @@ export function encodingNamed(label: string): string | null {
 }
 
 /**
- * Detects the encoding of a text file: by its byte order mark, by the zeros of wide characters, by being UTF-8 for the
- * most part, or by the writing of its letters. Reads the whole file.
+ * Detects the encoding of a text file: by its byte order mark, the zeros of wide characters, or a majority of UTF-8
+ * sequences; else by the script of its words. Reads the whole file.
  */
 export async function detectEncoding(path: string): Promise<EncodingGuess> {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -94,7 +94,7 @@ async function broken(path: string): Promise<EncodingGuess> {
       if (sampled >= SAMPLED_BYTES) break;
     }
   }
-  // Letters of older encodings hardly ever form a character of UTF-8, least of all as many as do not.
+  // Bytes of older encodings hardly ever form a character of UTF-8, least of all as often as not.
   if (marked || whole >= wrong) return { encoding: 'utf-8', confidence: whole / (whole + wrong) };
   // Its tables are large, and most files are UTF-8.
   const { legacyEncoding } = await import('./legacy-encoding.ts');

@@ -1,4 +1,4 @@
-/** A header or cell as words are compared: in small letters, without accents and signs, `camelCase` in two words. */
+/** A header or cell as words are compared: in lower case, without accents and signs, `camelCase` in two words. */
 export function plainWords(text: string): string {
   return text
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')

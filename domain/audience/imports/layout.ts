@@ -5,7 +5,7 @@ import type { CsvRecord } from './records.ts';
 /** Separators that spreadsheets write. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** The line by which Excel is told the separator, and by which it tells other programs. */
+/** The line that names the separator for Excel. */
 const SEPARATOR_LINE = /^\s*"?sep=(.)"?\s*$/i;
 
 /** The separator that the first line names for Excel; undefined without such a line. */

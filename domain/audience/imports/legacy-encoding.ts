@@ -50,7 +50,7 @@ const CANDIDATES: readonly Candidate[] = [
   { encoding: 'euc-kr', detector: 'cp949', domains: 'kr', usual: [[0xb0, 0xc8]] },
 ];
 
-/** Weights of what speaks for an encoding: the detector, its letters read as words, the countries of the addresses. */
+/** Weights of the evidence for an encoding: the detector, readable words, the countries of the addresses. */
 const WEIGHT = { detector: 0.35, words: 0.5, domains: 0.15 };
 /** An older encoding is never certain; its distance to the second best tells how far it is from that. */
 const MOST_CONFIDENT = 0.95;
@@ -88,7 +88,7 @@ function mean(values: readonly number[]): number {
 
 const MAX_WORDS = 400;
 
-/** Runs of bytes between separators of which some are beyond ASCII; a second byte of two may be an ASCII letter. */
+/** Runs of bytes between separators of which some are beyond ASCII; the second byte of a pair may be ASCII. */
 function wordsBeyondAscii(sample: Buffer): Buffer[] {
   const words: Buffer[] = [];
   let start = 0;

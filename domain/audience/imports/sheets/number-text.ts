@@ -45,7 +45,7 @@ export function numberText(written: string, { id, pattern }: NumberFormat, { is1
   const shape = pattern ?? BUILT_IN[id];
   if (shape === undefined || /^(?:general|@)$/i.test(shape)) return plainNumber(written, value);
   const kind = kindOf(shape);
-  // A format with a month or a weekday in words is written in the language of who looks at it.
+  // A format with a month or a weekday in words is shown in the language of the viewer.
   if (kind !== 'number' && /mmm|ddd|aaa|\[\$|ggg|e+\/|年/i.test(shape)) return dateText(value, is1904, kind);
   try {
     const shown = format(shape, kind !== 'number' && is1904 ? value + CALENDARS_APART : value);

@@ -2,7 +2,7 @@ import { Group, Select, Table, TextInput } from '@mantine/core';
 import type { paths } from '../../../../client/src/index.ts';
 import { useText } from '../../text/index.ts';
 
-/** What the API says of a file. */
+/** The API's preview of a file. */
 export type Preview = paths['/v1/contacts/import/preview']['post']['responses'][200]['content']['application/json'];
 
 const TARGETS = [
@@ -19,7 +19,7 @@ const TARGETS = [
   'custom',
 ] as const;
 
-/** What a column of the file becomes. */
+/** The target of a column of the file. */
 export interface Column {
   index: number;
   target: string;
@@ -83,7 +83,7 @@ export function ColumnTable({
   );
 }
 
-/** What one column becomes: a field of contacts, one of the workspace's own, or nothing. */
+/** Fields for the target of one column: a field of contacts, a custom field, or nothing. */
 function TargetFields({
   name,
   column: { index, target, custom_key },
