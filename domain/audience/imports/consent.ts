@@ -18,7 +18,7 @@ import { plainWords, signs, wordList } from './header-words.ts';
 export type Permission = 'given' | 'withheld' | 'opted_out' | 'bounced' | 'unclear';
 
 /** Targets of columns that speak of permission. */
-export type ConsentTarget = 'subscribed' | 'unsubscribed' | 'bounced';
+type ConsentTarget = 'subscribed' | 'unsubscribed' | 'bounced';
 
 type Statement =
   | 'blank'

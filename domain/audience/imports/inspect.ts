@@ -69,7 +69,7 @@ export interface Outcome {
 }
 
 /** A row as it would be stored; without a person where it would not be. */
-export interface StoredRow {
+interface StoredRow {
   line: number;
   person: Person | null;
   reason: RowReason | null;

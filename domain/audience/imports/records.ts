@@ -25,7 +25,7 @@ export function isFilled({ values }: CsvRecord): boolean {
 }
 
 /** Separator of cells, and the way in which rows are counted. */
-export interface RowFormat {
+interface RowFormat {
   delimiter: string;
   /** Rows of a sheet are counted as such, and not the lines inside of their cells. */
   format: string;

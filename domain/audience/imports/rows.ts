@@ -53,7 +53,7 @@ export interface RowMeaning {
 }
 
 /** A row that is not imported. Its statement against mail counts all the same. */
-export interface Refused {
+interface Refused {
   reason: RowReason;
   email: string;
   optOut?: OptOut;

@@ -3,7 +3,6 @@ import { finished } from 'node:stream/promises';
 import { once } from 'node:events';
 import { stringify } from 'csv-stringify/sync';
 import { parseAddresses } from '../../../../lib/address.ts';
-import type { OtherFile } from '../file-kind.ts';
 import { SheetError, type Archive } from './archive.ts';
 import type { Workbook } from './book.ts';
 import { openOds } from './ods.ts';
@@ -25,7 +24,9 @@ const LOOKED_AT = 50;
 const MAX_BYTES = 512 * 1024 * 1024;
 
 /** Tells what a ZIP archive holds: a workbook, or something else. */
-export function workbookKind(archive: Archive): 'xlsx' | 'ods' | { other: OtherFile } {
+export function workbookKind(
+  archive: Archive,
+): 'xlsx' | 'ods' | { other: 'xlsb' | 'word' | 'powerpoint' | 'iwork' | 'zip' } {
   const names = archive.names();
   const has = (start: string) => names.some((name) => name.startsWith(start));
   if (names.some((name) => /^xl\/workbook\.bin$/.test(name))) return { other: 'xlsb' };
