@@ -140,7 +140,7 @@ async function inspectText(
   const other = sheet ? undefined : textKind(text);
   if (other) return notATable(other);
   const named = sheet ? undefined : namedDelimiter(text);
-  const format = sheet?.format ?? 'csv';
+  const format: TableFormat = sheet?.format ?? 'csv';
   const delimiter = sheet ? ',' : (choices.delimiter ?? named ?? detectDelimiter(text));
   const head = await firstRows(path, encoding, { delimiter, format });
   const listed = named ? head.filter(({ line }) => line > 1) : head;
