@@ -55,7 +55,7 @@ browserTest('a messy list is imported: mapped, run, and what was left out is lis
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download these rows' }).click(),
   ]);
-  t.regex(await readFile(await file.path(), 'utf8'), /import_reason\r?\n/);
+  t.regex(await readFile(await file.path(), 'utf8'), /import_surplus\r?\n/);
   await page.getByRole('link', { name: 'Leads', exact: true }).click();
   await page.getByRole('searchbox', { name: 'Name, address or company' }).fill('zoe@smith-jones');
   await page.getByRole('link', { name: /^Zo/ }).click();
