@@ -50,7 +50,7 @@ export function encodingNamed(label: string): string | null {
 
 /**
  * Detects the encoding of a text file: by its byte order mark, the zeros of wide characters, or a majority of UTF-8
- * sequences; else by the script of its words. Reads the whole file.
+ * sequences. Anything else is guessed by the script of its words. Reads the whole file.
  */
 export async function detectEncoding(path: string): Promise<EncodingGuess> {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
