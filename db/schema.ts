@@ -1250,6 +1250,8 @@ interface ContactImportsRow {
   updated: number;
   skipped: number;
   failed: number;
+  /** Rows imported unsubscribed because a cell about permission was not understood; counted as imported or updated, too. */
+  unclear: number;
   /** Rows of the file that were processed, failed ones included; a restarted job continues after them. */
   checkpoint: number;
   error: string | null;
@@ -1275,6 +1277,7 @@ interface ContactImportsInsert {
   updated?: number;
   skipped?: number;
   failed?: number;
+  unclear?: number;
   checkpoint?: number;
   error?: string | null;
   started_at?: Date | null;
