@@ -29,7 +29,7 @@ const ACCENTS: Texts = {
   c: 'ç',
   n: 'ñ',
 };
-/** A letter of a word; tags and character references of HTML stay whole. */
+/** One character of a word; tags and character references of HTML stay whole. */
 const WORD = /<[^<>]*>|&\w+;|[a-z]/gi;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
