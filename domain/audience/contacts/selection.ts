@@ -2,6 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, badRequest } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { compileFilters, type ContactFilters } from '../../directory/contact-filters.ts';
 
 const MAX_IDS = 1000;
@@ -12,6 +13,8 @@ export interface Selection {
   contacts?: readonly string[] | undefined;
   all?: boolean | undefined;
   filters?: ContactFilters | undefined;
+  /** Needed for all contacts of the workspace: `all` with filters that are empty. */
+  confirm_all?: boolean | undefined;
   exclude?: readonly string[] | undefined;
 }
 
@@ -44,6 +47,11 @@ async function matching(org: OrgScope, selection: Selection, now: Date): Promise
   if (!selection.filters) {
     throw badRequest('Selecting all needs filters', [
       { path: 'body.filters', message: 'Required with all; {} means every contact' },
+    ]);
+  }
+  if (Object.values(selection.filters).every((value) => value === undefined) && !selection.confirm_all) {
+    throw badRequest(message('contacts.all_unconfirmed'), [
+      { path: 'body.confirm_all', message: message('contacts.all_unconfirmed.field') },
     ]);
   }
   const exclude = (selection.exclude ?? []).filter(isUuid);
