@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 79a72dfccebb5efe. Types: 6865a2dc2fece723. */
+/* Written by `npm run db:types`; do not edit. Sources: f03d291eb98694fb. Types: db31eb7c9594a037. */
 
 import type {
   ApprovalContent,
@@ -2896,6 +2896,9 @@ interface IntegrationInboundRow {
   digest: string;
   organization_id: string;
   received_at: Date;
+  unread_id: string | null;
+  /** A verified body that could not be read, kept until it is; unread_id names it in its dead letter. */
+  unread_body: Buffer | null;
 }
 
 interface IntegrationInboundInsert {
@@ -2903,6 +2906,8 @@ interface IntegrationInboundInsert {
   digest: string;
   organization_id: string;
   received_at: Date;
+  unread_id?: string | null;
+  unread_body?: Buffer | null;
 }
 
 /** A lane with pending deliveries; writers lock its row, and a worker leases it. */
