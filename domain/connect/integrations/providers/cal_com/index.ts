@@ -104,7 +104,10 @@ const webhook = z.object({
     startTime: moment,
     endTime: moment.nullish().catch(undefined),
     attendees: z.array(z.unknown()).catch([]),
-    responses: z.looseObject({ email: z.unknown(), name: z.unknown() }).nullish().catch(undefined),
+    responses: z
+      .looseObject({ email: z.unknown().optional(), name: z.unknown().optional() })
+      .nullish()
+      .catch(undefined),
     location: place,
     cancellationReason: text,
     rescheduleUid: text,
