@@ -115,7 +115,8 @@ function filled(
 /** Why nothing was made, in a sentence. @throws what is no fault of the action: it is tried again */
 function reasonOf(error: unknown): string {
   if (error instanceof AppError) {
-    const problems = error.problems?.map(({ path, message }) => `${path.replace('body.', '')}: ${inWords(message)}`) ?? [];
+    const problems =
+      error.problems?.map(({ path, message }) => `${path.replace('body.', '')}: ${inWords(message)}`) ?? [];
     return [error.message, ...problems].join('; ').slice(0, 1000);
   }
   if (isRefusedRow(error)) return 'the database refused what the step writes';

@@ -103,6 +103,7 @@ const TRIGGERS = {
   'contact.updated': from('contact.updated', 'A contact changed; edits of many at once do not count.', {
     entity_id: SAMPLE_IDS.contact,
     ...SAMPLE_CONTACT,
+    updated_at: SAMPLE_TIME,
   }),
   'contact.deleted': from('contact.deleted', 'A contact was deleted; deletions of many at once do not count.', {
     entity_id: SAMPLE_IDS.contact,
