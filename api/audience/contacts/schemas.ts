@@ -107,6 +107,10 @@ const selection = {
   contacts: z.array(z.string()).optional(),
   all: z.boolean().optional(),
   filters: contactSearch.optional(),
+  confirm_all: z
+    .boolean()
+    .optional()
+    .meta({ description: 'True is needed with `all` where `filters` names nothing, for it means every contact' }),
   exclude: z.array(z.string()).optional(),
 };
 
