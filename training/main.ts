@@ -4,8 +4,10 @@
  */
 import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { LANGUAGES_FILE } from '../domain/mail/reading/date-words.ts';
 import { encodeModel, MODEL_FILE } from '../domain/mail/reading/model.ts';
 import { isHeldOut, sentences } from './corpus.ts';
+import { wordsOfLanguages } from './languages.ts';
 import { measure } from './measure.ts';
 import { trainModel } from './train.ts';
 
@@ -17,6 +19,8 @@ const all = sentences();
 const known = all.filter((sentence) => !isHeldOut(sentence));
 const calibration = known.filter((sentence) => isHeldOut(sentence, CALIBRATION));
 console.log(`${all.length} sentences, ${known.length} of people who are not held out`);
+writeFileSync(LANGUAGES_FILE, `${JSON.stringify(wordsOfLanguages(known), null, 1)}
+`);
 const { temperature } = trainModel(
   known.filter((sentence) => !isHeldOut(sentence, CALIBRATION)),
   calibration,

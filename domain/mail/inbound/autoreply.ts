@@ -6,7 +6,7 @@ import { ownWords } from './own-words.ts';
 import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
 import { isReadReceipt } from './read-receipt.ts';
-import { returnDate } from './return-date.ts';
+import { returnDate } from '../reading/when.ts';
 import { theirSubject } from './subjects.ts';
 
 /** Why a message counts as automatic, or as mail that no person wrote. */

@@ -10,7 +10,7 @@ import type { InboundMessage } from './parse.ts';
 import { ownWords } from './own-words.ts';
 import type { BounceType } from './refusal.ts';
 import { parseProviderNotice } from './provider-notice.ts';
-import { returnDate } from './return-date.ts';
+import { returnDate } from '../reading/when.ts';
 
 interface Threaded {
   /**

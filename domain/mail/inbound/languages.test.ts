@@ -5,7 +5,7 @@ import { OWN_LINES } from './fixtures/own-lines.ts';
 import { replyIntent } from './intent.ts';
 import type { InboundMessage } from './parse.ts';
 import { stripQuoted } from './quotes.ts';
-import { returnDate } from './return-date.ts';
+import { returnDate } from '../reading/when.ts';
 
 /** What people write in each language; the away note says the third of December, or the day before it inclusively. */
 interface Language {

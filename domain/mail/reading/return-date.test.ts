@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { returnDate } from './return-date.ts';
+import { returnDate } from './when.ts';
 
 /** A Friday. */
 const RECEIVED = new Date('2026-11-20T09:30:00Z');
