@@ -3,7 +3,7 @@ const DASHES = /[‐‑‒–—―−]/;
 const APOSTROPHES = /[‘’ʼ´`]/;
 
 /** A text folded for dates, and for each of its places the place in the text that it comes from. */
-export interface Folded {
+interface Folded {
   text: string;
   places: number[];
 }

@@ -75,18 +75,20 @@ const FOLDER = new URL('dates/', import.meta.url);
 export const LANGUAGES_FILE = new URL('languages.json', import.meta.url);
 /** Words of a folded text. */
 export const WORD_PATTERN = /[\p{L}\p{N}']+/gu;
-/** Letters that a word of a language counts for, beside the letters of its phrases of dates. */
+/** Characters that a word of a language counts for, beside the characters of its phrases of dates. */
 const TELLING = 2;
 /** First months of the seasons of the northern half of the world. */
 const SEASONS: Readonly<Record<string, number>> = { spring: 3, summer: 6, autumn: 9, winter: 12 };
 const LONGEST_PHRASE = 40;
-/** Letters up to which a short form of a name counts only beside a number or another word of dates. */
+/** Phrases of a text that are read. */
+const MAX_PHRASES = 60;
+/** Length up to which a short form of a name counts only beside a number or another word of dates. */
 const SHORT = 4;
 /** Scripts that write no spaces between words, and Korean, whose particles follow a word at once. */
 const NO_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 const HANGUL = /\p{Script=Hangul}/u;
 const WORD = /[\p{L}\p{N}]/u;
-/** Letters that Hebrew and Arabic put before a word: in, to, from, the, and. */
+/** Prefixes of Hebrew and Arabic words: in, to, from, the, and. */
 const PREFIXED = /(?<![\p{L}\p{N}])[ובלמהשכوفبلكا]{1,3}$/u;
 let loaded: { files: ReadonlyMap<string, DateFile>; root: Node } | undefined;
 
@@ -159,7 +161,7 @@ export function phrasesIn(text: string): { language: string; phrases: Phrase[] }
     for (const [language, phrase] of here) {
       const list = found.get(language) ?? [];
       if (list.length === 0) found.set(language, list);
-      if (start >= (list.at(-1)?.end ?? 0)) list.push(phrase);
+      if (start >= (list.at(-1)?.end ?? 0) && list.length < MAX_PHRASES) list.push(phrase);
     }
   }
   const told = toldLanguages(text);

@@ -11,7 +11,7 @@ export interface NamedTime {
   words: string;
 }
 
-const MAX_READ = 3_000;
+const MAX_READ = 2_000;
 /** Characters between a word such as "until" and its date. */
 const REACH = 26;
 /** Characters between a word and the date behind it, to which it belongs then. */
@@ -30,7 +30,7 @@ const MAX_NOTE = 400;
  * The day the writer of an away message is back, at its start in their time zone; null when none can be read from it. Reads 31 languages.
  *
  * A date counts beside words of returning ("back on", "zurück am") or ending ("until", "jusqu'au"); the former win. The end of a range, and an end that is
- * said to be included, mean the day after. A short note's only date counts without such a word where it is near.
+ * included, mean the day after. A short note's only date counts without such a word where it is near.
  *
  * @param receivedAt when the message arrived; the result is never before it nor more than a year after
  * @param timezone IANA name; UTC when absent or unknown
@@ -51,7 +51,7 @@ export function returnTime(text: string, receivedAt: Date, timezone = 'utc'): Na
 }
 
 /**
- * The time from which the writer of "not now" may be asked again, at the start of the day in their time zone; null when the text names none. "After" a day or
+ * The time from which the writer of "not now" may be asked again, at the start of their day. It is null when the text names none. "After" a day or
  * a period is the day behind it.
  */
 export function laterTime(text: string, receivedAt: Date, timezone = 'utc'): NamedTime | null {
@@ -118,7 +118,7 @@ function has(note: Note, at: number, cue: Cue): boolean {
   const previousEnd = Math.max(from, dates[at - 1]?.end ?? 0);
   const isBehind = POSTPOSITIONAL.has(language);
   return cues.some((one) => {
-    if (one.cue !== cue) return false;
+    if (one.cue !== cue || one.end < start - REACH || one.start > end + REACH) return false;
     if (one.start >= start && one.end <= end) return true;
     if (one.start >= end) {
       // "from 23 November until 4 December": the word belongs to the date behind it.
@@ -181,7 +181,7 @@ function isRangeEnd(note: Note, at: number): boolean {
   return isFrom && /(?<![\d.:/])\d{1,2}(?:\.|\p{L}{1,3})?\s\p{L}{1,6}(?:\s\p{L}{1,6})?\s$/u.test(before);
 }
 
-/** The only date of a short note, where it is near and nothing is said to begin on it. */
+/** The only date of a short note, where it is near and nothing begins on it. */
 function onlyDate(note: Note): { date: WrittenDate; dayAfter: boolean } | null {
   const { original, dates, today } = note;
   const likely = dates.filter(({ day, precision }) => day && precision !== 'period' && day > today);

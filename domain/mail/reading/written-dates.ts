@@ -28,7 +28,9 @@ interface Reading {
   day: number;
 }
 
-const MAX_DATES = 40;
+const MAX_DATES = 30;
+/** Dates and numbers that are looked at. */
+const MAX_FOUND = 60;
 /** A day without a year that lies further ahead than this was more likely meant to be in the recent past. */
 const MAX_YEARLESS_DAYS = 300;
 /** A month alone is the next one of its name. */
@@ -51,7 +53,8 @@ const MONTH_THEN_DAY = /^[\s.,-]{0,2}(?:\p{L}{1,3}\.?\s)?$/u;
 const YEAR = /^[\s.,'-]{0,3}(?:\p{L}{1,3}\.?\s)?(20\d\d)(?!\d)/u;
 const QUARTER = /(?<![\p{L}\p{N}])(?:q\s?([1-4])(?!\d)|([1-4])q(?!\p{L}))/gu;
 const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
-/** What stands between a weekday and the date beside it. */
+/** Characters between a weekday and the date beside it. */
+const MAX_BESIDE = 12;
 const BESIDE = /^[\s.,()-]{0,4}(?:\p{L}{1,3}[.']?\s)?$/u;
 
 /** A text with its phrases, while its dates are sought. */
@@ -64,10 +67,10 @@ interface Sought {
 }
 
 /**
- * Finds the dates written in a text, in order, at most 40, and the words that give them a meaning. Reads 31 languages.
+ * Finds the dates written in a text, in order, at most 30, and the words that give them a meaning. Reads 31 languages.
  *
- * Between readings (`3/12` is 3 December or March 12th; no year) a weekday written beside the date decides, then the order of the language, in English the
- * nearest day to come. A lone weekday is its next one.
+ * Between readings (`3/12` is 3 December or March 12th; no year) a weekday written beside the date decides. After it decides the order of the language, and in
+ * English the nearest day to come. A lone weekday is its next one.
  *
  * @param text folded by `foldForDates`
  * @param today the day the text was written, in the writer's time zone
@@ -95,6 +98,7 @@ export function writtenDates(
 }
 
 function add({ found }: Sought, date: WrittenDate): void {
+  if (found.length >= MAX_FOUND) return;
   if (!found.some((other) => date.start < other.end && other.start < date.end)) found.push(date);
 }
 
@@ -143,16 +147,19 @@ function findNamedDays(sought: Sought): void {
 /** Numbers that may be days, with what follows them in the language. */
 function dayNumbers({ text, language }: Sought): { start: number; end: number; value: number; isOrdinal: boolean }[] {
   const { ordinal } = numericDates(language);
-  return Array.from(text.matchAll(NUMBER), ({ 0: digits, index }) => {
-    ordinal.lastIndex = index + digits.length;
-    const suffix = ordinal.exec(text)?.[0] ?? '';
-    return {
-      start: index,
-      end: index + digits.length + suffix.length,
-      value: Number(digits),
-      isOrdinal: suffix !== '',
-    };
-  }).filter(({ value, end }) => value >= 1 && value <= DAYS_IN_MONTH && !TIME_OF_DAY.test(text.slice(end, end + 4)));
+  return [...text.matchAll(NUMBER)]
+    .slice(0, MAX_FOUND)
+    .map(({ 0: digits, index }) => {
+      ordinal.lastIndex = index + digits.length;
+      const suffix = ordinal.exec(text)?.[0] ?? '';
+      return {
+        start: index,
+        end: index + digits.length + suffix.length,
+        value: Number(digits),
+        isOrdinal: suffix !== '',
+      };
+    })
+    .filter(({ value, end }) => value >= 1 && value <= DAYS_IN_MONTH && !TIME_OF_DAY.test(text.slice(end, end + 4)));
 }
 
 function findLengths(sought: Sought, areBare: boolean): void {
@@ -213,9 +220,7 @@ function addPeriod(sought: Sought, { start, end }: Phrase, period: Period | null
   if (!period) return add(sought, { start, end, day: null, precision: 'period' });
   const { first, last } = period;
   const part = sought.phrases.find(
-    (one) =>
-      (BESIDE.test(sought.text.slice(one.end, start)) && one.end <= start) ||
-      (one.start >= end && one.start - end <= 1),
+    (one) => isBefore(sought.text, one, start) || (one.start >= end && one.start - end <= 1),
   );
   const cues = part ? part.senses.flatMap((sense) => (sense.is === 'cue' ? [sense.value] : [])) : [];
   const days = Math.round(last.diff(first, 'days').days);
@@ -260,10 +265,7 @@ function findLoneDays(sought: Sought): void {
   const { text, today, phrases } = sought;
   for (const number of dayNumbers(sought)) {
     const { start, end, value, isOrdinal } = number;
-    const beside = phrases.filter(
-      (one) =>
-        (one.end <= start && BESIDE.test(text.slice(one.end, start))) || (one.start >= end && one.start - end <= 2),
-    );
+    const beside = phrases.filter((one) => isBefore(text, one, start) || (one.start >= end && one.start - end <= 2));
     const isCued = beside.some(({ senses }) =>
       senses.some((sense) => sense.is === 'weekday' || (sense.is === 'cue' && sense.value !== 'before_next')),
     );
@@ -280,6 +282,11 @@ function findLoneDays(sought: Sought): void {
   }
 }
 
+/** Tells whether a phrase stands right before a place. */
+function isBefore(text: string, { end }: Phrase, place: number): boolean {
+  return end <= place && place - end <= MAX_BESIDE && BESIDE.test(text.slice(end, place));
+}
+
 function sensed(phrase: Phrase, is: 'month' | 'weekday'): Extract<Sense, { value: number }> | undefined {
   return phrase.senses.find((sense): sense is Extract<Sense, { value: number }> => sense.is === is);
 }
@@ -288,7 +295,7 @@ function isShortForm({ senses }: Phrase): boolean {
   return senses.some((sense) => 'isAbbreviation' in sense && sense.isAbbreviation === true);
 }
 
-/** "list" is a letter in Polish and November; "in feb" and "til wed" are dates. */
+/** "list" is mail in Polish, and November; "in feb" and "til wed" are dates. */
 function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean {
   if (
     /(?:^|\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il)\s)$/u.test(
@@ -297,9 +304,7 @@ function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean 
   )
     return true;
   if (/^\.?,?\s?\d/u.test(text.slice(end, end + 4))) return true;
-  return phrases.some(
-    (one) => one.end <= start && BESIDE.test(text.slice(one.end, start)) && one.senses.some(({ is }) => is === 'cue'),
-  );
+  return phrases.some((one) => isBefore(text, one, start) && one.senses.some(({ is }) => is === 'cue'));
 }
 
 /** Adds the day among readings that is the one of the weekday beside them, or the first that is to come. */
@@ -314,8 +319,7 @@ function addDay(
   const beside = phrases.find(
     (one) =>
       sensed(one, 'weekday') &&
-      ((one.end <= span.start && BESIDE.test(text.slice(one.end, span.start))) ||
-        (one.start >= span.end && one.start - span.end <= 2)),
+      (isBefore(text, one, span.start) || (one.start >= span.end && one.start - span.end <= 2)),
   );
   const weekday = beside && sensed(beside, 'weekday')!.value;
   if (!isOrdered) days.sort((a, b) => a.toMillis() - b.toMillis());
