@@ -202,7 +202,7 @@ function classifyAutomatic(
       threadIds,
     };
   }
-  const intent = mentionsOutOfOffice(words, settings) ? 'out_of_office' : 'automated';
+  const intent = hasWriter && mentionsOutOfOffice(words, settings) ? 'out_of_office' : 'automated';
   return automated(message, settings, { reason, intent, threadIds, unsubscribeRequest });
 }
 

@@ -30,8 +30,11 @@ interface Span {
 /** Probability of an opt-out from which it is carried out at once, and from which a person is asked. */
 export const SURE = 0.82;
 export const DOUBT = 0.15;
-/** Probability from which a reply without any mark of a machine counts as one. */
+/** Probabilities from which a reply without any mark of a machine counts as a machine's, and as an away note. */
 const SURELY_AUTOMATIC = 0.8;
+const SURELY_AWAY = 0.65;
+/** Probability from which an answer says more than nothing. */
+const PLAIN = 0.4;
 const MAX_READ = 16 * 1024;
 /** Letters that belong to a word; Chinese and Japanese have no spaces between words. */
 const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}]/u;
@@ -102,8 +105,10 @@ function isUnsubscribeReply(text: string): boolean {
   return UNSUBSCRIBE_REPLIES.has(whole.replace(COURTESIES, ' ').trim());
 }
 
-function modelIntent({ kind, confidence }: ReadReply): Pick<IntentVerdict, 'intent' | 'confidence'> {
-  const intent = kind === 'automatic' && confidence < SURELY_AUTOMATIC ? 'neutral' : INTENTS[kind];
+function modelIntent({ kind, confidence, spoken }: ReadReply): Pick<IntentVerdict, 'intent' | 'confidence'> {
+  const isMachine =
+    (kind === 'automatic' && confidence >= SURELY_AUTOMATIC) || (kind === 'out_of_office' && confidence >= SURELY_AWAY);
+  const intent = confidence < PLAIN ? 'neutral' : INTENTS[isMachine ? kind : spoken];
   return { intent, confidence: Math.round(confidence * 100) / 100 };
 }
 

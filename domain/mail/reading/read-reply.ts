@@ -18,6 +18,8 @@ export interface ReadReply {
   optOut: number;
   /** The likeliest force, whatever the kind. */
   force: OptOutForce;
+  /** The likeliest kind of those that a person writes who is there: neither an away note nor an automatic answer. */
+  spoken: AnswerKind;
 }
 
 /** An answer with the details that belong to its kind. */
@@ -80,12 +82,12 @@ export function readAnswer(text: string, receivedAt: Date, timezone?: string, kn
 function readingOf(text: string, whole: Reading): ReadReply {
   const optOut = Math.max(optOutOf(whole), ...sentencesIn(text).map((one) => SENTENCE_PART * optOutOf(readText(one))));
   const force = FORCES.toSorted((a, b) => probability(whole, b) - probability(whole, a))[0]!;
-  let found: { kind: AnswerKind; confidence: number } = { kind: 'opt_out', confidence: optOut };
-  for (const kind of OTHER_KINDS) {
-    const confidence = probability(whole, kind);
-    if (confidence > found.confidence) found = { kind, confidence };
-  }
-  return { ...found, optOut, force };
+  const all = [
+    { kind: 'opt_out' as AnswerKind, confidence: optOut },
+    ...OTHER_KINDS.map((kind) => ({ kind: kind as AnswerKind, confidence: probability(whole, kind) })),
+  ].toSorted((a, b) => b.confidence - a.confidence);
+  const spoken = all.find(({ kind }) => kind !== 'out_of_office' && kind !== 'automatic')!.kind;
+  return { ...all[0]!, optOut, force, spoken };
 }
 
 function probability({ probabilities }: Reading, label: Label): number {
