@@ -7,7 +7,7 @@ import type { Connection } from '@temporalio/client';
 import { Command, CommanderError } from 'commander';
 import { ConfigError, describeConfig, loadConfig } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, inWords } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
 import { catalogueCommand } from './catalogue-command.ts';
 import { auditMoment, consentProvider, emailAddress, moment, shellName, wholeNumber } from './arguments.ts';
@@ -444,8 +444,8 @@ function explain(error: unknown): number {
   } else if (error instanceof AppError) {
     console.error(`heron: ${error.message}`);
     for (const { path, message } of error.problems ?? [])
-      console.error(`  - ${path.replace(/^body\./, '')}: ${message}`);
-    if (error.fix) console.error(`  ${error.fix}`);
+      console.error(`  - ${path.replace(/^body\./, '')}: ${inWords(message)}`);
+    if (error.fix) console.error(`  ${inWords(error.fix)}`);
   } else {
     console.error('heron: unexpected failure:', withoutRowData(error));
   }

@@ -1,7 +1,7 @@
 import { isMap, LineCounter, parseDocument, type Document, type Node, type ParsedNode } from 'yaml';
 import type { z } from 'zod';
 import { createRunSchema } from '../domain/campaigns/runs/input.ts';
-import type { Problem } from '../lib/errors.ts';
+import { inWords, type Problem } from '../lib/errors.ts';
 
 /** A fault of a run file, where an editor finds it: line and column count from 1. */
 interface FileFault {
@@ -43,7 +43,7 @@ export function readRunFile(text: string): { file: RunFile } | { faults: FileFau
       body: value as RunFile['body'],
       locate: ({ path, message }) => {
         const fields = path.replace(/^body\.?/, '').split('.');
-        return { ...at(fields.map(asKey)), message: named(fields.join('.'), message) };
+        return { ...at(fields.map(asKey)), message: named(fields.join('.'), inWords(message)) };
       },
     },
   };

@@ -1,3 +1,6 @@
+import { message, type Language, type Message, type MessageCode } from '../messages/index.ts';
+import { render } from '../messages/render.ts';
+
 /**
  * Every error code that a client can get, with its HTTP status. The list is closed: a code that is not here does not
  * compile, and a suite checks that each documented one can be reached.
@@ -99,15 +102,23 @@ export function statusLabel(status: number): string {
   return LABELS[status] ?? 'Error';
 }
 
+/** A sentence for a person: a message by its code. Plain English is being replaced by it. */
+export type Said = Message | string;
+
+/** A sentence in a language; plain English stays as it is. */
+export function inWords(said: Said, language?: Language): string {
+  return typeof said === 'string' ? said : render(said, language);
+}
+
 /** One fault of a bad request: where (dotted path from `body`, `query` or `params`) and what. */
 export interface Problem {
   path: string;
-  message: string;
+  message: Said;
 }
 
 export interface AppErrorOptions {
   /** One-line remedy shown to the client. */
-  fix?: string;
+  fix?: Said;
   /** All faults of a bad request. */
   problems?: Problem[];
   /** Endpoint-specific public fields beside the envelope, such as `retry_after` (seconds). */
@@ -118,19 +129,21 @@ export interface AppErrorOptions {
   cause?: unknown;
 }
 
-/** The one error class that clients see. `message` is public; private detail goes into `cause`. */
+/** The one error class that clients see. `said` is public, `message` the same in English; private detail goes into `cause`. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
-  readonly fix: string | undefined;
+  readonly said: Said;
+  readonly fix: Said | undefined;
   readonly problems: Problem[] | undefined;
   readonly extra: Record<string, unknown> | undefined;
   readonly headers: Record<string, string> | undefined;
 
-  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(code: ErrorCode, said: Said, options: AppErrorOptions = {}) {
+    super(inWords(said), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
+    this.said = said;
     this.status = ERROR_CODES[code];
     this.fix = options.fix;
     this.problems = options.problems;
@@ -139,13 +152,16 @@ export class AppError extends Error {
   }
 }
 
+/** The things that a request may name; their words are the sentences `thing.…`. */
+export type Thing = MessageCode extends infer Code ? (Code extends `thing.${infer Name}` ? Name : never) : never;
+
 /** 404 for an unknown id, a malformed id and another organization's id alike. */
-export function notFound(what = 'Resource'): AppError {
-  return new AppError('not_found', `${what} not found`);
+export function notFound(thing: Thing = 'resource'): AppError {
+  return new AppError('not_found', message('not_found', { thing: { code: `thing.${thing}`, values: {} } }));
 }
 
 /** 400 with one or more faults, each with its path. */
-export function badRequest(message: string, problems?: Problem[]): AppError {
+export function badRequest(message: Said, problems?: Problem[]): AppError {
   return new AppError('bad_request', message, problems ? { problems } : {});
 }
 

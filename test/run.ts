@@ -136,13 +136,14 @@ async function runAva({ folder, forAva, isWhole }: Chosen, env: Record<string, s
   const succeeded = code === 0 && report.complete && report.totals.failed === 0;
   // ava can also fail without a failed test, for example when no file fits its arguments.
   const failed = succeeded || interruptedBy ? report.totals.failed : Math.max(1, report.totals.failed);
-  printSkips(report.skipped);
-  // Once more after the failures in full, which can be long: a log is read from its end.
-  for (const line of report.failed) print(`  ${line}`);
   if (!report.complete) print(`The run ended early${interruptedBy ? `: ${interruptedBy}` : ''}.`);
   const { titles, times } = readNotes(notes);
   const isComplete = isWhole && report.complete && !interruptedBy;
   const changed = isComplete ? reportRun(titles, times) : [];
+  printSkips(report.skipped);
+  // Once more, last and in short: a log is read from its end.
+  for (const line of report.failed) print(`  ${line}`);
+  for (const line of report.causes()) print(line);
   print(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
 
   if (interruptedBy) return signalExitCode(interruptedBy);

@@ -53,6 +53,12 @@ test('throws', () => { throw new Error('  ✘ no'); });
 `;
   const reader = await report(t, { 'good.test.js': GOOD, 'bad.test.js': failing });
   t.deepEqual(reader.totals, { passed: 3, failed: 2, skipped: 0 });
+  const causes = reader.causes();
+  t.true(
+    causes.some((line) => line.includes('✘ no')) && causes.some((line) => line.includes('✘ z')),
+    causes.join('\n'),
+  );
+  t.false(causes.some((line) => /^\s+at /.test(line)));
 });
 
 test('a hook that fails, a file that crashes and an unhandled rejection count as failures', async (t) => {

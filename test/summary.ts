@@ -11,6 +11,9 @@ const PASSED = /^ {2}[✔√] /;
 const FAILED = /^ {2}[✘×] |^ {2}(Uncaught exception|Unhandled rejection) in /;
 const SKIPPED = /^ {2}- \[skip\] (.*)$/;
 const END_OF_RESULTS = /^ {2}[─-]$/;
+/** Lines of a failure that do not tell its cause: blank ones, stacks, excerpts of code, the count at the end. */
+const BESIDE_THE_CAUSE = /^\s*$|^\s+at |^\s*>? ?\d+:|^ {2}[─-]$|^\s*\d+ tests? failed/;
+const MAX_CAUSE_LINES = 40;
 
 /**
  * Counts along while ava's report goes by. ava prints one line per result, then a rule, then the failures in
@@ -25,11 +28,16 @@ export class ReportReader {
   readonly failed: string[] = [];
   /** Whether the report has come to its end. */
   complete = false;
+  /** The failures in full, as ava gives them after the results. */
+  private readonly details: string[] = [];
 
   /** Takes one line without its line break; colours do not matter. */
   line(coloured: string): void {
-    if (this.complete) return;
     const line = stripVTControlCharacters(coloured);
+    if (this.complete) {
+      this.details.push(line);
+      return;
+    }
     const skipped = SKIPPED.exec(line);
     if (skipped) {
       this.totals.skipped += 1;
@@ -39,5 +47,10 @@ export class ReportReader {
       this.totals.failed += 1;
       this.failed.push(line.trim());
     } else if (END_OF_RESULTS.test(line)) this.complete = true;
+  }
+
+  /** The failures in short: their lines without stacks, excerpts of code and blank lines; of many failures the first ones. */
+  causes(): string[] {
+    return this.details.filter((line) => !BESIDE_THE_CAUSE.test(line)).slice(0, MAX_CAUSE_LINES);
   }
 }

@@ -33,7 +33,7 @@ export function needsCredential(spec: AnyRoute, config: Config): AppError {
 /** What resolving a credential threw; a 401 gets the challenge `invalid_token`. */
 export function refusedCredential(spec: AnyRoute, config: Config, error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'unauthorized') return error;
-  return new AppError('unauthorized', error.message, {
+  return new AppError('unauthorized', error.said, {
     ...(error.fix ? { fix: error.fix } : {}),
     headers: {
       'WWW-Authenticate': challenge(spec, config, { error: 'invalid_token', error_description: error.message }),

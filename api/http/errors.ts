@@ -1,9 +1,19 @@
 import type { Context } from 'koa';
 import { asUnavailable } from '../../domain/platform/kernel/over-time.ts';
-import { AppError, ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/errors.ts';
+import { AppError, ERROR_CODES, inWords, statusLabel, type ErrorCode, type Problem } from '../../lib/errors.ts';
 import { traceIds } from '../../lib/trace.ts';
+import type { Language, Message } from '../../messages/index.ts';
+import { preferredLanguage } from './language.ts';
 import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
+
+/** A fault of a request as it is shown: in words, and as the code of a sentence with its values. */
+export interface ShownProblem {
+  path: string;
+  message: string;
+  code?: string;
+  values?: Message['values'];
+}
 
 /** The envelope of every error. */
 interface ErrorEnvelope {
@@ -11,8 +21,11 @@ interface ErrorEnvelope {
   message: string;
   code: ErrorCode;
   request_id: string;
+  /** The code of `message` and its values, for who says it in words of their own. */
+  message_code?: string;
+  message_values?: Message['values'];
   fix?: string;
-  problems?: { path: string; message: string }[];
+  problems?: ShownProblem[];
   [extra: string]: unknown;
 }
 
@@ -51,18 +64,26 @@ export function asAppError(error: unknown): AppError {
   return new AppError('internal_error', 'Something went wrong on our side', { cause: error });
 }
 
-/** The public part of an error. */
-export function errorEnvelope(error: AppError, requestId: string): ErrorEnvelope {
+/** The public part of an error, in the language of its reader. */
+export function errorEnvelope(error: AppError, requestId: string, language?: Language): ErrorEnvelope {
+  const { said, fix, problems } = error;
   return {
     error: statusLabel(error.status),
-    message: error.message,
+    message: inWords(said, language),
     code: error.code,
+    ...(typeof said === 'string' ? {} : { message_code: said.code, message_values: said.values }),
     request_id: requestId,
     ...traceOf(),
-    ...(error.fix ? { fix: error.fix } : {}),
-    ...(error.problems ? { problems: error.problems } : {}),
+    ...(fix ? { fix: inWords(fix, language) } : {}),
+    ...(problems ? { problems: problems.map((problem) => shownProblem(problem, language)) } : {}),
     ...error.extra,
   };
+}
+
+/** A fault of a request in a language. */
+export function shownProblem({ path, message }: Problem, language?: Language): ShownProblem {
+  if (typeof message === 'string') return { path, message };
+  return { path, message: inWords(message, language), code: message.code, values: message.values };
 }
 
 /** The trace of the request, where traces are recorded; for every form of an error. */
@@ -75,5 +96,7 @@ export function traceOf(): { trace_id?: string } {
 export function sendError(ctx: Context, error: AppError, requestId: string, style?: ErrorStyle): void {
   ctx.status = ERROR_CODES[error.code];
   for (const [name, value] of Object.entries(error.headers ?? {})) ctx.set(name, value);
-  ctx.body = style ? { ...oauthBody(error, style, requestId), ...traceOf() } : errorEnvelope(error, requestId);
+  ctx.body = style
+    ? { ...oauthBody(error, style, requestId), ...traceOf() }
+    : errorEnvelope(error, requestId, preferredLanguage(ctx.get('accept-language')));
 }

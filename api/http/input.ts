@@ -1,10 +1,12 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
-import { refuseProblems, type Problem } from '../../lib/errors.ts';
+import { refuseProblems, type Problem, type Said } from '../../lib/errors.ts';
+import { issueMessage } from '../../lib/issue-message.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { MultipartFile } from '../../lib/multipart.ts';
 import { composed, isJsonObject, unstorableParts } from '../../lib/storable-json.ts';
+import { message } from '../../messages/index.ts';
 import { keyProblems } from './once.ts';
 import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
 
@@ -98,7 +100,7 @@ function parse(
     ...keyProblems(spec, request),
     ...(spec.files ?? [])
       .filter((part) => !request.files[part])
-      .map((part) => ({ path: `body.${part}`, message: 'Required, as a file' })),
+      .map((part) => ({ path: `body.${part}`, message: message('field.required_file') })),
     ...unstorableParts(request.query, 'query'),
     ...unstorableParts(request.body, 'body'),
     ...Object.entries(request.files).flatMap(([part, { filename }]) =>
@@ -116,8 +118,8 @@ function parse(
       const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
       for (const key of keys) {
         const path = [where, ...issue.path.map(String), ...(key === undefined ? [] : [key])].join('.');
-        const message = isRepeated(where, value, issue.path) ? 'Given more than once' : issue.message;
-        if (!known.has(path)) problems.push({ path, message: key === undefined ? message : 'Unknown field' });
+        const said = isRepeated(where, value, issue.path) ? message('field.repeated') : saidOf(issue);
+        if (!known.has(path)) problems.push({ path, message: key === undefined ? said : message('field.unknown') });
       }
     }
     return undefined;
@@ -130,6 +132,13 @@ function parse(
     body: read('body', spec.body, given(request.body ?? {})),
   };
   return { values, problems };
+}
+
+/** The sentence of a fault; a rule's own English where it has no message yet. */
+function saidOf(issue: z.core.$ZodIssue): Said {
+  const usual = z.config().localeError?.(issue as z.core.$ZodRawIssue);
+  const isUsual = issue.message === (typeof usual === 'object' ? usual?.message : usual);
+  return isUsual || issue.message.startsWith('{') ? issueMessage(issue) : issue.message;
 }
 
 /** Whether a fault is of a parameter that a query names several times. */

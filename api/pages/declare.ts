@@ -129,7 +129,7 @@ function refusal(ctx: Ctx, text: PageTexts, thrown: unknown, back?: string): Str
     text,
     error.status,
     title,
-    html`<div class="note bad" role="alert"><p>${text.plainly(error.message)}.</p>
+    html`<div class="note bad" role="alert"><p>${text.plainly(error.said)}.</p>
 ${error.fix ? html`<p>${text.plainly(error.fix)}</p>` : null}</div>
 ${back === undefined ? null : html`<p><a href="${back}">${again}</a></p>`}<p class="soft">${request} <code>${ctx.requestId}</code></p>`,
     error.headers,

@@ -88,7 +88,7 @@ function asked({ text }: Visit, title: string, refused: AppError | undefined, bo
 export function problem({ text }: Pick<Visit, 'text'>, refused: AppError | undefined): Html | null {
   if (!refused) return null;
   const faults = (refused.problems ?? []).map(({ message }) => html` ${text.plainly(message)}.`);
-  return html`<div class="note bad" role="alert">${text.plainly(refused.message)}.${faults}${refused.fix ? html` ${text.plainly(refused.fix)}` : null}</div>`;
+  return html`<div class="note bad" role="alert">${text.plainly(refused.said)}.${faults}${refused.fix ? html` ${text.plainly(refused.fix)}` : null}</div>`;
 }
 
 /** Runs a step of the sign-in; an error that the person can correct is shown in the same form. */

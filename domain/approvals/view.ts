@@ -16,7 +16,7 @@ export function approvalStatus(approval: Pick<ApprovalRow, 'status' | 'expires_a
  */
 export async function findApproval(org: OrgScope, id: string): Promise<ApprovalRow> {
   const approval = isUuid(id) ? await org.query(Approvals).findById(id) : undefined;
-  if (!approval) throw notFound('Approval');
+  if (!approval) throw notFound('approval');
   return approval;
 }
 

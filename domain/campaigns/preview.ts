@@ -52,7 +52,7 @@ export async function previewTemplate(ctx: Ctx, request: PreviewRequest): Promis
 
 async function findStep(org: OrgScope, id: string, campaignId: string | undefined) {
   const step = isUuid(id) ? await org.query(CampaignSteps).findById(id) : undefined;
-  if (!step || (campaignId !== undefined && step.campaign_id !== campaignId.toLowerCase())) throw notFound('Step');
+  if (!step || (campaignId !== undefined && step.campaign_id !== campaignId.toLowerCase())) throw notFound('step');
   return step;
 }
 
@@ -62,7 +62,7 @@ async function recipient(ctx: Ctx, org: OrgScope, request: PreviewRequest): Prom
     throw new AppError('forbidden', 'A preview for a contact needs READ_CONTACTS (keys) or view_contacts (people)');
   }
   const contact = isUuid(request.contact_id) ? await org.query(Contacts).findById(request.contact_id) : undefined;
-  if (!contact) throw notFound('Contact');
+  if (!contact) throw notFound('contact');
   return { ...contact, ...request.contact } as MessageContact;
 }
 
@@ -73,7 +73,7 @@ async function sender(ctx: Ctx, org: OrgScope, id: string): Promise<{ name: stri
         { id },
       )
     : [];
-  if (!mailbox) throw notFound('Mailbox');
+  if (!mailbox) throw notFound('mailbox');
   assertMailboxAllowed(ctx.actor, mailbox.id);
   return { name: mailbox.name, email: mailbox.email };
 }

@@ -293,7 +293,7 @@ async function lockSteps(tx: Tx, campaignId: string): Promise<{ campaign: Campai
 
 function findStep(rows: readonly CampaignStepRow[], stepId: string): CampaignStepRow {
   const row = isUuid(stepId) ? rows.find((candidate) => candidate.id === stepId.toLowerCase()) : undefined;
-  if (!row) throw notFound('Step');
+  if (!row) throw notFound('step');
   return row;
 }
 

@@ -1,6 +1,6 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import type { AppError } from '../../lib/errors.ts';
+import { inWords, type AppError } from '../../lib/errors.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { launchRefusals } from '../sending/campaign/launch-checks.ts';
@@ -48,7 +48,7 @@ function fromRefusal(refusal: AppError): CampaignProblem[] {
   const common = {
     code: refusal.code === 'no_leads' ? 'campaign_no_contacts' : refusal.code,
     severity: 'error' as const,
-    fix: refusal.fix ?? '',
+    fix: inWords(refusal.fix ?? ''),
   };
   const steps = (refusal.problems ?? [])
     .map(({ path }) => /^steps\.([^.]+)\./.exec(path)?.[1])

@@ -47,7 +47,7 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
       const step =
         isUuid(input.step_id) &&
         (await tx.org.query(CampaignSteps).findOne({ id: input.step_id, campaign_id: campaign.id, kind: 'email' }));
-      if (!step) throw notFound('Step');
+      if (!step) throw notFound('step');
     }
     const bound = { most: MAX_VARIANTS, what: 'variants of a campaign' };
     await assertRoomFor(tx, 'campaign_variants', bound, { campaign_id: campaign.id });
@@ -117,7 +117,7 @@ async function findVariant(tx: Tx, campaignId: string, variantId: string): Promi
   const variant = isUuid(variantId)
     ? await tx.org.query(CampaignVariants).findOne({ id: variantId, campaign_id: campaignId })
     : undefined;
-  if (!variant) throw notFound('Variant');
+  if (!variant) throw notFound('variant');
   return variant;
 }
 

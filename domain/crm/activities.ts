@@ -63,7 +63,7 @@ export async function listActivities(ctx: Ctx, contactId: string, page: PageRequ
   const [contact] = isUuid(contactId)
     ? await org.sql('select 1 from contacts where organization_id = :org and id = :id', { id: contactId })
     : [];
-  if (!contact) throw notFound('Contact');
+  if (!contact) throw notFound('contact');
   const after = decodeIdCursor(LIST, contactId, page.cursor);
   const rows = await org.sql<ActivityRow>(
     `select a.id, a.contact_id, a.organization_id, a.user_id, a.activity_type, a.metadata, a.created_at, u.first_name, u.last_name

@@ -42,7 +42,7 @@ export interface NewDeal extends Omit<DealEdit, 'status' | 'lost_reason'> {
 /** One deal. @throws AppError not_found */
 export async function readDeal(ctx: Ctx, id: string): Promise<DealRow> {
   const deal = isUuid(id) ? await reader(ctx).table('crm_deals').where({ id }).first() : undefined;
-  if (!deal) throw notFound('Deal');
+  if (!deal) throw notFound('deal');
   return deal;
 }
 
@@ -172,7 +172,7 @@ export async function listDealsOfContact(ctx: Ctx, contactId: string): Promise<D
   const [contact] = isUuid(contactId)
     ? await org.sql('select 1 from contacts where organization_id = :org and id = :id', { id: contactId })
     : [];
-  if (!contact) throw notFound('Contact');
+  if (!contact) throw notFound('contact');
   return org.sql<DealRow>(
     `select * from crm_deals where organization_id = :org and contact_id = :contact order by id desc limit :limit`,
     { contact: contactId, limit: MAX_OF_CONTACT },
@@ -229,7 +229,7 @@ function valueProblems(value: number | null | undefined, currency: string, path:
 
 async function lockDeal(tx: Tx, id: string): Promise<DealRow> {
   const deal = isUuid(id) ? await tx.org.table('crm_deals').where({ id }).forNoKeyUpdate().first() : undefined;
-  if (!deal) throw notFound('Deal');
+  if (!deal) throw notFound('deal');
   return deal;
 }
 

@@ -34,7 +34,7 @@ export async function listPipelines(ctx: Ctx): Promise<Pipeline[]> {
 /** One pipeline, as in the list. @throws AppError not_found */
 export async function readPipeline(ctx: Ctx, id: string): Promise<Pipeline> {
   const [pipeline] = isUuid(id) ? await readPipelines(ctx, id) : [];
-  if (!pipeline) throw notFound('Pipeline');
+  if (!pipeline) throw notFound('pipeline');
   return pipeline;
 }
 
@@ -91,7 +91,7 @@ export async function deletePipeline(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const pipelines = await lockPipelines(tx);
     const pipeline = pipelines.find((row) => row.id === id.toLowerCase());
-    if (!pipeline) throw notFound('Pipeline');
+    if (!pipeline) throw notFound('pipeline');
     await lockStages(tx, pipeline.id);
     const [deal] = await tx.org.sql(
       `select 1 from crm_stages s join crm_deals d on d.stage_id = s.id where s.organization_id = :org and s.pipeline_id = :id limit 1`,

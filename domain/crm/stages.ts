@@ -93,18 +93,18 @@ export async function deleteStage(ctx: Ctx, pipelineId: string, stageId: string)
 
 /** The stages of a pipeline, locked; their lock comes before the pipeline's row, as where a pipeline is deleted. */
 async function lockPipelineStages(tx: Tx, pipelineId: string): Promise<StageRow[]> {
-  if (!isUuid(pipelineId)) throw notFound('Pipeline');
+  if (!isUuid(pipelineId)) throw notFound('pipeline');
   const stages = await lockStages(tx, pipelineId.toLowerCase());
   const [pipeline] = await tx.org.sql(
     'select 1 from crm_pipelines where organization_id = :org and id = :id for key share',
     { id: pipelineId },
   );
-  if (!pipeline) throw notFound('Pipeline');
+  if (!pipeline) throw notFound('pipeline');
   return stages;
 }
 
 function findStage(stages: readonly StageRow[], id: string): StageRow {
   const stage = stages.find((row) => row.id === id.toLowerCase());
-  if (!stage) throw notFound('Stage');
+  if (!stage) throw notFound('stage');
   return stage;
 }

@@ -1,7 +1,7 @@
 import type { Columns } from '../../db/rows.ts';
 import { json } from '../../db/connection.ts';
 import { isRefusedRow } from '../../db/errors.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, inWords } from '../../lib/errors.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { EventData } from '../platform/kernel/event-payloads.ts';
@@ -115,7 +115,7 @@ function filled(
 /** Why nothing was made, in a sentence. @throws what is no fault of the action: it is tried again */
 function reasonOf(error: unknown): string {
   if (error instanceof AppError) {
-    const problems = error.problems?.map(({ path, message }) => `${path.replace('body.', '')}: ${message}`) ?? [];
+    const problems = error.problems?.map(({ path, message }) => `${path.replace('body.', '')}: ${inWords(message)}`) ?? [];
     return [error.message, ...problems].join('; ').slice(0, 1000);
   }
   if (isRefusedRow(error)) return 'the database refused what the step writes';

@@ -122,6 +122,6 @@ function orderedTypes(org: OrgScope): Promise<TaskTypeRow[]> {
 
 function findType(types: readonly TaskTypeRow[], id: string): TaskTypeRow {
   const type = isUuid(id) ? types.find((row) => row.id === id.toLowerCase()) : undefined;
-  if (!type) throw notFound('Task type');
+  if (!type) throw notFound('task_type');
   return type;
 }

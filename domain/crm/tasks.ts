@@ -44,7 +44,7 @@ export interface NewTask extends Omit<TaskEdit, 'status'> {
 /** One task. @throws AppError not_found */
 export async function readTask(ctx: Ctx, id: string): Promise<TaskRow> {
   const task = isUuid(id) ? await reader(ctx).table('crm_tasks').where({ id }).first() : undefined;
-  if (!task) throw notFound('Task');
+  if (!task) throw notFound('task');
   return task;
 }
 
@@ -176,7 +176,7 @@ export function taskActivity(
 
 async function lockTask(tx: Tx, id: string): Promise<TaskRow> {
   const task = isUuid(id) ? await tx.org.table('crm_tasks').where({ id }).forNoKeyUpdate().first() : undefined;
-  if (!task) throw notFound('Task');
+  if (!task) throw notFound('task');
   return task;
 }
 

@@ -257,7 +257,7 @@ export async function listSessions(ctx: Ctx): Promise<SessionRow[]> {
  * @throws AppError not_found, also for another person's session and one that has ended
  */
 export async function revokeSession(ctx: Ctx, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound('Session');
+  if (!isUuid(id)) throw notFound('session');
   const now = ctx.clock.now();
   await inTransaction(ctx.db, async (trx) => {
     const ended = await across(trx, 'person')
@@ -266,7 +266,7 @@ export async function revokeSession(ctx: Ctx, id: string): Promise<void> {
       .whereNull('revoked_at')
       .where('expires_at', '>', now)
       .update({ revoked_at: now, device_hash: null });
-    if (ended === 0) throw notFound('Session');
+    if (ended === 0) throw notFound('session');
     await auditOwn({ ...ctx, trx }, { action: 'revoke', entityType: 'session', entityId: id });
   });
 }

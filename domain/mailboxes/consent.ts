@@ -102,7 +102,7 @@ export async function readConsent(ctx: Ctx, session: string): Promise<ConsentRes
     `select * from mailbox_consents where organization_id = :org and session_hash = :hash`,
     { hash: sha256(session) },
   );
-  if (!row) throw notFound('Consent');
+  if (!row) throw notFound('consent');
   const { provider } = row;
   if (row.status === 'failed') {
     const error = { code: row.error_code ?? 'bad_request', message: row.error_message ?? '', fix: FIX };

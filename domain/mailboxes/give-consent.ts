@@ -4,7 +4,7 @@ import type { StoredActor } from '../../db/json-columns.ts';
 import { MINUTE_MS } from '../../lib/clock.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { EgressError } from '../../lib/egress/index.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, inWords } from '../../lib/errors.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { ANONYMOUS, type Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
@@ -141,7 +141,7 @@ export async function confirmConsent(anonymous: Ctx, secret: string): Promise<{ 
       );
       throw error;
     }
-    const said = (error.problems ?? []).map(({ message }) => message).join('; ');
+    const said = (error.problems ?? []).map(({ message }) => inWords(message)).join('; ');
     await fail(ctx, row.id, error.code, said ? `${error.message}: ${said}` : error.message);
     throw error;
   }

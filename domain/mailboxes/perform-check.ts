@@ -22,7 +22,7 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
     .where({ id: checkId })
     .where('expires_at', '>', ctx.clock.now())
     .first('request');
-  if (!row) throw notFound('Mailbox check');
+  if (!row) throw notFound('mailbox_check');
   const request = JSON.parse(
     ctx.keyring.open(row.request, SEAL_PLACES.mailboxCheck(checkId)).toString('utf8'),
   ) as CheckRequest;

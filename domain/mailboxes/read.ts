@@ -113,11 +113,11 @@ export async function findMailbox(
   id: string,
   lock: 'none' | 'for update' = 'none',
 ): Promise<MailboxRow> {
-  if (!isUuid(id)) throw notFound('Mailbox');
+  if (!isUuid(id)) throw notFound('mailbox');
   const query = org.query(Mailboxes).findById(id);
   if (lock === 'for update') void query.forUpdate();
   const mailbox = await query;
-  if (!mailbox) throw notFound('Mailbox');
+  if (!mailbox) throw notFound('mailbox');
   return mailbox;
 }
 

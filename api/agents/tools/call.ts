@@ -23,7 +23,7 @@ export function toolsFor(actor: Actor): AgentTool[] {
  */
 export function findTool(name: string): AgentTool {
   const tool = BY_NAME.get(name);
-  if (!tool) throw notFound('Tool');
+  if (!tool) throw notFound('tool');
   return tool;
 }
 

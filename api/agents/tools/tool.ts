@@ -149,7 +149,7 @@ export function asArgumentProblem(tool: AgentTool, problem: Problem, prefix: str
 /** An error of the route, with its problems in terms of the tool's arguments. */
 export function asArgumentError(tool: AgentTool, error: AppError, prefix: string): AppError {
   if (!error.problems) return error;
-  return new AppError(error.code, error.message, {
+  return new AppError(error.code, error.said, {
     problems: error.problems.map((problem) => asArgumentProblem(tool, problem, prefix)),
     ...(error.fix ? { fix: error.fix } : {}),
     ...(error.extra ? { extra: error.extra } : {}),

@@ -40,7 +40,7 @@ export const approvalPageRoutes = (subjects: readonly ApprovalSubject[]): readon
     show: (visit, { n }, id) =>
       withApproval(visit, id, async ({ payload }) => {
         const sample = /^\d$/.test(String(n)) ? payload.samples[Number(n)] : undefined;
-        if (!sample) throw notFound('Sample');
+        if (!sample) throw notFound('sample');
         return letterReply(sample.html);
       }),
   }),
@@ -68,7 +68,7 @@ async function withApproval(
 ): Promise<StreamReply> {
   if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
   const place = await approvalPlace(visit.ctx, id);
-  if (!place) throw notFound('Approval');
+  if (!place) throw notFound('approval');
   if (place.id !== visit.ctx.actor.organizationId) return otherWorkspacePage(visit, id, place);
   if (!may(visit.ctx.actor, [], ['send_campaigns']))
     return messagePage(

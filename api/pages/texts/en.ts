@@ -1,3 +1,4 @@
+import { inWords, type Said } from '../../../lib/errors.ts';
 import { PERMISSIONS, type Permission } from '../../../lib/permissions.ts';
 import { html, type Html } from '../../http/html.ts';
 
@@ -18,7 +19,7 @@ export const en = {
   /** What the domain says in English, of something with a stable code. */
   said: (_code: string, words: string): string => words,
   /** What the domain says in English and without a code. */
-  plainly: (words: string): string => words,
+  plainly: (words: Said): string => inWords(words, 'en'),
   day: (date: Date): string =>
     date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }),
   /** A moment as people read it; the pages run no script that could know their time zone. */

@@ -1,5 +1,6 @@
 import { said as inGerman } from '../../../web/src/text/de/said.ts';
 import { said as inEnglish } from '../../../web/src/text/en/said.ts';
+import { inWords, type Said } from '../../../lib/errors.ts';
 import { say, sayPlainly, type Tongue } from '../../../web/src/text/saying.ts';
 import { words } from '../../../web/src/text/words-de.ts';
 import { pageWords } from './said-de.ts';
@@ -27,6 +28,6 @@ export function saidInGerman(code: string, english: string): string {
 }
 
 /** What the domain says in English and without a code, in German; as it says it where its words are not known. */
-export function plainlyInGerman(english: string): string {
-  return sayPlainly(german, english);
+export function plainlyInGerman(said: Said): string {
+  return typeof said === 'string' ? sayPlainly(german, said) : inWords(said, 'de');
 }

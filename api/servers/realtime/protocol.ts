@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { StreamEvent } from '../../../domain/platform/realtime/read.ts';
-import { traceOf } from '../../http/errors.ts';
-import { AppError, type ErrorCode, type Problem } from '../../../lib/errors.ts';
+import { shownProblem, traceOf, type ShownProblem } from '../../http/errors.ts';
+import { issueMessage } from '../../../lib/issue-message.ts';
+import { message } from '../../../messages/index.ts';
+import { AppError, inWords, type ErrorCode } from '../../../lib/errors.ts';
 
 /** Subprotocol a client may offer (Sec-WebSocket-Protocol); the gateway takes this one and no other. */
 export const SUBPROTOCOL = 'realtime.v1';
@@ -50,10 +52,10 @@ export function readMessage(text: string): ClientMessage {
   }
   const parsed = clientMessage.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problems: Problem[] = parsed.error.issues.flatMap((issue) =>
+  const problems = parsed.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: 'Unknown field' }))
-      : [{ path: issue.path.join('.') || 'message', message: issue.message }],
+      ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: message('field.unknown') }))
+      : [{ path: issue.path.join('.') || 'message', message: issueMessage(issue) }],
   );
   throw new AppError('bad_request', 'The message is not one the gateway understands', {
     problems,
@@ -66,12 +68,26 @@ export type ServerMessage =
   | { type: 'authenticated'; organization_id: string; heartbeat_ms: number }
   | { type: 'subscribed'; event_types: string[]; last_event_id: string | null }
   | { type: 'heartbeat'; at: string; last_event_id: string | null }
-  | { type: 'error'; code: StreamErrorCode; message: string; trace_id?: string; fix?: string; problems?: Problem[] };
+  | {
+      type: 'error';
+      code: StreamErrorCode;
+      message: string;
+      trace_id?: string;
+      fix?: string;
+      problems?: ShownProblem[];
+    };
 
 /** An error as a message. */
 export function errorMessage(error: AppError): ServerMessage {
   const { code, message, fix, problems } = error;
-  return { type: 'error', code, message, ...traceOf(), ...(fix ? { fix } : {}), ...(problems ? { problems } : {}) };
+  return {
+    type: 'error',
+    code,
+    message,
+    ...traceOf(),
+    ...(fix ? { fix: inWords(fix) } : {}),
+    ...(problems ? { problems: problems.map((problem) => shownProblem(problem)) } : {}),
+  };
 }
 
 /** The events after the one to resume from are no longer stored. */

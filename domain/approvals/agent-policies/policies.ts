@@ -109,10 +109,10 @@ export async function replacePolicy(
   input: PolicyInput,
   { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<AgentPolicyRow> {
-  if (!isUuid(id)) throw notFound('Policy');
+  if (!isUuid(id)) throw notFound('policy');
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(AgentPolicies).findById(id).forUpdate();
-    if (!before) throw notFound('Policy');
+    if (!before) throw notFound('policy');
     assertAsSeen('The policy', before.updated_at, expectedUpdatedAt);
     refuseProblems(await policyProblems(tx.org, input, tx.now));
     const columns = toColumns(input);
@@ -133,7 +133,7 @@ export async function replacePolicy(
 export async function deletePolicy(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const [policy] = isUuid(id) ? await tx.org.query(AgentPolicies).where({ id }).delete().returning('*') : [];
-    if (!policy) throw notFound('Policy');
+    if (!policy) throw notFound('policy');
     tx.emit('agent_policy.deleted', policyEvent(policy));
     tx.audit({
       action: 'agent_policy.deleted',

@@ -33,10 +33,10 @@ export interface ContactDetail {
  * @throws AppError not_found
  */
 export async function getContact(ctx: Ctx, id: string): Promise<ContactDetail> {
-  if (!isUuid(id)) throw notFound('Contact');
+  if (!isUuid(id)) throw notFound('contact');
   const org = reader(ctx);
   const [contact] = await viewContacts(org, [id]);
-  if (!contact) throw notFound('Contact');
+  if (!contact) throw notFound('contact');
   const [engagement] = await org.sql<Engagement>(
     `select count(sent_at) as total_sent, count(opened_at) as total_opened, count(clicked_at) as total_clicked,
        count(replied_at) as total_replied, count(bounced_at) as total_bounced, count(complained_at) as total_complained,

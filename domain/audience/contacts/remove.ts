@@ -15,14 +15,14 @@ import { resolveSelection, type Selection } from './selection.ts';
  * @throws AppError not_found
  */
 export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound('Contact');
+  if (!isUuid(id)) throw notFound('contact');
   await transact(ctx, async (tx) => {
     await endWork(tx, [id]);
     const [contact] = await tx.org.sql<Columns<'contacts', 'email'>>(
       'delete from contacts where organization_id = :org and id = :id returning email',
       { id },
     );
-    if (!contact) throw notFound('Contact');
+    if (!contact) throw notFound('contact');
     tx.emit('contact.deleted', { entity_id: id, contact_id: id, contact_email: contact.email });
     tx.audit({ action: 'delete', entityType: 'contact', entityId: id, changes: { email: contact.email } });
   });

@@ -41,10 +41,10 @@ export async function updateContact(
   edit: ContactEdit,
   { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<ContactView> {
-  if (!isUuid(id)) throw notFound('Contact');
+  if (!isUuid(id)) throw notFound('contact');
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(Contacts).findById(id).forUpdate();
-    if (!before) throw notFound('Contact');
+    if (!before) throw notFound('contact');
     assertAsSeen('The contact', before.updated_at, expectedUpdatedAt);
     await assertKnown(tx.org, namedByEdit(edit));
     const columns = changedColumns(edit, before.email);

@@ -40,7 +40,7 @@ export async function listConflicts(ctx: Ctx, status: ConflictFilter, page: Page
  * @throws AppError not_found, conflict (it was resolved before), identity_merge_contacts (both people have a contact)
  */
 export async function resolveConflict(ctx: Ctx, id: string, action: 'merge' | 'dismiss'): Promise<ConflictView> {
-  if (!isUuid(id)) throw notFound('Identity conflict');
+  if (!isUuid(id)) throw notFound('identity_conflict');
   return transact(ctx, async (tx) => {
     const conflict = await lockOpenConflict(tx, id);
     const { person_id: personId, other_person_id: otherId, kind } = conflict;
@@ -64,7 +64,7 @@ export async function resolveConflict(ctx: Ctx, id: string, action: 'merge' | 'd
 async function lockOpenConflict(tx: Tx, id: string): Promise<ConflictView> {
   let conflict = await findConflict(tx.org, id);
   for (let tries = 0; tries < TRIES; tries += 1) {
-    if (!conflict) throw notFound('Identity conflict');
+    if (!conflict) throw notFound('identity_conflict');
     if (conflict.state !== 'open') {
       throw new AppError('conflict', 'This conflict was resolved before', {
         fix: 'GET /v1/identity-conflicts lists the conflicts that are open.',

@@ -14,7 +14,7 @@ export async function mergePeople(tx: Tx, personId: string, otherId: string): Pr
   const people = await lockPeople(tx, [personId, otherId]);
   const person = people.find(({ id }) => id === personId);
   const other = people.find(({ id }) => id === otherId);
-  if (!person || !other || personId === otherId) throw notFound('Person');
+  if (!person || !other || personId === otherId) throw notFound('person');
   if (person.contact_id !== null && other.contact_id !== null) {
     throw new AppError('identity_merge_contacts', 'Both people have a contact', {
       fix: 'Delete one of the contacts, or dismiss the conflict.',

@@ -42,7 +42,7 @@ export async function listPeople(ctx: Ctx, page: PageRequest): Promise<Page<Pers
  */
 export async function getPerson(ctx: Ctx, id: string): Promise<PersonView> {
   const person = isUuid(id) ? await findPerson(reader(ctx), id) : undefined;
-  if (!person) throw notFound('Person');
+  if (!person) throw notFound('person');
   return person;
 }
 

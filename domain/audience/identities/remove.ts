@@ -10,10 +10,10 @@ import { lockPeople } from './merge.ts';
  * @throws AppError not_found, person_has_contact (409)
  */
 export async function deletePerson(ctx: Ctx, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound('Person');
+  if (!isUuid(id)) throw notFound('person');
   await transact(ctx, async (tx) => {
     const [person] = await lockPeople(tx, [id]);
-    if (!person) throw notFound('Person');
+    if (!person) throw notFound('person');
     if (person.contact_id !== null) {
       throw new AppError('person_has_contact', 'This person has a contact', {
         fix: 'Delete the contact with DELETE /v1/contacts/:id: its person is erased with it.',

@@ -40,7 +40,7 @@ export async function listImports(ctx: Ctx, page: PageRequest): Promise<Page<Con
 /** @throws AppError not_found */
 export async function getImport(ctx: Ctx, id: string): Promise<ContactImportRow> {
   const job = isUuid(id) ? await reader(ctx).query(ContactImports).findById(id) : undefined;
-  if (!job) throw notFound('Import');
+  if (!job) throw notFound('import');
   return job;
 }
 

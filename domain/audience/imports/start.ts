@@ -142,10 +142,10 @@ function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Pr
  * @throws AppError not_found, conflict when it has ended
  */
 export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportRow> {
-  if (!isUuid(id)) throw notFound('Import');
+  if (!isUuid(id)) throw notFound('import');
   return transact(ctx, async (tx) => {
     const job = await tx.org.query(ContactImports).findById(id).forUpdate();
-    if (!job) throw notFound('Import');
+    if (!job) throw notFound('import');
     if (job.status !== 'queued' && job.status !== 'running')
       throw new AppError('conflict', `This import has ended: ${job.status}`);
     await tx.org

@@ -20,7 +20,6 @@ const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> 
   folder: 'folders',
   tag: 'email_tags',
 };
-const NOUN: Record<LabelRegistry, string> = { folder: 'Folder', tag: 'Tag', category: 'Category' };
 const PLURAL: Record<LabelRegistry, string> = { folder: 'folders', tag: 'tags', category: 'categories' };
 
 /** A registry in its order. */
@@ -177,6 +176,6 @@ async function lockRegistry(tx: Tx, registry: LabelRegistry): Promise<LabelRow[]
 
 async function findLabel(tx: Tx, registry: LabelRegistry, id: string): Promise<LabelRow> {
   const label = isUuid(id) ? await tx.org.query(Labels).where({ registry }).findById(id) : undefined;
-  if (!label) throw notFound(NOUN[registry]);
+  if (!label) throw notFound(registry);
   return label;
 }

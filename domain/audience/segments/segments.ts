@@ -44,7 +44,7 @@ export async function listSegments(ctx: Ctx, page: PageRequest): Promise<Page<Se
 /** @throws AppError not_found */
 export async function getSegment(ctx: Ctx, id: string): Promise<SegmentRow> {
   const segment = isUuid(id) ? await reader(ctx).query(Segments).findById(id) : undefined;
-  if (!segment) throw notFound('Segment');
+  if (!segment) throw notFound('segment');
   return segment;
 }
 
@@ -68,7 +68,7 @@ export async function updateSegment(
   if (edit.conditions) refuseFaulty(edit.conditions);
   return transact(ctx, async (tx) => {
     const before = isUuid(id) ? await tx.org.query(Segments).findById(id).forUpdate() : undefined;
-    if (!before) throw notFound('Segment');
+    if (!before) throw notFound('segment');
     assertAsSeen('The segment', before.updated_at, expectedUpdatedAt);
     const change = defined(edit);
     const segment = await tx.org.query(Segments).patchAndFetchById(id, { ...change, updated_at: tx.now });
@@ -81,7 +81,7 @@ export async function updateSegment(
 export async function deleteSegment(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const deleted = isUuid(id) ? await tx.org.query(Segments).deleteById(id) : 0;
-    if (!deleted) throw notFound('Segment');
+    if (!deleted) throw notFound('segment');
     tx.audit({ action: 'delete', entityType: 'segment', entityId: id });
   });
 }

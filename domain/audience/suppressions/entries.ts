@@ -112,13 +112,13 @@ async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<
  * @throws AppError not_found
  */
 export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound('Suppression');
+  if (!isUuid(id)) throw notFound('suppression');
   await transact(ctx, async (tx) => {
     const [row] = await tx.org.sql<SuppressionRow>(
       'delete from suppressions where organization_id = :org and id = :id returning *',
       { id },
     );
-    if (!row) throw notFound('Suppression');
+    if (!row) throw notFound('suppression');
     const covered = row.kind === 'email' && (await suppressedAmong(tx.org, [row.email], tx.now)).has(row.email);
     if (row.kind === 'email' && !covered) {
       const [contact] = await tx.org

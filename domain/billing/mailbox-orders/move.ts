@@ -70,7 +70,7 @@ export function recordChange(tx: Tx, order: OrderRow, previousState: OrderState 
  * @throws AppError not_found
  */
 export async function lockWithPayments(tx: Tx, orderId: string): Promise<OrderRow> {
-  if (!isUuid(orderId)) throw notFound('Order');
+  if (!isUuid(orderId)) throw notFound('order');
   await lockPaymentsOf(tx, orderId);
   return lockOrder(tx, orderId);
 }
@@ -85,6 +85,6 @@ export async function lockOrder(tx: Tx, orderId: string): Promise<OrderRow> {
         id: orderId,
       })
     : [];
-  if (!order) throw notFound('Order');
+  if (!order) throw notFound('order');
   return order;
 }

@@ -26,7 +26,7 @@ export async function getOrder(ctx: Ctx, id: string): Promise<OrderView> {
   const [order] = isUuid(id)
     ? await org.sql<OrderRow>('select * from mailbox_orders where organization_id = :org and id = :id', { id })
     : [];
-  if (!order) throw notFound('Order');
+  if (!order) throw notFound('order');
   return (await viewOrders(org, [order]))[0]!;
 }
 

@@ -46,7 +46,7 @@ export async function expireCheckout(ctx: Ctx, paymentId: string): Promise<Payme
 /** @throws AppError not_found */
 export async function readPayment(ctx: Ctx, paymentId: string): Promise<PaymentRow> {
   const payment = await reader(ctx).table('payments').where({ id: paymentId }).first();
-  if (!payment) throw notFound('Payment');
+  if (!payment) throw notFound('payment');
   return payment;
 }
 

@@ -85,7 +85,7 @@ export async function lockPayment(tx: Tx, paymentId: string): Promise<PaymentRow
   const named = await tx.org.table('payments').where({ id: paymentId }).first('subject_id');
   const locked = named ? await lockPaymentsOf(tx, named.subject_id as string) : [];
   const payment = locked.find(({ id }) => id === paymentId);
-  if (!payment) throw notFound('Payment');
+  if (!payment) throw notFound('payment');
   return payment;
 }
 

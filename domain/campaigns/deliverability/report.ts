@@ -110,10 +110,10 @@ async function engaged(tx: Tx, subject: Subject, type: 'open' | 'click'): Promis
 
 async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
   const email = event.recipient_email;
-  if (event.campaign_id && !(await exists(tx, 'campaigns', event.campaign_id))) throw notFound('Campaign');
-  if (event.contact_id && !(await exists(tx, 'contacts', event.contact_id))) throw notFound('Contact');
+  if (event.campaign_id && !(await exists(tx, 'campaigns', event.campaign_id))) throw notFound('campaign');
+  if (event.contact_id && !(await exists(tx, 'contacts', event.contact_id))) throw notFound('contact');
   const subject = event.task_id ? await lockSubject(tx, event.task_id) : await latestTo(tx, event);
-  if (event.task_id && !subject) throw notFound('Email');
+  if (event.task_id && !subject) throw notFound('email');
   if (subject) {
     if (subject.email !== email)
       throw badRequest('The email went to another recipient', [

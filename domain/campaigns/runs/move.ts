@@ -127,11 +127,11 @@ function announce(tx: Tx, run: RunRow & { previous_state: RunState | null }, rea
  * @throws AppError not_found
  */
 export async function lockRun(tx: Tx, runId: string): Promise<RunRow> {
-  if (!isUuid(runId)) throw notFound('Run');
+  if (!isUuid(runId)) throw notFound('run');
   const [run] = await tx.org.sql<RunRow>('select * from runs where organization_id = :org and id = :id for update', {
     id: runId,
   });
-  if (!run) throw notFound('Run');
+  if (!run) throw notFound('run');
   return run;
 }
 

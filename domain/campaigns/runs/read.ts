@@ -19,10 +19,10 @@ interface RunDetail {
  * @throws AppError not_found
  */
 export async function getRun(ctx: Ctx, id: string): Promise<RunDetail> {
-  if (!isUuid(id)) throw notFound('Run');
+  if (!isUuid(id)) throw notFound('run');
   const org = reader(ctx);
   const run = await org.table('runs').where({ id }).first();
-  if (!run) throw notFound('Run');
+  if (!run) throw notFound('run');
   const events = await org
     .table('run_events')
     .where({ run_id: run.id })

@@ -58,7 +58,7 @@ export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string):
   return transact(ctx, async (tx) => {
     const campaign = await findCampaign(tx.org, campaignId);
     const found = isUuid(runId) ? await lockRun(tx, campaignId, runId) : undefined;
-    if (!found) throw notFound('Step run');
+    if (!found) throw notFound('step_run');
     const { lead, run } = found;
     await assertLeadAllowed(tx, campaign, lead);
     if (run.state !== 'blocked') {

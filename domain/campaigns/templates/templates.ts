@@ -35,7 +35,7 @@ export async function listTemplates(ctx: Ctx, q = ''): Promise<ReplyTemplateRow[
 /** @throws AppError not_found */
 export async function readTemplate(ctx: Ctx, id: string): Promise<ReplyTemplateRow> {
   const template = isUuid(id) ? await reader(ctx).query(ReplyTemplates).findById(id) : undefined;
-  if (!template) throw notFound('Template');
+  if (!template) throw notFound('template');
   return template;
 }
 
@@ -57,7 +57,7 @@ export async function updateTemplate(
 ): Promise<ReplyTemplateRow> {
   return transact(ctx, async (tx) => {
     const before = isUuid(id) ? await tx.org.query(ReplyTemplates).findById(id).forNoKeyUpdate() : undefined;
-    if (!before) throw notFound('Template');
+    if (!before) throw notFound('template');
     assertAsSeen('The template', before.updated_at, expectedUpdatedAt);
     if (Object.keys(edit).length > 0) {
       await tx.org
@@ -75,7 +75,7 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const rows = await lockTemplates(tx);
     const template = rows.find((row) => row.id === id.toLowerCase());
-    if (!template) throw notFound('Template');
+    if (!template) throw notFound('template');
     await tx.org.query(ReplyTemplates).where({ id: template.id }).delete();
     await storePositions(
       tx,

@@ -114,7 +114,7 @@ async function findProspect(ctx: Ctx, tx: Tx, { prospectEmail, contactId }: Test
         { email: prospectEmail! },
       );
   if (known) return known;
-  if (contactId) throw notFound('Contact');
+  if (contactId) throw notFound('contact');
   const [created] = await createContacts(ctx, [{ email: prospectEmail! }]);
   return { id: created!.id, email: created!.email };
 }

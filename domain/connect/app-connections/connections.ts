@@ -145,6 +145,6 @@ export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {
 
 async function found(org: OrgScope, id: string): Promise<AppConnectionRow> {
   const connection = isUuid(id) ? await org.query(AppConnections).findById(id) : undefined;
-  if (!connection) throw notFound('App connection');
+  if (!connection) throw notFound('app_connection');
   return connection;
 }

@@ -33,7 +33,7 @@ export async function getAutomation(ctx: Ctx, id: string): Promise<AutomationRow
 /** @throws AppError not_found */
 export async function findAutomation(org: OrgScope, id: string): Promise<AutomationRow> {
   const row = isUuid(id) ? await org.table('automations').where({ id }).first() : undefined;
-  if (!row) throw notFound('Automation');
+  if (!row) throw notFound('automation');
   return row;
 }
 

@@ -1,4 +1,4 @@
-import type { Problem } from '../../../lib/errors.ts';
+import { inWords, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { ProviderAction } from '../integrations/providers/provider.ts';
 import { textValues } from '../integrations/providers/texts.ts';
@@ -71,7 +71,7 @@ function faultsOf({ nodes }: AutomationGraph, problems: readonly Problem[]): Rea
   return new Map(
     problems.toReversed().flatMap(({ path, message }) => {
       const node = nodes[Number(/^body\.graph\.nodes\.(\d+)/.exec(path)?.[1])];
-      return node ? [[node.id, message.replace(`Node "${node.id}": `, '')] as const] : [];
+      return node ? [[node.id, inWords(message).replace(`Node "${node.id}": `, '')] as const] : [];
     }),
   );
 }

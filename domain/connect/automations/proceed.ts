@@ -1,7 +1,7 @@
 import { isRefusedRow } from '../../../db/errors.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
 import { errorKind } from '../../../lib/error-report.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, inWords } from '../../../lib/errors.ts';
 import { enqueueProviderAction } from '../integrations/enqueue.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { apart, type Tx } from '../../platform/kernel/transact.ts';
@@ -118,5 +118,5 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
 
 function sentenceOf(error: AppError): string {
   const [problem] = error.problems ?? [];
-  return problem ? `${error.message}: ${problem.message}` : error.message;
+  return problem ? `${error.message}: ${inWords(problem.message)}` : error.message;
 }

@@ -82,7 +82,7 @@ export async function foundConnection(org: OrgScope, id: string, lock: '' | 'for
         { id },
       )
     : [];
-  if (!row) throw notFound('Connection');
+  if (!row) throw notFound('connection');
   return row;
 }
 

@@ -43,8 +43,8 @@ export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Pro
      from integration_connections c where c.organization_id = :org and c.id = :id`,
     { id: isUuid(connectionId) ? connectionId : null, contact: contactId },
   );
-  if (!row) throw notFound('Connection');
-  if (!row.known) throw notFound('Contact');
+  if (!row) throw notFound('connection');
+  if (!row.known) throw notFound('contact');
   const problems = actionProblems(row, request.action, request.config);
   if (problems.length > 0) throw badRequest('The action cannot be carried out', problems);
   const [id] = await addDeliveries(tx, [

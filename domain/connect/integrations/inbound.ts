@@ -28,7 +28,7 @@ export async function receiveBooking(anonymous: Ctx, { token, headers, rawBody }
     { hash: sha256(token) },
   );
   const provider = connection && findProvider(connection.provider);
-  if (!connection || !provider?.inbound) throw notFound('Webhook');
+  if (!connection || !provider?.inbound) throw notFound('webhook');
   const secret = openSigningSecret(anonymous.keyring, connection);
   const now = anonymous.clock.now();
   if (!secret || !provider.inbound.verify({ headers, rawBody, secret, now }))

@@ -117,7 +117,7 @@ export async function deleteSubscription(ctx: Ctx, connectionId: string, id: str
     const gone = isUuid(id)
       ? await tx.org.table('integration_subscriptions').where({ id, connection_id: connection.id }).delete()
       : 0;
-    if (Number(gone) === 0) throw notFound('Event subscription');
+    if (Number(gone) === 0) throw notFound('event_subscription');
     tx.audit({ action: 'integration.event_removed', entityType: 'integration_connection', entityId: connection.id });
   });
 }

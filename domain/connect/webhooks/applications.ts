@@ -102,12 +102,12 @@ export async function listApplicationDeliveries(
 
 async function assertOwn(ctx: Ctx, id: string): Promise<void> {
   const application = isUuid(id) ? await reader(ctx).query(OAuthApplications).findById(id).select('id') : undefined;
-  if (!application) throw notFound('Application');
+  if (!application) throw notFound('application');
 }
 
 async function lock(tx: Tx, id: string): Promise<void> {
   const application = isUuid(id)
     ? await tx.org.query(OAuthApplications).findById(id).forNoKeyUpdate().select('id')
     : undefined;
-  if (!application) throw notFound('Application');
+  if (!application) throw notFound('application');
 }

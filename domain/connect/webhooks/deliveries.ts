@@ -97,7 +97,7 @@ export async function listAttempts(ctx: Ctx, deliveryId: string): Promise<Delive
   const delivery =
     isUuid(deliveryId) &&
     (await org.table('webhook_deliveries').where({ id: deliveryId }).whereNull('application_id').first('endpoint_id'));
-  if (!delivery) throw notFound('Webhook delivery');
+  if (!delivery) throw notFound('webhook_delivery');
   const attempts = await org
     .table('webhook_attempts')
     .where({ delivery_id: deliveryId })

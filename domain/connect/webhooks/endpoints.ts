@@ -151,7 +151,7 @@ async function refuseAtLimit(ctx: Ctx, tx: Tx): Promise<void> {
 
 async function found(org: OrgScope, id: string): Promise<WebhookEndpointRow> {
   const endpoint = isUuid(id) ? await org.query(WebhookEndpoints).findById(id).whereNull('application_id') : undefined;
-  if (!endpoint) throw notFound('Webhook endpoint');
+  if (!endpoint) throw notFound('webhook_endpoint');
   return endpoint;
 }
 
@@ -159,7 +159,7 @@ async function locked(tx: Tx, id: string): Promise<WebhookEndpointRow> {
   const endpoint = isUuid(id)
     ? await tx.org.query(WebhookEndpoints).findById(id).whereNull('application_id').forNoKeyUpdate()
     : undefined;
-  if (!endpoint) throw notFound('Webhook endpoint');
+  if (!endpoint) throw notFound('webhook_endpoint');
   return endpoint;
 }
 

@@ -17,7 +17,7 @@ export async function redeliver(ctx: Ctx, id: string): Promise<DeliveryWithPaylo
       (await tx.org.table('webhook_deliveries').where({ id }).whereNull('application_id').first('id', 'endpoint_id'));
     if (known) await assertServed(tx, known.endpoint_id);
     const delivery = known ? await enqueueRedelivery(ctx, tx, id) : undefined;
-    if (!delivery) throw notFound('Webhook delivery');
+    if (!delivery) throw notFound('webhook_delivery');
     tx.audit({
       action: 'redeliver',
       entityType: 'webhook',

@@ -139,7 +139,7 @@ async function lockManual(tx: Tx, id: string): Promise<Meeting> {
   const [known] = isUuid(id)
     ? await tx.org.sql<Meeting>('select * from meetings where organization_id = :org and id = :id for update', { id })
     : [];
-  if (!known) throw notFound('Meeting');
+  if (!known) throw notFound('meeting');
   if (known.source !== 'manual')
     throw new AppError('conflict', 'The meeting was booked at a calendar', {
       fix: 'Move it or call it off there: its reschedule_url and cancel_url lead to it.',

@@ -89,7 +89,7 @@ export async function getMeeting(ctx: Ctx, id: string): Promise<MeetingView> {
   const [row] = await reader(ctx).sql<MeetingView>(`select ${VIEW} where m.organization_id = :org and m.id = :id`, {
     id,
   });
-  if (!row) throw notFound('Meeting');
+  if (!row) throw notFound('meeting');
   return row;
 }
 

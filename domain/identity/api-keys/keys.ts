@@ -27,7 +27,7 @@ export async function listKeys(ctx: Ctx, page: PageRequest): Promise<Page<ApiKey
  */
 export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
   const key = isUuid(id) ? await reader(ctx).query(ApiKeys).findById(id) : undefined;
-  if (!key) throw notFound('API key');
+  if (!key) throw notFound('api_key');
   return key;
 }
 
@@ -36,7 +36,7 @@ export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
  * @throws AppError not_found
  */
 export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_REASON): Promise<void> {
-  if (!isUuid(id)) throw notFound('API key');
+  if (!isUuid(id)) throw notFound('api_key');
   await transact(ctx, async (tx) => {
     const revoked = await tx.org
       .query(ApiKeys)
@@ -56,10 +56,10 @@ export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_R
  * @throws AppError not_found, conflict while the key could still authenticate
  */
 export async function deleteKey(ctx: Ctx, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound('API key');
+  if (!isUuid(id)) throw notFound('api_key');
   await transact(ctx, async (tx) => {
     const key = await tx.org.query(ApiKeys).findById(id).forUpdate();
-    if (!key) throw notFound('API key');
+    if (!key) throw notFound('api_key');
     if (key.status === 'active' && !(key.expires_at && key.expires_at <= tx.now)) {
       throw new AppError('conflict', 'This API key can still authenticate', {
         fix: 'Revoke it first, with DELETE /v1/api-keys/:id.',

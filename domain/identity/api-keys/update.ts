@@ -33,10 +33,10 @@ const RESTRICTING: readonly (keyof KeyEdit)[] = [
  *   forbidden when the key could then do more than the caller
  */
 export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<ApiKeyRow> {
-  if (!isUuid(id)) throw notFound('API key');
+  if (!isUuid(id)) throw notFound('api_key');
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(ApiKeys).findById(id).forNoKeyUpdate();
-    if (!before) throw notFound('API key');
+    if (!before) throw notFound('api_key');
     const sent = defined(edit) as Partial<ApiKeyRow>;
     const names = Object.keys(sent) as (keyof KeyEdit)[];
     if (names.length === 0) return before;

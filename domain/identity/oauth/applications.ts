@@ -58,7 +58,7 @@ export async function listApplications(ctx: Ctx, page: PageRequest): Promise<Pag
  */
 export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplicationRow> {
   const application = isUuid(id) ? await reader(ctx).query(OAuthApplications).findById(id) : undefined;
-  if (!application) throw notFound('Application');
+  if (!application) throw notFound('application');
   return application;
 }
 
@@ -149,10 +149,10 @@ const WEBHOOKS = maskOf(['WEBHOOKS']);
  *   or events of an application with more rights than they have; events also need WEBHOOKS
  */
 export async function updateApplication(ctx: Ctx, id: string, input: ApplicationInput): Promise<OAuthApplicationRow> {
-  if (!isUuid(id)) throw notFound('Application');
+  if (!isUuid(id)) throw notFound('application');
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(OAuthApplications).findById(id).forNoKeyUpdate();
-    if (!before) throw notFound('Application');
+    if (!before) throw notFound('application');
     const sent = { ...stored(input), ...(input.scopes ? { scopes: readScopes(input.scopes).mask } : {}) };
     const names = Object.keys(sent) as (keyof typeof sent)[];
     if (names.length === 0) return before;
@@ -183,10 +183,10 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
  * @throws AppError not_found; forbidden for a key or token that lacks a scope of the application
  */
 export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedApplication> {
-  if (!isUuid(id)) throw notFound('Application');
+  if (!isUuid(id)) throw notFound('application');
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(OAuthApplications).findById(id).forNoKeyUpdate();
-    if (!before) throw notFound('Application');
+    if (!before) throw notFound('application');
     await assertActorGrants(tx, ctx.actor, before.scopes);
     const secret = newSecret(SECRET_PREFIX.clientSecret);
     await tx.org
@@ -208,10 +208,10 @@ export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedAp
  * @throws AppError not_found
  */
 export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound('Application');
+  if (!isUuid(id)) throw notFound('application');
   await transact(ctx, async (tx) => {
     const application = await tx.org.query(OAuthApplications).findById(id).forUpdate();
-    if (!application) throw notFound('Application');
+    if (!application) throw notFound('application');
     await tx.org.query(OAuthApplications).deleteById(id);
     tx.audit({
       action: 'delete',

@@ -118,13 +118,13 @@ export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
   if (ctx.actor.kind !== 'session' || !ctx.actor.userId)
     throw new AppError('forbidden', 'Only a signed-in person can do this');
   const [grant] = isUuid(grantId) ? await findRevocable(ctx, grantId, ctx.actor.userId) : [];
-  if (!grant) throw notFound('Authorized app');
+  if (!grant) throw notFound('authorized_app');
   // The person may have another workspace selected.
   const inWorkspace: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: grant.organization_id } };
   await transact(inWorkspace, async (tx) => {
     const applicationId = grant.application_id;
     if (!grant.is_owner) {
-      if (!(await endGrant(tx, { id: grantId, applicationId }, 'person'))) throw notFound('Authorized app');
+      if (!(await endGrant(tx, { id: grantId, applicationId }, 'person'))) throw notFound('authorized_app');
       return;
     }
     await lockApplication(tx, applicationId);
@@ -134,7 +134,7 @@ export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
       .whereNull('revoked_at')
       .orderBy('id')
       .select('id');
-    if (all.length === 0) throw notFound('Authorized app');
+    if (all.length === 0) throw notFound('authorized_app');
     for (const { id } of all) await endGrant(tx, { id, applicationId }, 'owner');
   });
 }
@@ -201,5 +201,5 @@ async function lockApplication(tx: Tx, applicationId: string): Promise<void> {
     .where({ id: applicationId })
     .forNoKeyUpdate()
     .first('id');
-  if (!row) throw notFound('Application');
+  if (!row) throw notFound('application');
 }

@@ -104,7 +104,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
  * @throws AppError not_found, also once it was accepted or cancelled
  */
 export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound('Invitation');
+  if (!isUuid(id)) throw notFound('invitation');
   await transact(ctx, async (tx) => {
     const cancelled = await tx.org
       .query(Invitations)
@@ -112,7 +112,7 @@ export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
       .whereNull('accepted_at')
       .whereNull('cancelled_at')
       .patch({ cancelled_at: tx.now });
-    if (cancelled === 0) throw notFound('Invitation');
+    if (cancelled === 0) throw notFound('invitation');
     tx.audit({ action: 'delete', entityType: 'invitation', entityId: id });
     tx.emit('team.invitation_cancelled', { invitation_id: id });
   });

@@ -54,7 +54,7 @@ async function findMember(tx: Tx, userId: string): Promise<MemberRow> {
   const [row] = isUuid(userId)
     ? await tx.org.sql<MemberRow>(membersWhere('user_id = :userId'), { userId, limit: 1 })
     : [];
-  if (!row) throw notFound('Member');
+  if (!row) throw notFound('member');
   return row;
 }
 

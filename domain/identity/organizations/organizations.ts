@@ -45,7 +45,7 @@ export async function listMyOrganizations(ctx: Ctx): Promise<MyOrganization[]> {
  */
 export async function readMyOrganization(ctx: Ctx, id: string): Promise<MyOrganization> {
   const [row] = isUuid(id) ? await mine(ctx, 'and o.id = :id', { id }) : [];
-  if (!row) throw notFound('Organization');
+  if (!row) throw notFound('organization');
   return row;
 }
 

@@ -39,7 +39,7 @@ export async function createRole(ctx: Ctx, input: { name: string; permissions: O
 
 async function findOwnRole(tx: Tx, id: string): Promise<RoleRow> {
   const role = isUuid(id) ? await tx.org.query(Roles).findById(id) : undefined;
-  if (!role) throw notFound('Role');
+  if (!role) throw notFound('role');
   if (role.is_system)
     throw new AppError('conflict', 'System roles cannot be changed', { fix: 'Create a role of your own.' });
   return role;

@@ -34,7 +34,7 @@ export async function listTeams(ctx: Ctx): Promise<Team[]> {
 /** One team. @throws AppError not_found */
 export async function readTeam(ctx: Ctx, id: string): Promise<Team> {
   const [team] = isUuid(id) ? await readTeams(ctx, id) : [];
-  if (!team) throw notFound('Team');
+  if (!team) throw notFound('team');
   return team;
 }
 
@@ -121,14 +121,14 @@ export async function removeTeamMember(ctx: Ctx, id: string, userId: string): Pr
     const removed = isUuid(userId)
       ? await tx.org.table('team_members').where({ team_id: team.id, user_id: userId }).delete()
       : 0;
-    if (removed === 0) throw notFound('Team member');
+    if (removed === 0) throw notFound('team_member');
     tx.audit({ action: 'update', entityType: 'team', entityId: team.id, changes: { removed: userId } });
   });
 }
 
 async function lockTeam(tx: Tx, id: string): Promise<Row<'teams'>> {
   const team = isUuid(id) ? await tx.org.table('teams').where({ id }).forUpdate().first() : undefined;
-  if (!team) throw notFound('Team');
+  if (!team) throw notFound('team');
   return team;
 }
 

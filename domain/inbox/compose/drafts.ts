@@ -86,7 +86,7 @@ export async function readDraft(ctx: Ctx, id: string): Promise<Draft> {
         { id, ...(mailboxes ? { mailboxes } : {}) },
       )
     : [];
-  if (!row) throw notFound('Draft');
+  if (!row) throw notFound('draft');
   return row;
 }
 
@@ -263,7 +263,7 @@ async function lockDraft(ctx: Ctx, tx: Tx, id: string): Promise<Draft> {
         { id, ...(mailboxes ? { mailboxes } : {}) },
       )
     : [];
-  if (!draft) throw notFound('Draft');
+  if (!draft) throw notFound('draft');
   return draft;
 }
 

@@ -55,7 +55,7 @@ export async function listScheduled(ctx: Ctx, threadId?: string): Promise<Schedu
 export async function cancelScheduled(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const email = isUuid(id) ? await lockDirectSend(tx, id) : undefined;
-    if (!email) throw notFound('Scheduled email');
+    if (!email) throw notFound('scheduled_email');
     if (email.mailbox_id) assertMailboxAllowed(tx.actor, email.mailbox_id);
     if (!OPEN.some((state) => state === email.state))
       throw new AppError('conflict', `The email cannot be cancelled any more: it is ${email.state}`);

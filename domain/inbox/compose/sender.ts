@@ -5,5 +5,5 @@ import { reader } from '../../platform/kernel/transact.ts';
 
 /** @throws AppError not_found for a mailbox that the workspace does not have */
 export async function assertMailboxExists(ctx: Ctx, id: string): Promise<void> {
-  if ((await existingIds(reader(ctx), 'mailboxes', [id])).size === 0) throw notFound('Mailbox');
+  if ((await existingIds(reader(ctx), 'mailboxes', [id])).size === 0) throw notFound('mailbox');
 }

@@ -10,5 +10,5 @@ export async function assertThread(ctx: Ctx, threadId: string): Promise<void> {
        ${mailboxes ? 'and mailbox_id = any(cast(:mailboxes as uuid[]))' : ''} limit 1`,
     { thread: threadId, ...(mailboxes ? { mailboxes } : {}) },
   );
-  if (rows.length === 0) throw notFound('Thread');
+  if (rows.length === 0) throw notFound('thread');
 }

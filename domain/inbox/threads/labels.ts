@@ -53,7 +53,7 @@ export async function addThreadLabel(tx: Tx, threadId: string, categoryId: strin
     'select 1 from inbound_messages where organization_id = :org and thread_id = :thread limit 1',
     { thread: threadId },
   );
-  if (!message) throw notFound('Thread');
+  if (!message) throw notFound('thread');
   const [filed] = await tx.org.sql(
     `insert into thread_labels (organization_id, thread_id, label_id, created_at) values (:org, :thread, :label, :now)
      on conflict do nothing returning 1`,
@@ -87,6 +87,6 @@ async function announceThread(tx: Tx, threadId: string): Promise<void> {
     'select id, mailbox_id from inbound_messages where organization_id = :org and thread_id = :thread order by id desc limit 1',
     { thread: threadId },
   );
-  if (!message) throw notFound('Thread');
+  if (!message) throw notFound('thread');
   tx.emit('inbox.email_updated', { email_id: message.id, email_account_id: message.mailbox_id, change: 'labels' });
 }

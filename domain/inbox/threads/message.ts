@@ -55,7 +55,7 @@ export async function readMessage(ctx: Ctx, id: string): Promise<ReceivedMessage
         { id, ...(mailboxes ? { mailboxes } : {}) },
       )
     : [];
-  if (!row) throw notFound('Message');
+  if (!row) throw notFound('message');
   return row;
 }
 
@@ -82,7 +82,7 @@ export async function openFile(
           { id: messageId, file: fileId, ...(mailboxes ? { mailboxes } : {}) },
         )
       : [];
-  if (!file) throw notFound('File');
+  if (!file) throw notFound('file');
   if (file.blob_id === null)
     throw new AppError('not_found', 'The bytes of this file are not kept', {
       fix: 'Open the message in the mail program of its mailbox.',

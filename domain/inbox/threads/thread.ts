@@ -93,7 +93,7 @@ export async function readThread(
       ...(position ? { at: position[0], id: position[1] } : {}),
     },
   );
-  if (rows.length === 0 && !position) throw notFound('Thread');
+  if (rows.length === 0 && !position) throw notFound('thread');
   const again = rows.filter(({ rendered_again: isMade }) => isMade).map(({ id }) => id);
   const bodies = await readSentBodies(reader(ctx), again);
   for (const row of rows) row.body_plain = bodies.get(row.id) ?? row.body_plain;

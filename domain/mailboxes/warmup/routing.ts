@@ -52,13 +52,13 @@ export async function createRule(ctx: Ctx, input: WarmupRuleInput): Promise<Warm
  * @throws AppError not_found
  */
 export async function replaceRule(ctx: Ctx, id: string, input: WarmupRuleInput): Promise<WarmupRule> {
-  if (!isUuid(id)) throw notFound('Warmup rule');
+  if (!isUuid(id)) throw notFound('warmup_rule');
   return transact(ctx, async (tx) => {
     const changed = await tx.org
       .table('warmup_rules')
       .where({ id })
       .update({ ...input, updated_at: tx.now });
-    if (changed === 0) throw notFound('Warmup rule');
+    if (changed === 0) throw notFound('warmup_rule');
     tx.audit({ action: 'update', entityType: 'warmup_rule', entityId: id, changes: { ...input } });
     const [rule] = await tx.org.sql<WarmupRule>(
       `select * from warmup_rules where organization_id = :org and id = :id`,
@@ -73,9 +73,9 @@ export async function replaceRule(ctx: Ctx, id: string, input: WarmupRuleInput):
  * @throws AppError not_found
  */
 export async function removeRule(ctx: Ctx, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound('Warmup rule');
+  if (!isUuid(id)) throw notFound('warmup_rule');
   await transact(ctx, async (tx) => {
-    if ((await tx.org.table('warmup_rules').where({ id }).delete()) === 0) throw notFound('Warmup rule');
+    if ((await tx.org.table('warmup_rules').where({ id }).delete()) === 0) throw notFound('warmup_rule');
     tx.audit({ action: 'delete', entityType: 'warmup_rule', entityId: id });
   });
 }

@@ -70,7 +70,7 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
     const letter = isUuid(id)
       ? await tx.org.table('dead_letters').where({ id }).first('id', 'task_id', 'task_type', 'status')
       : undefined;
-    if (!letter) throw notFound('Dead letter');
+    if (!letter) throw notFound('dead_letter');
     await assertMayReplay(tx, letter);
     if (as === 'sent' && letter.task_type !== UNCERTAIN_EMAIL)
       throw badRequest('The task cannot count as sent', [

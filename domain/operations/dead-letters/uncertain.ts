@@ -42,7 +42,7 @@ export async function settleUncertain(deps: Deps, id: string, as: 'sent' | 'agai
   const send = isUuid(id)
     ? await across(deps.db, 'operator').table('sends').where({ id }).first('organization_id')
     : undefined;
-  if (!send) throw notFound('Email');
+  if (!send) throw notFound('email');
   await transact(systemCtx(deps, send.organization_id, 'operator'), async (tx) => {
     if (as === 'again') {
       await sendUncertainAgain(tx, id);

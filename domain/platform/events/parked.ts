@@ -85,7 +85,7 @@ async function findParked({ db }: Deps, id: string): Promise<ParkedEvent> {
         .where({ id })
         .first(...COLUMNS)
     : undefined;
-  if (!parked) throw notFound('Parked event');
+  if (!parked) throw notFound('parked_event');
   return parked;
 }
 

@@ -1,3 +1,4 @@
+import type { Language } from '../../../messages/index.ts';
 import type { CatalogueReader } from '../../../db/catalogue/reader.ts';
 import type { Db, Trx } from '../../../db/connection.ts';
 import type { BlobStores } from '../../../lib/blobs/index.ts';
@@ -40,7 +41,7 @@ export interface Deps {
 }
 
 /** The languages that Heron writes to people in. */
-export type Language = 'en' | 'de';
+export type { Language };
 
 /** What a verb gets: the process's parts, the actor, and (inside a guarded write) the open transaction. */
 export interface Ctx extends Deps {

@@ -147,7 +147,7 @@ export async function explainPerson(ctx: Ctx, personId: string): Promise<Explana
   const person = isUuid(personId)
     ? await org.table('people').where({ id: personId }).first('id', 'contact_id')
     : undefined;
-  if (!person) throw notFound('Person');
+  if (!person) throw notFound('person');
   return explain(org, { personId: person.id, contactId: person.contact_id });
 }
 
@@ -158,7 +158,7 @@ export async function explainPerson(ctx: Ctx, personId: string): Promise<Explana
 export async function explainContact(ctx: Ctx, contactId: string): Promise<Explanation> {
   const org = reader(ctx);
   const contact = isUuid(contactId) ? await org.table('contacts').where({ id: contactId }).first('id') : undefined;
-  if (!contact) throw notFound('Contact');
+  if (!contact) throw notFound('contact');
   const person = await org.table('people').where({ contact_id: contact.id }).first('id');
   return explain(org, { personId: person?.id ?? null, contactId: contact.id });
 }

@@ -83,10 +83,10 @@ interface Customer {
  * @throws AppError not_found
  */
 async function lockCustomer(tx: Tx, personId: string): Promise<Customer> {
-  if (!isUuid(personId)) throw notFound('Customer');
+  if (!isUuid(personId)) throw notFound('customer');
   await tx.org.sql('select from people where organization_id = :org and id = :id for no key update', { id: personId });
   const customer = await readCustomer(tx.org, personId);
-  if (!customer) throw notFound('Customer');
+  if (!customer) throw notFound('customer');
   return customer;
 }
 

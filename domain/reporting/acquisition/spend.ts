@@ -52,7 +52,7 @@ export async function setCampaignSpend(ctx: Ctx, campaignId: string, spend: Spen
  */
 export async function removeCampaignSpend(ctx: Ctx, campaignId: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    if (!isUuid(campaignId)) throw notFound('Campaign');
+    if (!isUuid(campaignId)) throw notFound('campaign');
     const gone = await tx.org.table('campaign_spend').where({ campaign_id: campaignId }).delete();
     if (gone === 0) {
       await findCampaign(tx.org, campaignId);

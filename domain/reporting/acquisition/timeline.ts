@@ -36,7 +36,7 @@ export async function readTimeline(ctx: Ctx, contactId: string): Promise<Timelin
   const contact = isUuid(contactId)
     ? await org.table('contacts').where({ id: contactId }).first('id', 'email')
     : undefined;
-  if (!contact) throw notFound('Contact');
+  if (!contact) throw notFound('contact');
   return org.sql<TimelineItem>(
     `with person as (select id from people where organization_id = :org and contact_id = :contact), items as (
        (select 'enrollment' as kind, id, entered_at as at, campaign_id, null::uuid as send_id, state as title, null::uuid as goal_id,

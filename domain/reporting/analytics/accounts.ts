@@ -47,7 +47,7 @@ export async function readAccount(ctx: Ctx, id: string): Promise<AccountDetail> 
   const org = reader(ctx);
   const isAllowed = ctx.actor.allowedMailboxes ? ctx.actor.allowedMailboxes.includes(id.toLowerCase()) : true;
   const mailbox = isUuid(id) && isAllowed ? await org.query(Mailboxes).findById(id) : undefined;
-  if (!mailbox) throw notFound('Mailbox');
+  if (!mailbox) throw notFound('mailbox');
   const [status] = await statusOf(ctx, [mailbox]);
   const [standing] = await org.sql<{
     health_state: NonNullable<HealthRow['warmup_state']>;

@@ -123,7 +123,7 @@ export async function compareCampaigns(ctx: Ctx, ids: readonly string[], range: 
   const org = reader(ctx);
   const rows = await org.table('campaigns').whereIn('id', ids.filter(isUuid)).select('id', 'name', 'status');
   const known = new Map(rows.map((row) => [row.id, row]));
-  if (ids.some((id) => !known.has(id))) throw notFound('Campaign');
+  if (ids.some((id) => !known.has(id))) throw notFound('campaign');
   const counts = new Map((await sumBy(org, 'campaign', hoursOf(range), ids)).map((row) => [row.id, row]));
   return ids.map((id) => {
     const { name, status } = known.get(id)!;

@@ -45,7 +45,7 @@ export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | 
   const query = org.query(Mailboxes);
   if (only) void query.whereIn('id', [...only]);
   const mailboxes = await (one ? query : query.whereNotNull('warmup'));
-  if (one && mailboxes.length === 0) throw notFound('Mailbox');
+  if (one && mailboxes.length === 0) throw notFound('mailbox');
   const rows = await org.sql<{ day: string; sent: number; replied: number }>(
     `select to_char(w.sent_at at time zone 'UTC', 'YYYY-MM-DD') as day,
        (count(*) filter (where cast(:only as uuid[]) is null or w.mailbox_id = any(:only)))::int as sent,

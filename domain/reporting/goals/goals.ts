@@ -145,7 +145,7 @@ export async function archiveGoal(ctx: Ctx, id: string): Promise<void> {
  */
 export async function findGoal(org: OrgScope, id: string): Promise<Goal> {
   const [goal] = isUuid(id) ? await org.sql<Goal>(`${GOALS} and g.id = :id`, { id }) : [];
-  if (!goal) throw notFound('Goal');
+  if (!goal) throw notFound('goal');
   return goal;
 }
 
@@ -155,7 +155,7 @@ export async function findGoal(org: OrgScope, id: string): Promise<Goal> {
  */
 export async function lockGoal(tx: Tx, id: string): Promise<Goal> {
   const [goal] = isUuid(id) ? await tx.org.sql<Goal>(`${GOALS} and g.id = :id for update of g`, { id }) : [];
-  if (!goal) throw notFound('Goal');
+  if (!goal) throw notFound('goal');
   if (goal.archived_at)
     throw new AppError('conflict', 'The goal is archived', { fix: 'Define a new goal with POST /v1/goals.' });
   return goal;

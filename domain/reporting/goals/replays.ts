@@ -222,7 +222,7 @@ function comparisonOf(goal: Goal, range: ReplayRange): Comparison {
 
 async function findReplay(org: OrgScope, goalId: string, id: string): Promise<GoalReplay> {
   const row = isUuid(id) ? await org.table('goal_replays').where({ id, goal_id: goalId }).first() : undefined;
-  if (!row) throw notFound('Replay');
+  if (!row) throw notFound('replay');
   const [replay] = await withPassedOver(org, [row]);
   return replay!;
 }

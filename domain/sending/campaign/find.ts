@@ -9,6 +9,6 @@ import { isUuid } from '../../../lib/ids.ts';
  */
 export async function findCampaign(org: OrgScope, id: string): Promise<CampaignRow> {
   const campaign = isUuid(id) ? await org.query(Campaigns).findById(id) : undefined;
-  if (!campaign) throw notFound('Campaign');
+  if (!campaign) throw notFound('campaign');
   return campaign;
 }

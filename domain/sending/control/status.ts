@@ -21,12 +21,12 @@ export const PAUSED_STATUSES: readonly PausedStatus[] = [
  * @throws AppError not_found
  */
 export async function lockCampaign(tx: Tx, campaignId: string): Promise<CampaignRow> {
-  if (!isUuid(campaignId)) throw notFound('Campaign');
+  if (!isUuid(campaignId)) throw notFound('campaign');
   const [campaign] = await tx.org.sql<CampaignRow>(
     'select * from campaigns where organization_id = :org and id = :id for no key update',
     { id: campaignId },
   );
-  if (!campaign) throw notFound('Campaign');
+  if (!campaign) throw notFound('campaign');
   return campaign;
 }
 

@@ -78,7 +78,7 @@ const MAX_LOG = 100;
 export async function enrollmentStory(db: Db, reference: string): Promise<Story> {
   const found = await locate(db, reference.trim());
   const story = found && (await readStory(new OrgScope(db, found.organization_id), found.id));
-  if (!story) throw notFound('Enrollment');
+  if (!story) throw notFound('enrollment');
   return story;
 }
 

@@ -164,13 +164,13 @@ async function findLead(
   contactId: string,
   lock: '' | 'for update' = '',
 ): Promise<HeldRow> {
-  if (!isUuid(contactId)) throw notFound('Lead');
+  if (!isUuid(contactId)) throw notFound('lead');
   const [lead] = await org.sql<HeldRow>(
     `select id, campaign_id, contact_id, :status as campaign_status, state, launched_at, mailbox_id, hold_since, hold_until, hold_reason, hold_source
      from enrollments where organization_id = :org and campaign_id = :campaign and contact_id = :contact ${lock}`,
     { campaign: campaign.id, contact: contactId, status: campaign.status },
   );
-  if (!lead) throw notFound('Lead');
+  if (!lead) throw notFound('lead');
   return lead;
 }
 

@@ -19,6 +19,6 @@ export async function readLeadWay(ctx: Ctx, campaignId: string, contactId: strin
   const { rows } = isUuid(contactId) ? await listLeads(ctx, campaignId, { contactId }, { limit: 1 }) : { rows: [] };
   const lead = rows[0];
   const story = lead && (await readStory(reader(ctx), lead.id));
-  if (!story) throw notFound('Lead');
+  if (!story) throw notFound('lead');
   return { lead, story };
 }

@@ -103,8 +103,8 @@ function fieldOf(scope: Permission): string {
 
 /** An error of the verb as the form shows it: with its problems in the message, as they name no field of the form. */
 function explained({ plainly }: PageTexts, error: AppError): AppError {
-  const fix = error.fix ?? error.problems?.map(({ message }) => plainly(message)).join('. ');
-  return new AppError(error.code, plainly(error.message), fix ? { fix: `${fix}.` } : {});
+  const fix = error.fix ? plainly(error.fix) : error.problems?.map(({ message }) => plainly(message)).join('. ');
+  return new AppError(error.code, plainly(error.said), fix ? { fix: `${fix}.` } : {});
 }
 
 /**
@@ -131,7 +131,7 @@ async function refusedPage(
     );
   }
   const app = await findClient(visit.ctx, new URLSearchParams(request).get('client_id') ?? '');
-  if (!app) throw notFound('Application');
+  if (!app) throw notFound('application');
   if (await isOwn(visit, app)) return leave(visit, app, refusal.location);
   const problem = new URL(refusal.location).searchParams.get('error_description') ?? '';
   return messagePage(
@@ -194,7 +194,7 @@ ${
     ? html`<div class="note warn"><p>${words.notVerified}</p><p>${destination(text, redirectUri)}</p></div>`
     : ownerNote(visit, owner, workspace, redirectUri)
 }
-${refused ? html`<div class="note bad" role="alert">${text.plainly(refused.message)}.${refused.fix ? html` ${text.plainly(refused.fix)}` : null}</div>` : null}
+${refused ? html`<div class="note bad" role="alert">${text.plainly(refused.said)}.${refused.fix ? html` ${text.plainly(refused.fix)}` : null}</div>` : null}
 ${workspaceChoice(visit, request, workspaces, workspace)}
 ${workspace ? decisionForm(visit, request, read, workspace, grantable, ticked) : null}
 <form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, request)}<p class="soft">${text.signedInAs(user.email)}</p><button class="link">${text.notYou}</button></form>`;

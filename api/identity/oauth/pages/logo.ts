@@ -45,7 +45,7 @@ export const logoRoutes = [
     show: async (visit, { client_id }) => {
       if (!visit.signedIn) throw new AppError('unauthorized', 'No one is signed in here');
       const app = await findClient(visit.ctx, client_id);
-      if (!app || logoSource(app) === null) throw notFound('Logo');
+      if (!app || logoSource(app) === null) throw notFound('logo');
       const image = await loadLogo(visit.ctx, app);
       return image
         ? imageReply(image.type, Readable.from([image.bytes]))

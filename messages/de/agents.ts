@@ -1,0 +1,2 @@
+/** Sätze des Raums agents. */
+export const agents = {};

@@ -1,0 +1,2 @@
+/** Sätze des Raums approvals. */
+export const approvals = {};

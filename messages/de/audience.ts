@@ -1,0 +1,2 @@
+/** Sätze des Raums audience. */
+export const audience = {};

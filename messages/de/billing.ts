@@ -1,0 +1,2 @@
+/** Sätze des Raums billing. */
+export const billing = {};

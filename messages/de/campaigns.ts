@@ -1,0 +1,2 @@
+/** Sätze des Raums campaigns. */
+export const campaigns = {};

@@ -1,0 +1,2 @@
+/** Sätze des Raums connect. */
+export const connect = {};

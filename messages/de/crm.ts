@@ -1,0 +1,2 @@
+/** Sätze des Raums crm. */
+export const crm = {};

@@ -1,0 +1,2 @@
+/** Sätze des Raums directory. */
+export const directory = {};

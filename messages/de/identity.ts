@@ -1,0 +1,2 @@
+/** Sätze des Raums identity. */
+export const identity = {};

@@ -1,0 +1,2 @@
+/** Sätze des Raums inbox. */
+export const inbox = {};

@@ -1,0 +1,2 @@
+/** Sätze des Raums mail. */
+export const mail = {};

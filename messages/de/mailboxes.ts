@@ -1,0 +1,2 @@
+/** Sätze des Raums mailboxes. */
+export const mailboxes = {};

@@ -1,0 +1,2 @@
+/** Sätze des Raums operations. */
+export const operations = {};

@@ -1,0 +1,2 @@
+/** Sätze des Raums platform. */
+export const platform = {};

@@ -1,0 +1,2 @@
+/** Sätze des Raums reporting. */
+export const reporting = {};

@@ -1,0 +1,2 @@
+/** Sätze des Raums sending. */
+export const sending = {};

@@ -1,0 +1,2 @@
+/** Sentences of the room agents. */
+export const agents = {} as const;

@@ -1,0 +1,2 @@
+/** Sentences of the room approvals. */
+export const approvals = {} as const;

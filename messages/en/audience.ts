@@ -1,0 +1,2 @@
+/** Sentences of the room audience. */
+export const audience = {} as const;

@@ -1,0 +1,2 @@
+/** Sentences of the room billing. */
+export const billing = {} as const;

@@ -1,0 +1,2 @@
+/** Sentences of the room campaigns. */
+export const campaigns = {} as const;

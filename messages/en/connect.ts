@@ -1,0 +1,2 @@
+/** Sentences of the room connect. */
+export const connect = {} as const;

@@ -1,0 +1,2 @@
+/** Sentences of the room crm. */
+export const crm = {} as const;

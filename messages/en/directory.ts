@@ -1,0 +1,2 @@
+/** Sentences of the room directory. */
+export const directory = {} as const;

@@ -1,0 +1,2 @@
+/** Sentences of the room identity. */
+export const identity = {} as const;

@@ -1,0 +1,2 @@
+/** Sentences of the room inbox. */
+export const inbox = {} as const;

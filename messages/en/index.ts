@@ -1,0 +1,38 @@
+import { agents } from './agents.ts';
+import { approvals } from './approvals.ts';
+import { audience } from './audience.ts';
+import { billing } from './billing.ts';
+import { campaigns } from './campaigns.ts';
+import { connect } from './connect.ts';
+import { crm } from './crm.ts';
+import { directory } from './directory.ts';
+import { http } from './http.ts';
+import { identity } from './identity.ts';
+import { inbox } from './inbox.ts';
+import { mail } from './mail.ts';
+import { mailboxes } from './mailboxes.ts';
+import { operations } from './operations.ts';
+import { platform } from './platform.ts';
+import { reporting } from './reporting.ts';
+import { sending } from './sending.ts';
+
+/** Every sentence that the server says in English, by its code. */
+export const en = {
+  ...agents,
+  ...approvals,
+  ...audience,
+  ...billing,
+  ...campaigns,
+  ...connect,
+  ...crm,
+  ...directory,
+  ...http,
+  ...identity,
+  ...inbox,
+  ...mail,
+  ...mailboxes,
+  ...operations,
+  ...platform,
+  ...reporting,
+  ...sending,
+};

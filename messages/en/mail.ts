@@ -1,0 +1,2 @@
+/** Sentences of the room mail. */
+export const mail = {} as const;

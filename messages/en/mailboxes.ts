@@ -1,0 +1,2 @@
+/** Sentences of the room mailboxes. */
+export const mailboxes = {} as const;

@@ -1,0 +1,2 @@
+/** Sentences of the room operations. */
+export const operations = {} as const;

@@ -1,0 +1,2 @@
+/** Sentences of the room platform. */
+export const platform = {} as const;

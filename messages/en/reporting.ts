@@ -1,0 +1,2 @@
+/** Sentences of the room reporting. */
+export const reporting = {} as const;

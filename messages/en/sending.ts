@@ -1,0 +1,2 @@
+/** Sentences of the room sending. */
+export const sending = {} as const;

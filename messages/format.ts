@@ -1,0 +1,67 @@
+import { isDateElement, isPluralElement, type MessageFormatElement } from '@formatjs/icu-messageformat-parser';
+import { IntlMessageFormat } from 'intl-messageformat';
+
+/** A sentence that is ready to be filled: text without places, or the parts that the parser found. */
+export type ParsedSentence = string | MessageFormatElement[];
+
+/** The place in which somebody reads: language (BCP 47) and time zone (IANA). */
+export interface Reader {
+  language: string;
+  timeZone: string;
+}
+
+interface Prepared {
+  format: IntlMessageFormat;
+  moments: ReadonlySet<string>;
+}
+
+const prepared = new WeakMap<MessageFormatElement[], Map<string, Prepared>>();
+
+/**
+ * A sentence with its values put in, as its reader writes numbers, lists and moments.
+ * @param values text, numbers, lists of text; moments as RFC 3339 text
+ */
+export function formatSentence(
+  sentence: ParsedSentence,
+  values: Readonly<Record<string, string | number | readonly string[]>>,
+  reader: Reader,
+): string {
+  if (typeof sentence === 'string') return sentence;
+  const { format, moments } = prepare(sentence, reader);
+  const filled = Object.entries(values).map(([name, value]) => [
+    name,
+    Array.isArray(value)
+      ? new Intl.ListFormat(reader.language).format(value as string[])
+      : moments.has(name)
+        ? new Date(value as string)
+        : value,
+  ]);
+  return format.format(Object.fromEntries(filled)) as string;
+}
+
+/** Making a format costs far more than using it. */
+function prepare(sentence: MessageFormatElement[], { language, timeZone }: Reader): Prepared {
+  const byReader = prepared.get(sentence) ?? new Map<string, Prepared>();
+  prepared.set(sentence, byReader);
+  const key = `${language} ${timeZone}`;
+  const known = byReader.get(key);
+  if (known) return known;
+  const styles = {
+    day: { dateStyle: 'medium', timeZone },
+    moment: { dateStyle: 'medium', timeStyle: 'short', timeZone },
+  } as const;
+  const made = {
+    format: new IntlMessageFormat(sentence, language, { date: styles }),
+    moments: new Set(momentsIn(sentence)),
+  };
+  byReader.set(key, made);
+  return made;
+}
+
+function momentsIn(elements: readonly MessageFormatElement[]): string[] {
+  return elements.flatMap((element) => {
+    if (isDateElement(element)) return [element.value];
+    if (isPluralElement(element)) return Object.values(element.options).flatMap(({ value }) => momentsIn(value));
+    return [];
+  });
+}
