@@ -52,6 +52,19 @@ const AWAY_SUBJECT = anyOf(
   '^',
 );
 
+/** The writer won't come back: nothing to wait for. */
+const GONE = anyOf(
+  [
+    String.raw`no longer (?:with|works?|working|employed|at)`,
+    String.raw`(?:has|have) left (?:the )?(?:company|organi[sz]ation|us)`,
+    String.raw`nicht mehr (?:fur|bei|im unternehmen)|ne (?:fait|travaille) plus|ya no (?:trabaj|forma)`,
+    String.raw`non (?:lavora|fa) piu|nao trabalha mais|niet meer werkzaam|nie pracuje juz|juz nie pracuj`,
+    String.raw`mar nem dolgoz|arbejder ikke (?:længere|mere)|ikke længere ansat|jobbar inte (?:langre|kvar)|slutat (?:pa|hos)|jobber ikke lenger|sluttet (?:hos|i)|ei ole enaa|ei tyoskentele enaa|uz (?:zde |)nepracuj|больше не работает|більше не працює|artık calısmıyor|artik calismiyor`,
+    fold('退職|离职|離職'),
+  ],
+  '',
+);
+
 /**
  * Recognises mail that a machine sent: automatic replies (RFC 3834 and the headers programs used before it),
  * away messages, notices and read receipts. Null for what a person wrote.
@@ -93,7 +106,7 @@ function automaticReason(
   const byRule = isSet(headers['x-ms-exchange-inbox-rules-loop']) || message.returnPath === '';
   if (byRule && readReply(words).kind === 'out_of_office') return 'auto_reply';
   if (fromMailSystem(message)) return 'mail_system';
-  return isMachineNotice(message, words) ? 'auto_generated' : null;
+  return isMachineNotice(message, words, (sentence) => GONE.test(sentence)) ? 'auto_generated' : null;
 }
 
 function isSet(value: string | undefined): boolean {
@@ -102,6 +115,7 @@ function isSet(value: string | undefined): boolean {
 
 /** Tells whether an automatic message speaks of an absence that ends; who has left for good writes no away note. */
 function isAway(message: InboundMessage, words: string, subject: string, receivedAt: Date): boolean {
+  if (GONE.test(fold(words.slice(0, 8000))) && !AWAY_SUBJECT.test(subject)) return false;
   const { kind } = readReply(words);
   if (AWAY_SUBJECT.test(subject) || kind === 'out_of_office') return true;
   if (/\(vacation\)/i.test(message.headers['auto-submitted'] ?? '')) return kind !== 'automatic';

@@ -30,6 +30,10 @@ interface Span {
 /** Probability of an opt-out from which it is carried out at once, and from which a person is asked. */
 export const SURE = 0.82;
 export const DOUBT = 0.15;
+/** A question asks to be left out where the model is this certain, and nothing beside it shows interest. */
+const SURE_OF_QUESTION = 0.96;
+const INTEREST = 0.7;
+const MOST_SENTENCES = 6;
 /** Probabilities from which a reply without any mark of a machine counts as a machine's, and as an away note. */
 const SURELY_AUTOMATIC = 0.8;
 const SURELY_AWAY = 0.65;
@@ -81,9 +85,10 @@ export function replyIntent(
   const isRule = isUnsubscribeSubject(subject) || isUnsubscribeReply(text);
   if (isRule) return { intent: 'negative', confidence: 1, unsubscribeRequest: true, unsubscribeDoubtful: false };
   if (text === '') return { intent: 'neutral', confidence: 1, unsubscribeRequest: false, unsubscribeDoubtful: false };
-  const unsubscribeRequest = read.optOut >= SURE && read.kind === 'opt_out';
+  const unsubscribeRequest = isRequest(words, read);
   return {
-    ...(unsubscribeRequest ? modelIntent(read) : (byKeywords(text, settings) ?? modelIntent(read))),
+    ...((unsubscribeRequest ? null : byKeywords(text, settings)) ??
+      modelIntent(read, isQuestion(words) && !unsubscribeRequest)),
     unsubscribeRequest,
     unsubscribeDoubtful: !unsubscribeRequest && read.optOut >= DOUBT,
   };
@@ -105,7 +110,27 @@ function isUnsubscribeReply(text: string): boolean {
   return UNSUBSCRIBE_REPLIES.has(whole.replace(COURTESIES, ' ').trim());
 }
 
-function modelIntent({ kind, confidence, spoken }: ReadReply): Pick<IntentVerdict, 'intent' | 'confidence'> {
+/** Tells whether the model's reading of a request to be left out is carried out at once. */
+function isRequest(words: string, { kind, optOut }: ReadReply): boolean {
+  if (kind !== 'opt_out') return false;
+  if (!isQuestion(words)) return optOut >= SURE;
+  const sentences = words.split(/(?<=[.!?])\s+/u).slice(0, MOST_SENTENCES);
+  const isInterested = sentences
+    .map((one) => readReply(one))
+    .some((one) => one.kind === 'positive' && one.confidence >= INTEREST);
+  return optOut >= SURE_OF_QUESTION && !isInterested;
+}
+
+function isQuestion(words: string): boolean {
+  return /[?？؟;]\s*$/u.test(words);
+}
+
+function modelIntent(
+  { kind, confidence, spoken }: ReadReply,
+  isDoubtfulQuestion: boolean,
+): Pick<IntentVerdict, 'intent' | 'confidence'> {
+  // A question that may ask to be left out is answered by a person.
+  if (kind === 'opt_out' && isDoubtfulQuestion) return { intent: 'question', confidence: PLAIN };
   const isMachine =
     (kind === 'automatic' && confidence >= SURELY_AUTOMATIC) || (kind === 'out_of_office' && confidence >= SURELY_AWAY);
   const intent = confidence < PLAIN ? 'neutral' : INTENTS[isMachine ? kind : spoken];

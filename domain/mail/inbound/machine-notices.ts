@@ -1,4 +1,3 @@
-import { readReply } from '../reading/read-reply.ts';
 import { fold } from './fold.ts';
 import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
@@ -54,10 +53,16 @@ const MOVED = anyOf(
 );
 
 /**
- * Tells whether a message without any header of a machine is a notice all the same: a short text in the words of programs, one from an address that takes no
- * answers, or one that says of its own sender that they have left.
+ * Tells whether a message without any header of a machine is a notice all the same: a short text in the words of programs, or one
+ * from an address that takes no answers.
+ *
+ * @param hasLeft whether a sentence, folded, says that somebody has left
  */
-export function isMachineNotice(message: InboundMessage, words: string): boolean {
+export function isMachineNotice(
+  message: InboundMessage,
+  words: string,
+  hasLeft: (sentence: string) => boolean,
+): boolean {
   if (words === '' || words.split(/\s+/, MAX_WORDS + 1).length > MAX_WORDS) return false;
   const local = (message.from ?? '').split('@', 1)[0] ?? '';
   if (NO_REPLY.test(local)) return true;
@@ -66,8 +71,5 @@ export function isMachineNotice(message: InboundMessage, words: string): boolean
   if ([GIVEN_UP, BY_ITSELF, HELD, MOVED].some((notice) => notice.test(text))) return true;
   // People say "I" of themselves.
   const names = fold(message.fromName).match(/\p{L}{3,}/gu) ?? [];
-  return words.split(/[.!\n。]/).some((sentence) => {
-    const folded = fold(sentence);
-    return names.some((name) => folded.includes(name)) && readReply(sentence).kind === 'automatic';
-  });
+  return text.split(/[.!\n。]/).some((sentence) => names.some((name) => sentence.includes(name)) && hasLeft(sentence));
 }
