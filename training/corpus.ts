@@ -12,7 +12,7 @@ export interface Sentence {
   /** Words of the text that are the time or the person of its kind (README.md). */
   detail: string;
   text: string;
-  /** Of nobody in particular, with the words of one kind in the sense of another. */
+  /** Nobody in particular wrote it: it has the words of one kind in the sense of another. */
   isContrast?: boolean;
 }
 

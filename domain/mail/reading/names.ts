@@ -17,9 +17,9 @@ export interface NameModel {
 
 /** A word of a text, or a character of a script that writes no spaces. */
 interface NameToken {
-  /** In small letters. */
+  /** In lower case. */
   word: string;
-  /** Class of its letters: capital, number, address. */
+  /** Class: capitalized, number, address. */
   form: string;
   start: number;
   end: number;

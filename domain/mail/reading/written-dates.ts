@@ -29,7 +29,7 @@ interface Reading {
 }
 
 const MAX_DATES = 30;
-/** Dates and numbers that are looked at. */
+/** Dates and numbers that are read. */
 const MAX_FOUND = 60;
 /** A day without a year that lies further ahead than this was more likely meant to be in the recent past. */
 const MAX_YEARLESS_DAYS = 300;
