@@ -1,6 +1,13 @@
 /** Keywords before a branch of a plural. */
 type Branch = 'zero' | 'one' | 'two' | 'few' | 'many' | 'other' | `=${number}`;
 
+/** A sentence without its quoted braces, which are no places: `'{{'`. */
+type Unquoted<Text extends string> = Text extends `${infer Before}'{${string}'${infer After}`
+  ? Unquoted<`${Before}${After}`>
+  : Text extends `${infer Before}'}${string}'${infer After}`
+    ? Unquoted<`${Before}${After}`>
+    : Text;
+
 /** Names of the places in an ICU sentence, with what each takes: a walk from brace to brace. */
 type Places<Text extends string, Nested, IsPlural = false> = Text extends `${infer Before}{${infer After}`
   ? IsPlural extends true
@@ -27,8 +34,8 @@ type Flat<Type> = { [Key in keyof Type]: Type[Key] };
 
 /**
  * The values that an ICU sentence takes, by name: a number for `{n, number}` and `{n, plural, …}`, a moment (RFC 3339) for
- * `{at, date, …}`, else text, a list, or a sentence (`Nested`). `select` is not understood: a sentence of its own is clearer.
+ * `{at, date, …}`. Others take text, a list, or a sentence (`Nested`). `select` is not understood: a sentence of its own is clearer.
  */
 export type Values<Text extends string, Nested> = string extends Text
   ? Record<string, never>
-  : Flat<Places<Text, Nested>>;
+  : Flat<Places<Unquoted<Text>, Nested>>;

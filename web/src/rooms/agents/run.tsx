@@ -11,7 +11,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
 import { RunState } from './run-state.tsx';
 
 type Run = AnswerOf<'/v1/runs/{id}'>;
@@ -47,7 +47,7 @@ export default function RunPage() {
             ) : null}
             {data.blocked_reason ? (
               <Alert color="red" variant="light">
-                {saidPlainly(data.blocked_reason)}
+                {data.blocked_reason}
               </Alert>
             ) : null}
             <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -144,10 +144,10 @@ function Report({ report }: { report: Run['preflight_report'] }) {
   return (
     <Section title={t('agents.checks')}>
       <List listStyleType="none" spacing="xs">
-        {findings.map(({ code, message, fix }) => (
+        {findings.map(({ message, fix }) => (
           <List.Item key={message}>
             <Text size="sm" span className="wrap-anywhere">
-              <Finding code={code} message={message} fix={fix} />
+              <Finding message={message} fix={fix} />
             </Text>
           </List.Item>
         ))}
@@ -156,11 +156,11 @@ function Report({ report }: { report: Run['preflight_report'] }) {
   );
 }
 
-function findingsOf(report: Run['preflight_report']): { code: string; message: string; fix: string }[] {
+function findingsOf(report: Run['preflight_report']): { message: string; fix: string }[] {
   const given: unknown = report?.findings;
   if (!Array.isArray(given)) return [];
   const wordsIn = (value: unknown) => (typeof value === 'string' ? value : '');
-  return given.flatMap((one: { code?: unknown; message?: unknown; fix?: unknown } | null) =>
-    typeof one?.message === 'string' ? [{ code: wordsIn(one.code), message: one.message, fix: wordsIn(one.fix) }] : [],
+  return given.flatMap((one: { message?: unknown; fix?: unknown } | null) =>
+    typeof one?.message === 'string' ? [{ message: one.message, fix: wordsIn(one.fix) }] : [],
   );
 }

@@ -1,6 +1,6 @@
 import { region } from '../../app/preferences.ts';
 import { toDateTime } from '../../parts/time.tsx';
-import { hoursOfWeek } from '../../text/hours.ts';
+import { hoursOfWeek } from '../../../../messages/hours.ts';
 
 /** What a person decides about, read from the frozen content of an approval. */
 interface Content {
@@ -18,7 +18,6 @@ interface Content {
 /** Something that the checks before a launch found. */
 interface CheckFinding {
   severity: 'error' | 'warning' | 'info';
-  code: string;
   message: string;
   fix: string;
 }
@@ -69,7 +68,6 @@ export function readChecks(preflight: object | null): CheckFinding[] | undefined
       const severity = fieldOf(one, 'severity');
       return {
         severity: severity === 'error' || severity === 'warning' ? severity : 'info',
-        code: fieldOf(one, 'code'),
         message: fieldOf(one, 'message'),
         fix: fieldOf(one, 'fix'),
       };
