@@ -1,7 +1,13 @@
 import { Context } from '@temporalio/activity';
 import { deliverTurn } from '../domain/connect/integrations/deliver.ts';
 import { retryDelivery } from '../domain/connect/integrations/retry.ts';
-import { INTEGRATION_BACKLOG, INTEGRATION_DELIVERY, INTEGRATION_RUN } from '../domain/platform/dead-letters.ts';
+import { readAgain } from '../domain/connect/integrations/inbound.ts';
+import {
+  INTEGRATION_BACKLOG,
+  INTEGRATION_DELIVERY,
+  INTEGRATION_RUN,
+  INTEGRATION_WEBHOOK,
+} from '../domain/platform/dead-letters.ts';
 import {
   integrationDeliveryWorkflow,
   type IntegrationDeliveryActivities,
@@ -32,6 +38,8 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
   deadLetters: [
     // A delivery that a provider refused: only a person has it tried again.
     { taskType: INTEGRATION_DELIVERY, restricted: 'readOnly', retry: retryDelivery },
+    // A booking that could not be read, as when the provider changed its form and Heron has learned it since.
+    { taskType: INTEGRATION_WEBHOOK, restricted: 'readOnly', retry: readAgain },
     // A dropped delivery: there is nothing to repeat, and a person who has read it settles it.
     { taskType: INTEGRATION_BACKLOG, restricted: 'readOnly', retry: async () => {} },
   ],

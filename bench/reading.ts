@@ -1,7 +1,10 @@
 import { DOUBT, replyIntent, SURE } from '../domain/mail/inbound/intent.ts';
 import { shippedModel } from '../domain/mail/reading/model.ts';
+import { namedPerson } from '../domain/mail/reading/names.ts';
+import { laterTime, returnTime } from '../domain/mail/reading/when.ts';
 import { isHeldOut, sentences, type Sentence } from '../training/corpus.ts';
 import { measure, tally, type Measured } from '../training/measure.ts';
+import { nameIn, timeIn } from '../training/names.ts';
 import { seeded } from '../test/faults/random.ts';
 import { mistyped } from '../training/variants.ts';
 import type { BenchResult } from './context.ts';
@@ -40,6 +43,19 @@ export async function run(): Promise<BenchResult> {
   }
   for (const [kind, row] of Object.entries(model.readAs)) figure(`${kind}, read by the model as`, listed(row));
   for (const [kind, row] of Object.entries(clean.readAs)) figure(`${kind}, its intents`, listed(row));
+  figure(
+    'people named by referrals and away notes',
+    found(held, nameIn, ({ text }) => Object.values(namedPerson(text) ?? {})),
+  );
+  for (const label of ['not_now', 'out_of_office'] as const)
+    figure(
+      `times named by ${label}, on any of twelve days of a year`,
+      found(
+        held.filter((sentence) => sentence.label === label),
+        timeIn,
+        timesRead,
+      ),
+    );
   const target = (what: string, got: number, wanted: number, isMost = false) =>
     result.targets.push({
       what,
@@ -53,6 +69,29 @@ export async function run(): Promise<BenchResult> {
   target('plain answers suppressed', clean.stopped, 0.01, true);
   target('opt-outs heard that typing mistakes lose', clean.heard - noisy.heard, 0.03, true);
   return result;
+}
+
+/** The words of the time that a sentence names, where it arrives on the first of any month. */
+function timesRead({ text, label }: Sentence): string[] {
+  const read = label === 'not_now' ? laterTime : returnTime;
+  for (let month = 0; month < 12; month += 1) {
+    const words = read(text, new Date(Date.UTC(2026, month, 1)))?.words;
+    if (words !== undefined) return [words];
+  }
+  return [];
+}
+
+/** Share of the sentences that name something of which it is found. */
+function found(
+  of: readonly Sentence[],
+  named: (sentence: Sentence) => string,
+  read: (sentence: Sentence) => (string | null)[],
+): string {
+  const naming = of.filter((sentence) => named(sentence) !== '');
+  const right = naming.filter((sentence) =>
+    read(sentence).some((words) => words !== null && named(sentence).toLowerCase().includes(words.toLowerCase())),
+  );
+  return `${percent(right.length / naming.length)} of ${naming.length}`;
 }
 
 /** A reply as the application reads it. */

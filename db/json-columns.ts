@@ -64,8 +64,12 @@ export interface ColumnMapping {
 
 /** How a file is read and applied. */
 export interface ImportOptions {
+  /** Format of the upload. A sheet is stored as CSV, a line for each row. */
+  format: 'csv' | 'xlsx' | 'ods';
   encoding: string;
   delimiter: string;
+  /** Lines above the header, or above the first row where there is none. */
+  skip_rows: number;
   has_header: boolean;
   /** The header, or made-up names; the head of problems.csv. */
   columns: string[];

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 8e68b414c3172e48. Types: 6d7d287f9f694956. */
+/* Written by `npm run db:types`; do not edit. Sources: 91f6bc209b1ce02e. Types: 8ee07b60b3ec93f1. */
 
 import type {
   ApprovalContent,
@@ -1250,6 +1250,8 @@ interface ContactImportsRow {
   updated: number;
   skipped: number;
   failed: number;
+  /** Rows imported unsubscribed because a cell about permission was not understood; counted as imported or updated, too. */
+  unclear: number;
   /** Rows of the file that were processed, failed ones included; a restarted job continues after them. */
   checkpoint: number;
   error: string | null;
@@ -1275,6 +1277,7 @@ interface ContactImportsInsert {
   updated?: number;
   skipped?: number;
   failed?: number;
+  unclear?: number;
   checkpoint?: number;
   error?: string | null;
   started_at?: Date | null;
@@ -2899,6 +2902,9 @@ interface IntegrationInboundRow {
   digest: string;
   organization_id: string;
   received_at: Date;
+  unread_id: string | null;
+  /** A verified body that could not be read, kept until it is; unread_id names it in its dead letter. */
+  unread_body: Buffer | null;
 }
 
 interface IntegrationInboundInsert {
@@ -2906,6 +2912,8 @@ interface IntegrationInboundInsert {
   digest: string;
   organization_id: string;
   received_at: Date;
+  unread_id?: string | null;
+  unread_body?: Buffer | null;
 }
 
 /** A lane with pending deliveries; writers lock its row, and a worker leases it. */

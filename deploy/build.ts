@@ -2,7 +2,7 @@
  * `npm run build`: bundles what production runs into dist/, with its data and the workflows beside it, and tries the result.
  */
 import { execFile } from 'node:child_process';
-import { copyFile, cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -46,16 +46,19 @@ async function bundle(): Promise<string> {
   return dirname(HERON);
 }
 
-/** Copies the files that modules read beside their sources. */
+/** Copies the files and folders that modules read beside their sources. */
 async function copyData(): Promise<string> {
   const files = [
     'api/http/examples.json',
     'domain/mail/reading/model.bin.br',
+    'domain/mail/reading/names.bin.br',
+    'domain/mail/reading/languages.json',
+    'domain/mail/reading/dates',
     'api/operations/system/reference/scalar.js.br',
   ];
   for (const file of files) {
     await mkdir(dirname(join(DIST, file)), { recursive: true });
-    await copyFile(join(ROOT, file), join(DIST, file));
+    await cp(join(ROOT, file), join(DIST, file), { recursive: true });
   }
   return files.join(', ');
 }

@@ -1,6 +1,6 @@
 /**
  * Makes examples/leads.csv: `node bundle/run.mjs examples/leads.ts > examples/leads.csv`. Always the same bytes, so a test compares
- * the file with what this program makes (domain/imports/leads.test.ts).
+ * the file with what this program makes (domain/audience/imports/run.test.ts).
  */
 import { pathToFileURL } from 'node:url';
 
@@ -146,10 +146,19 @@ const HEADER = [
   'City',
   'Last Order',
   'Notes',
+  'Do Not Email',
 ];
 
-/** The text of the file: byte order mark, CRLF, everything people's exports do to an importer. */
-export function leadsCsv(): string {
+/** Stands in the text where the file has a byte that is no UTF-8: a dash that was pasted from an older program. */
+const PASTED = '\ue000';
+
+/** The bytes of the file: byte order mark, CRLF, everything people's exports do to an importer. */
+export function leadsCsv(): Buffer {
+  const [before = '', after = ''] = leadsText().split(PASTED);
+  return Buffer.concat([Buffer.from(before), Buffer.from([0x96]), Buffer.from(after)]);
+}
+
+function leadsText(): string {
   const random = generator(20_240_117);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const addresses = new Set<string>(SUPPRESSED_BEFOREHAND.addresses);
@@ -173,6 +182,7 @@ export function leadsCsv(): string {
         pick(CITIES),
         random() < 0.25 ? '' : `2024-0${1 + Math.floor(random() * 9)}-${10 + Math.floor(random() * 18)}`,
         pick(NOTES),
+        '',
       ];
     }
   };
@@ -258,6 +268,15 @@ function faultyLines(good: readonly string[]): [at: number, text: string][] {
     [318, line(['c@blocked.example.org', '', '', '', '', '', '', '', ''])],
     [325, line(['N/A', 'Not', 'Available', '', '', '', '', '', ''])],
     [330, line([good[60]!, 'Again', '', '', '', '', '', '', ''])],
+    [332, line(['maya.stone@tidewater.example.org', 'Maya', 'Stone', 'Tidewater Dental', '', '', '', '', '', 'yes'])],
+    [334, line(['noah.berg@green-grey.test', 'Noah', 'Berg', 'Green & Grey', '', '', '', '', '', 'ask Mia first'])],
+    [336, line(['ines.roth@kobo.test', 'Inés', 'Roth', `Café 10 ${PASTED} 20`, '', '', '', '', '', ''])],
+    // Companies with a comma that nobody quoted: all cells behind them have moved.
+    [338, 'rosa.diaz@cafe-nandu.test,Rosa,Díaz,Café Ñandú, S.L.,,pro,Málaga,,,'],
+    [
+      340,
+      'liam.brown@savanna-solar.example.org,Liam,Brown,Savanna Solar, Inc.,,starter,Cork,2024-03-11,Met at the fair,no',
+    ],
   ];
 }
 

@@ -143,7 +143,7 @@ async function runAva({ folder, forAva, isWhole }: Chosen, env: Record<string, s
   printSkips(report.skipped);
   // Once more, last and in short: a log is read from its end.
   for (const line of report.failed) print(`  ${line}`);
-  for (const line of report.causes()) print(line);
+  if (failed > 0) for (const line of report.causes()) print(line);
   print(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
 
   if (interruptedBy) return signalExitCode(interruptedBy);

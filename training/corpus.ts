@@ -9,11 +9,16 @@ export interface Sentence {
   /** Number of the person within the language; no two people share a sentence. */
   person: number;
   label: Label;
+  /** Words of the text that are the time or the person of its kind (README.md). */
+  detail: string;
   text: string;
+  /** Nobody in particular wrote it: it has the words of one kind in the sense of another. */
+  isContrast?: boolean;
 }
 
 const PEOPLE = new URL('people/', import.meta.url);
 const GRAMMAR = new URL('grammar/', import.meta.url);
+const CONTRASTS = '-contrasts.tsv';
 /** People of a language of whom two are held out, others in each language. */
 const TEN = 10;
 
@@ -27,7 +32,10 @@ export function sentences(): Sentence[] {
     return readdirSync(folder)
       .filter((name) => name.endsWith('.tsv'))
       .toSorted()
-      .flatMap((name) => sentencesOf(language, Number(name.slice(0, 2)), readFileSync(new URL(name, folder), 'utf8')));
+      .flatMap((name) => {
+        const found = sentencesOf(language, Number(name.slice(0, 2)), readFileSync(new URL(name, folder), 'utf8'));
+        return name.endsWith(CONTRASTS) ? found.map((one) => ({ ...one, isContrast: true })) : found;
+      });
   });
 }
 
@@ -42,7 +50,7 @@ function sentencesOf(language: string, person: number, file: string): Sentence[]
       const label = (kind === 'opt_out' ? detail : kind) as Label;
       if (!LABELS.includes(label) || text === '')
         throw new Error(`${language}/${person}: not a kind, a detail and a text: ${line}`);
-      return { language, person, label, text: text.replaceAll(String.raw`\n`, '\n') };
+      return { language, person, label, detail, text: text.replaceAll(String.raw`\n`, '\n') };
     });
 }
 
@@ -72,6 +80,7 @@ export function madeSentences(language: string, random: Random, perKind: (kind: 
       language,
       person: 0,
       label: (kind === 'opt_out' ? 'stop' : kind) as Label,
+      detail: '',
       text: expand(grammar, grammar.templates[index % grammar.templates.length]!, random),
     })),
   );

@@ -1,13 +1,18 @@
 /**
- * `npm run train-reading`: trains the model that reads answers, on all people who are not held out, and writes domain/mail/reading/model.bin.br. It prints what the
- * model makes of the people who are.
+ * `npm run train-reading`: trains the models that read answers, on all people who are not held out, and writes their files into domain/mail/reading. It prints
+ * what they make of the people who are.
  */
 import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { LANGUAGES_FILE } from '../domain/mail/reading/date-words.ts';
 import { encodeModel, MODEL_FILE } from '../domain/mail/reading/model.ts';
+import { encodeNames, namedPerson, NAMES_FILE } from '../domain/mail/reading/names.ts';
 import { isHeldOut, sentences } from './corpus.ts';
+import { wordsOfLanguages } from './languages.ts';
 import { measure } from './measure.ts';
+import { nameIn, trainNames } from './names.ts';
 import { trainModel } from './train.ts';
+import { seeded } from '../test/faults/random.ts';
 
 const SEED = 20_261_128;
 /** Another pair of people in each language, by whom the temperature is chosen. */
@@ -15,24 +20,41 @@ const CALIBRATION = 1;
 
 const all = sentences();
 const known = all.filter((sentence) => !isHeldOut(sentence));
-const calibration = known.filter((sentence) => isHeldOut(sentence, CALIBRATION));
+const held = all.filter((sentence) => isHeldOut(sentence));
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 console.log(`${all.length} sentences, ${known.length} of people who are not held out`);
-const { temperature } = trainModel(
+
+writeFileSync(LANGUAGES_FILE, `${JSON.stringify(wordsOfLanguages(known), null, 1)}\n`);
+
+const names = trainNames(known, seeded(SEED));
+writeFileSync(NAMES_FILE, compressed(encodeNames(names)));
+const referrals = held.filter((sentence) => nameIn(sentence) !== '');
+const right = referrals.filter((sentence) => {
+  const found = namedPerson(sentence.text, names);
+  const said = nameIn(sentence);
+  return (
+    found !== null &&
+    [found.name, found.address].some((part) => part !== null && said.toLowerCase().includes(part.toLowerCase()))
+  );
+});
+console.log(`people named: ${percent(right.length / referrals.length)} of ${referrals.length} found`);
+
+const model = trainModel(
   known.filter((sentence) => !isHeldOut(sentence, CALIBRATION)),
-  calibration,
+  known.filter((sentence) => isHeldOut(sentence, CALIBRATION)),
   SEED,
 );
-console.log(`temperature ${temperature}`);
-const model = { ...trainModel(known, [], SEED), temperature };
-const file = brotliCompressSync(encodeModel(model), { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+const file = compressed(encodeModel(model));
 writeFileSync(MODEL_FILE, file);
-console.log(`${MODEL_FILE.pathname.split('/').at(-1)}: ${(file.length / 1e6).toFixed(1)} MB`);
-const held = all.filter((sentence) => isHeldOut(sentence));
+console.log(`temperature ${model.temperature}; ${(file.length / 1e6).toFixed(1)} MB`);
 for (const sure of [0.5, 0.6, 0.7, 0.8, 0.9])
   for (const doubt of sure === 0.5 ? [0.1, 0.15, 0.2, 0.3] : [0.2]) {
-    const { heard, suppressed, precision, stopped } = measure(model, held, { sure, doubt });
-    const part = (value: number) => `${(100 * value).toFixed(1)} %`;
+    const { heard, suppressed, precision, stopped, asked } = measure(model, held, { sure, doubt });
     console.log(
-      `sure ${sure}, doubt ${doubt}: heard ${part(heard)}, suppressed ${part(suppressed)}, precision ${part(precision)}, plain answers stopped ${part(stopped)}`,
+      `sure ${sure}, doubt ${doubt}: heard ${percent(heard)}, suppressed ${percent(suppressed)}, precision ${percent(precision)}, plain answers stopped ${percent(stopped)}, asked about ${percent(asked)}`,
     );
   }
+
+function compressed(file: Buffer): Buffer {
+  return brotliCompressSync(file, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+}

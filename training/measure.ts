@@ -18,6 +18,8 @@ export interface Measured {
   /** Share of what is suppressed that asked for it, and of other answers that are suppressed. */
   precision: number;
   stopped: number;
+  /** Share of other answers about which a person is asked. */
+  asked: number;
   /** Number of sentences by their kind, and by the kind that they are read as. */
   readAs: Record<string, Record<string, number>>;
   languages: Record<string, { heard: number; suppressed: number; all: number }>;
@@ -39,7 +41,7 @@ export function measure(
 export function tally(sentences: readonly Sentence[], read: (text: string) => Read): Measured {
   const readAs: Measured['readAs'] = {};
   const languages: Measured['languages'] = {};
-  let [plain, wrong] = [0, 0];
+  let [plain, wrong, asked] = [0, 0, 0];
   for (const { text, label, language } of sentences) {
     const { kind, heard } = read(text);
     const row = (readAs[ASKING.has(label) ? 'opt_out' : label] ??= {});
@@ -47,6 +49,7 @@ export function tally(sentences: readonly Sentence[], read: (text: string) => Re
     if (!ASKING.has(label)) {
       plain += 1;
       if (heard === 'asked') wrong += 1;
+      if (heard === 'doubtful') asked += 1;
       continue;
     }
     const place = (languages[language] ??= { heard: 0, suppressed: 0, all: 0 });
@@ -62,6 +65,7 @@ export function tally(sentences: readonly Sentence[], read: (text: string) => Re
     heard: sum('heard') / sum('all'),
     precision: suppressed / (suppressed + wrong),
     stopped: wrong / plain,
+    asked: asked / plain,
     readAs,
     languages,
   };

@@ -531,6 +531,17 @@ test('an estimate counts people once, the daily limit for the whole campaign, an
     'body.timezone',
   ]);
   t.is((await estimate({ segment_ids: Array.from({ length: 21 }, () => segment) })).status, 400);
+  const inTokyo = { timezone: 'Asia/Tokyo', start_date: '2030-01-10T00:00:00Z', daily_limit: 500 };
+  const begins = async (body: object) => (await estimate({ ...inTokyo, ...body })).body.estimated_finish_at;
+  t.regex(await begins({ start_time: '12:00', end_time: '13:00' }), /^2030-01-1\dT03:/);
+  const late = Array.from({ length: 7 }, () => [{ start: 23 * 60, end: 24 * 60 - 1 }]);
+  t.regex(await begins({ schedule_windows: late }), /^2030-01-1\dT14:/);
+  t.is(await begins({ end_date: '2030-01-10T00:30:00Z' }), null);
+  t.deepEqual(problemPaths(await estimate({ start_time: '24:00', end_time: 'x', end_date: 'never' })), [
+    'body.end_date',
+    'body.end_time',
+    'body.start_time',
+  ]);
   t.is((await desk.call('GET', '/campaigns')).body.pagination.total, 0);
 });
 

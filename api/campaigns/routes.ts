@@ -90,14 +90,7 @@ export const campaignRoutes = [
       const { campaign_id: id, segment_ids: segmentIds = [], email_tag_ids: emailTagIds, ...plan } = body;
       const { estimated_finish_at: finish, ...rest } =
         id === undefined
-          ? await estimateCampaign(ctx, {
-              segmentIds,
-              emailTagIds,
-              dailyLimit: plan.daily_limit ?? 50,
-              days: plan.days,
-              timezone: plan.timezone ?? 'UTC',
-              startDate: plan.start_date ?? undefined,
-            })
+          ? await estimateCampaign(ctx, { segmentIds, emailTagIds, plan })
           : await estimateRest(ctx, id, plan);
       return { ...rest, estimated_finish_at: iso(finish) };
     },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressKey } from '../../lib/address.ts';
 import { isWritable } from '../../lib/clock.ts';
 import type { Page } from '../../lib/cursor.ts';
 import { says } from '../../lib/issue-message.ts';
@@ -98,11 +99,10 @@ export function pageQuery(max = 100, fallback = 50, min = 1) {
   };
 }
 
-/** A lower-cased, trimmed email address; refuses whatever a mail server could read differently. */
+/** An email address in its one form (lib/address.ts); refuses whatever a mail server could read differently. */
 export const emailAddress = z
   .string()
-  .trim()
-  .toLowerCase()
+  .overwrite(addressKey)
   .pipe(z.email().max(254))
   .meta({ format: 'email', maxLength: 254 });
 

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import { DAY_MS } from '../../lib/clock.ts';
+import { defined } from '../../lib/defined.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { ZERO_UUID } from '../../lib/ids.ts';
@@ -22,60 +23,67 @@ import { resolveSenders, type PoolChoice } from '../sending/campaign/sender-pool
 interface EstimateRequest {
   segmentIds: readonly string[];
   emailTagIds: readonly string[];
-  dailyLimit: number;
-  days: number | undefined;
-  timezone: string;
-  /** RFC 3339; default: now. */
-  startDate: string | undefined;
+  /** What a campaign would be set to; what is left out is as in a new one. */
+  plan: Pick<CampaignSettings, SchedulePart | 'daily_limit'>;
 }
+
+type SchedulePart = 'timezone' | 'days' | 'start_date' | 'end_date' | 'start_time' | 'end_time' | 'schedule_windows';
+
+/** What a new campaign has, where the request says nothing: weekdays from nine to five in UTC. */
+const NEW_CAMPAIGN = {
+  timezone: 'UTC',
+  days: WEEKDAYS,
+  start_time: '09:00',
+  end_time: '17:00',
+  daily_limit: 50,
+} as const;
 
 /** Faults of a request for an estimate beyond its shape; of as many fields as are given. */
 export async function estimateProblems(
   org: OrgScope,
   {
     email_tag_ids: tags = [],
-    ...schedule
-  }: {
-    timezone?: string | undefined;
-    days?: number | undefined;
-    start_date?: string | null | undefined;
-    email_tag_ids?: readonly string[] | undefined;
-  },
+    ...plan
+  }: Partial<Pick<CampaignSettings, SchedulePart>> & { email_tag_ids?: readonly string[] | undefined },
 ): Promise<Problem[]> {
-  const { timezone, days, start_date } = schedule;
   return [
-    ...scheduleProblems({ timezone, days, start_date }).map(({ path, message }) => ({ path: `body.${path}`, message })),
+    ...scheduleProblems(plan).map(({ path, message }) => ({ path: `body.${path}`, message })),
     ...(await labelProblems(org, 'tag', tags, 'body.email_tag_ids')),
   ];
 }
 
 /**
  * Projects how long a campaign to these segments would take (POST /campaigns-estimate): one email to each contact who may be
- * mailed, in the hours a new campaign has. Nothing is written.
+ * mailed, by the schedule of the request. Nothing is written.
  * @throws AppError bad_request for a bad schedule or unknown tags; an unknown segment counts as empty
  */
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
   const org = reader(ctx);
   const now = ctx.clock.now();
-  const { timezone, days, startDate, emailTagIds } = request;
-  refuseProblems(await estimateProblems(org, { timezone, days, start_date: startDate, email_tag_ids: emailTagIds }));
-  const pool = { id: ZERO_UUID, sender_strategy: 'tags', email_tags: request.emailTagIds } as const;
+  const { plan, emailTagIds } = request;
+  refuseProblems(await estimateProblems(org, { ...plan, email_tag_ids: emailTagIds }));
+  const pool = { id: ZERO_UUID, sender_strategy: 'tags', email_tags: emailTagIds } as const;
+  const { daily_limit: dailyLimit, ...campaign } = { ...NEW_CAMPAIGN, ...defined(plan) };
   return estimateSending({
     recipients: await countSegmentContacts(org, request.segmentIds, { mailableAt: now }),
     mailboxes: await projectedMailboxes(org, pool, now),
     ramp: null,
-    dailyLimit: request.dailyLimit,
+    dailyLimit,
     schedule: {
-      timezone: request.timezone,
-      days: request.days ?? WEEKDAYS,
-      startTime: '09:00',
-      endTime: '17:00',
-      windows: null,
-      startDate: request.startDate === undefined ? null : DateTime.fromISO(request.startDate).toJSDate(),
-      endDate: null,
+      timezone: campaign.timezone,
+      days: campaign.days,
+      startTime: campaign.start_time,
+      endTime: campaign.end_time,
+      windows: campaign.schedule_windows?.length ? campaign.schedule_windows : null,
+      startDate: toDate(campaign.start_date),
+      endDate: toDate(campaign.end_date),
     },
     now,
   });
+}
+
+function toDate(moment: string | null | undefined): Date | null {
+  return moment ? DateTime.fromISO(moment).toJSDate() : null;
 }
 
 /**

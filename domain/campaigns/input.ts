@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressKey } from '../../lib/address.ts';
 import { MAX_UTM_LENGTH } from '../mail/messages/utm.ts';
 import { partialSettingsSchema } from '../sending/campaign/outreach-settings.ts';
 import { stepActionSchema } from '../sending/campaign/actions.ts';
@@ -9,7 +10,7 @@ const MAX_LIST = 200;
 /** Steps one campaign may have. */
 export const MAX_STEPS = 100;
 
-const address = z.string().trim().toLowerCase().pipe(z.email().max(254));
+const address = z.string().overwrite(addressKey).pipe(z.email().max(254));
 const idList = z.array(z.string()).max(MAX_LIST);
 const utmValue = z.string().trim().max(MAX_UTM_LENGTH);
 const hostname = z

@@ -303,5 +303,6 @@ function dealPayload(deal: DealRow): EventData<'crm.deal_created'> {
     status,
     assigned_to,
     campaign_id,
+    updated_at: deal.updated_at.toISOString(),
   };
 }

@@ -208,5 +208,6 @@ function taskPayload(task: TaskRow): EventData<'crm.task_created'> {
     priority,
     type,
     status,
+    updated_at: task.updated_at.toISOString(),
   };
 }

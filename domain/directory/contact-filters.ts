@@ -1,3 +1,4 @@
+import { asciiAddress } from '../../lib/address.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { foldCase } from '../../lib/fold-case.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -103,8 +104,11 @@ export function addTextSearch(where: Conditions, query: string | undefined): voi
   const text = cleanText(query ?? '');
   if (!text) return;
   // Exactly the expression of the trigram index contacts_search.
-  const pattern = where.bind(`%${likeLiteral(foldCase(text))}%`, 'text');
-  where.add(`heron_fold(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company) like ${pattern}`);
+  const searched = `heron_fold(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company)`;
+  // Addresses are stored with the A-labels of their domains.
+  const texts = new Set([foldCase(text), foldCase(/[^\0-\x7f]/.test(text) ? asciiAddress(text) : text)]);
+  const found = [...texts].map((each) => `${searched} like ${where.bind(`%${likeLiteral(each)}%`, 'text')}`);
+  where.add(found.length === 1 ? found[0]! : `(${found.join(' or ')})`);
 }
 
 function addMemberships(where: Conditions, filters: ContactFilters, now: Date): void {

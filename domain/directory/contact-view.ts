@@ -49,5 +49,5 @@ export function contactPayload(contact: ContactView): EventData<'contact.created
 
 /** The payload of contact.updated for one contact. */
 export function contactUpdate(contact: ContactView): EventData<'contact.updated'> {
-  return { entity_id: contact.id, ...contactPayload(contact) };
+  return { entity_id: contact.id, ...contactPayload(contact), updated_at: contact.updated_at.toISOString() };
 }

@@ -1,6 +1,7 @@
 import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { SuppressionSource } from '../../db/models/suppression.ts';
+import { addressKey, asciiHost } from '../../lib/address.ts';
 
 /** The entry that suppresses an address. */
 export interface SuppressionHit {
@@ -14,9 +15,9 @@ export interface SuppressionHit {
 
 type EntryRow = Columns<'suppressions', 'id' | 'kind' | 'email' | 'source' | 'reason' | 'expires_at' | 'created_at'>;
 
-/** The host part of an address, lower-case; empty when there is none. */
+/** The host part of an address, in its one form; empty when there is none. */
 export function hostOf(email: string): string {
-  return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  return asciiHost(email.slice(email.lastIndexOf('@') + 1));
 }
 
 /**
@@ -40,7 +41,7 @@ export async function suppressedAmong(
 ): Promise<Map<string, SuppressionHit>> {
   const hits = new Map<string, SuppressionHit>();
   if (emails.length === 0) return hits;
-  const addresses = [...new Set(emails.map((email) => email.toLowerCase()))];
+  const addresses = [...new Set(emails.map(addressKey))];
   const hosts = [...new Set(addresses.map(hostOf))];
   const rows = await org.sql<EntryRow>(
     `select id, kind, email, source, reason, expires_at, created_at from suppressions
@@ -55,7 +56,7 @@ export async function suppressedAmong(
   const byHost = new Map<string, EntryRow>();
   for (const row of rows) (row.kind === 'email' ? byAddress : byHost).set(row.email, row);
   for (const email of emails) {
-    const row = byAddress.get(email.toLowerCase()) ?? byHost.get(hostOf(email));
+    const row = byAddress.get(addressKey(email)) ?? byHost.get(hostOf(addressKey(email)));
     if (row) {
       hits.set(email, {
         id: row.id,

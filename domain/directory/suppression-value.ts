@@ -1,21 +1,31 @@
-import { isAddress, parseAddress } from './address.ts';
+import { asciiHost, isAddress, parseAddresses, withoutShapeless } from '../../lib/address.ts';
 
-/** A parsed suppression value. `email` is lower-case; the bare host for a domain. */
+/** A parsed suppression value. `email` is in its one form; the bare host for a domain. */
 export interface SuppressionTarget {
   kind: 'email' | 'domain';
   email: string;
 }
 
+export const SUPPRESSION_FAULTS = ['empty', 'not_an_address', 'not_a_domain'] as const;
+/** Why a value of POST /suppressions was not taken. */
+export type SuppressionFault = (typeof SUPPRESSION_FAULTS)[number];
+
+/** Text before a listed host: `@host`, `*@host`, `*.host`, a URL. */
+const BEFORE_HOST = /^(?:https?:\/\/)?(?:\*?@|\*\.)?/;
+
 /**
- * Parses a value of POST /suppressions: with an `@` inside an address, a bare host with or without a leading `@` a domain.
- * Null when it is neither.
+ * Parses a value of POST /suppressions: with an `@` inside, one or several addresses; a bare host with or without a leading
+ * `@` a domain. Says why when it is neither.
  */
-export function parseSuppression(value: string): SuppressionTarget | null {
-  const text = value.trim().toLowerCase();
-  if (text.lastIndexOf('@') > 0) {
-    const email = parseAddress(text);
-    return email ? { kind: 'email', email } : null;
-  }
-  const host = text.replace(/^@/, '');
-  return isAddress(`x@${host}`) ? { kind: 'domain', email: host } : null;
+export function parseSuppression(value: string): SuppressionTarget[] | SuppressionFault {
+  const emails = parseAddresses(value);
+  if (emails.length > 0) return emails.map((email) => ({ kind: 'email', email }));
+  const text = withoutShapeless(value)
+    .trim()
+    .replace(/[\s,;./]+$/, '')
+    .toLowerCase();
+  if (text === '' || text === '@') return 'empty';
+  const host = asciiHost(text.replace(BEFORE_HOST, ''));
+  if (host.includes('@')) return 'not_an_address';
+  return isAddress(`x@${host}`) ? [{ kind: 'domain', email: host }] : 'not_a_domain';
 }

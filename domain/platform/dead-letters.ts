@@ -21,6 +21,8 @@ export const UNDO_OF_ORDER = 'mailbox_order_undo';
 export const INTEGRATION_DELIVERY = 'integration_delivery';
 /** What waited for an account that nobody connected again, and was dropped: a person who has read it settles it. */
 export const INTEGRATION_BACKLOG = 'integration_backlog';
+/** A webhook of a scheduling provider that could not be read: replaying it reads it again. */
+export const INTEGRATION_WEBHOOK = 'integration_webhook';
 /** The deliveries of a connection, whose run kept failing. */
 export const INTEGRATION_RUN = 'integration_run';
 

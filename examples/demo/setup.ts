@@ -177,10 +177,11 @@ async function importLeads(api: Heron, say: SetupOptions['say']): Promise<{ job:
   );
   const reasons = [...new Set(problems.map(({ reason }) => reason))];
   say(
-    `left out of them: ${reasons.map((reason) => `${problems.filter((problem) => problem.reason === reason).length} ${reason}`).join(', ')}`,
+    `problems among them: ${reasons.map((reason) => `${problems.filter((problem) => problem.reason === reason).length} ${reason}`).join(', ')}`,
   );
   const contacts = await allOf((cursor) => api.GET('/v1/contacts', { params: { query: { limit: 100, cursor } } }));
-  return { job, contacts: contacts.toSorted((one, other) => (one.email < other.email ? -1 : 1)) };
+  const mailable = contacts.filter(({ subscribed }) => subscribed);
+  return { job, contacts: mailable.toSorted((one, other) => (one.email < other.email ? -1 : 1)) };
 }
 
 interface Parts {

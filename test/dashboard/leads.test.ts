@@ -30,7 +30,7 @@ browserTest('a messy list is imported: mapped, run, and what was left out is lis
   });
   const { page, context, faults } = await world.open(tenant, '/leads', { locale: 'en-GB' });
   await page.getByRole('heading', { name: 'No contacts yet' }).waitFor();
-  await page.getByRole('link', { name: 'Import a CSV file' }).first().click();
+  await page.getByRole('link', { name: 'Import a file' }).first().click();
   await page.locator('input[type=file]').setInputFiles(LEADS);
   const mapped = (column: string) => page.getByRole('combobox', { name: `What ${column} becomes` });
   await mapped('Email Address').waitFor();
@@ -42,19 +42,20 @@ browserTest('a messy list is imported: mapped, run, and what was left out is lis
   await page.getByRole('button', { name: /^Import \d+ rows$/ }).click();
   await page.getByRole('heading', { name: 'leads.csv' }).waitFor();
   await page.getByText('Done', { exact: true }).waitFor();
-  await page.getByText(/\d+ rows were left out/).waitFor();
+  await page.getByText(/\d+ rows have a problem/).waitFor();
   for (const reason of [
     'No email address',
     'Not an email address',
     'Address is suppressed',
-    'Not as many cells as columns',
+    'More cells than columns',
+    'Characters that cannot be read',
   ])
     await t.notThrowsAsync(page.getByRole('cell', { name: reason }).first().waitFor(), reason);
   const [file] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download these rows' }).click(),
   ]);
-  t.regex(await readFile(await file.path(), 'utf8'), /import_reason\r?\n/);
+  t.regex(await readFile(await file.path(), 'utf8'), /import_surplus\r?\n/);
   await page.getByRole('link', { name: 'Leads', exact: true }).click();
   await page.getByRole('searchbox', { name: 'Name, address or company' }).fill('zoe@smith-jones');
   await page.getByRole('link', { name: /^Zo/ }).click();

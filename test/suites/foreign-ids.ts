@@ -30,6 +30,8 @@ export interface Place {
 }
 
 const IMPORT_OPTIONS: ImportOptions = {
+  format: 'csv',
+  skip_rows: 0,
   encoding: 'utf-8',
   delimiter: ',',
   has_header: true,

@@ -222,7 +222,10 @@ test('suppressed people arrive unsubscribed and cannot be subscribed', async (t)
   const detail = await call(world, 'GET', `/v1/contacts/${ada.id}`, { token });
   t.deepEqual([detail.body.suppression.reason, detail.body.suppression.source], ['partner', 'manual']);
   assertStatus(t, await call(world, 'PATCH', `/v1/contacts/${ada.id}`, { token, body: { subscribed: true } }), 409);
-  const bulk = await call(world, 'PATCH', '/v1/contacts', { token, body: { all: true, filters: {}, subscribe: true } });
+  const bulk = await call(world, 'PATCH', '/v1/contacts', {
+    token,
+    body: { all: true, filters: {}, confirm_all: true, subscribe: true },
+  });
   t.false(bulk.body[0].subscribed);
 });
 
@@ -285,7 +288,10 @@ test('a bulk edit has addresses verified that have no verdict, and by itself cha
   const [known, open] = (await call(world, 'POST', '/v1/contacts', { token, body })).body;
   await db('contacts').where({ id: known.id }).update({ verification_status: 'valid' });
   for (let time = 1; time <= 2; time++) {
-    const asked = await call(world, 'PATCH', '/v1/contacts', { token, body: { all: true, filters: {}, verify: true } });
+    const asked = await call(world, 'PATCH', '/v1/contacts', {
+      token,
+      body: { all: true, filters: {}, confirm_all: true, verify: true },
+    });
     assertStatus(t, asked, 200);
     const changes = asked.body.map((one: { updated_at: string }) => one.updated_at);
     t.deepEqual(changes.toSorted(), [known.updated_at, open.updated_at].toSorted());
@@ -299,7 +305,7 @@ test('a bulk edit has addresses verified that have no verdict, and by itself cha
   const { apiKey } = await off.tenant();
   const refused = await call(off, 'PATCH', '/v1/contacts', {
     token: apiKey,
-    body: { all: true, filters: {}, verify: true },
+    body: { all: true, filters: {}, confirm_all: true, verify: true },
   });
   assertStatus(t, refused, 400);
   t.regex(refused.body.fix, /EMAIL_VERIFICATION/);
@@ -312,7 +318,14 @@ test('bulk selections have limits and refuse to be empty', async (t) => {
     (await call(world, method, '/v1/contacts', { token, body })).body;
   t.is((await refused('DELETE', Array.from({ length: 1001 }, newId))).code, 'too_many_contacts');
   t.is(
-    (await refused('PATCH', { all: true, filters: {}, exclude: Array.from({ length: 50_001 }, newId) })).code,
+    (
+      await refused('PATCH', {
+        all: true,
+        filters: {},
+        confirm_all: true,
+        exclude: Array.from({ length: 50_001 }, newId),
+      })
+    ).code,
     'too_many_contacts',
   );
   t.is((await refused('DELETE', [])).code, 'bad_request');
@@ -323,7 +336,7 @@ test('bulk selections have limits and refuse to be empty', async (t) => {
     `insert into contacts (id, organization_id, email, created_at, updated_at) select gen_random_uuid(), ?, 'g' || i || '@example.com', now(), now() from generate_series(1, 50001) i`,
     [organizationId],
   );
-  t.is((await refused('DELETE', { all: true, filters: {} })).code, 'selection_too_large');
+  t.is((await refused('DELETE', { all: true, filters: {}, confirm_all: true })).code, 'selection_too_large');
   t.is(
     (await call(world, 'DELETE', '/v1/contacts', { token, body: { all: true, filters: { query: 'g1' } } })).status,
     204,
@@ -526,7 +539,7 @@ test('an edit whose answer would not fit into memory changes nothing', async (t)
      select gen_random_uuid(), :org, n || '@large.test', jsonb_build_object('k', repeat('x', 50000)), now(), now() from generate_series(1, 700) n`,
     { org: organizationId },
   );
-  const body = { all: true, filters: {}, subscribe: false };
+  const body = { all: true, filters: {}, confirm_all: true, subscribe: false };
   const answer = await call(world, 'PATCH', '/v1/contacts', { token, body });
   t.deepEqual([answer.status, answer.body.code], [400, 'selection_too_large'], answer.text.slice(0, 300));
   t.is((await world.deps.db('contacts').where({ organization_id: organizationId, subscribed: false })).length, 0);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseAddress } from '../../../domain/directory/address.ts';
+import { parseAddress } from '../../../lib/address.ts';
 import { CONTACT_LIMITS, fitCustomFields, isCustomKey, MOST_FIELDS } from '../../../domain/directory/contact-fields.ts';
 import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-filters.ts';
 import { inputTimestamp, paged, timestamp, uuid } from '../../http/schemas.ts';
@@ -107,6 +107,10 @@ const selection = {
   contacts: z.array(z.string()).optional(),
   all: z.boolean().optional(),
   filters: contactSearch.optional(),
+  confirm_all: z
+    .boolean()
+    .optional()
+    .meta({ description: 'True is needed with `all` where `filters` names nothing, for it means every contact' }),
   exclude: z.array(z.string()).optional(),
 };
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { suggestMapping } from '../../../domain/audience/imports/dialect.ts';
+import { suggestMapping } from '../../../domain/audience/imports/columns.ts';
 import { runImport } from '../../../domain/audience/imports/run.ts';
 import { newId } from '../../../lib/ids.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -32,7 +32,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
     [preview.body.filename, preview.body.encoding, preview.body.delimiter, preview.body.has_header],
     ['people.csv', 'utf-8', ',', true],
   );
-  t.is(preview.body.total_rows, 339);
+  t.is(preview.body.total_rows, 344);
   t.is(preview.body.sample_rows.length, 20);
   t.deepEqual(
     preview.body.suggested_mapping.map((column: any) => column.target),
@@ -46,6 +46,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
       'custom:city',
       'custom:last_order',
       'custom:notes',
+      'unsubscribed',
     ],
   );
 
@@ -72,7 +73,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
   const done = await call(world, 'GET', path, { token });
   t.deepEqual(
     [done.body.status, done.body.progress, done.body.imported + done.body.failed + done.body.skipped],
-    ['completed', 1, 339],
+    ['completed', 1, 344],
   );
   t.deepEqual(
     (await call(world, 'GET', '/v1/contacts/imports', { token })).body.data.map((job: any) => job.id),
@@ -93,7 +94,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
     if (!page.body.pagination.has_more) break;
     cursor = page.body.pagination.next_cursor;
   }
-  t.is(lines.length, done.body.failed + done.body.skipped);
+  t.is(lines.length, done.body.failed + done.body.skipped + done.body.unclear);
   t.deepEqual(
     lines,
     [...new Set(lines)].sort((a, b) => a - b),
@@ -101,7 +102,7 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
   const csv = await call(world, 'GET', `${path}/problems.csv`, { token });
   t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
   t.regex(csv.headers.get('content-disposition')!, /attachment/);
-  t.regex(csv.text, /^Email Address,First Name,.*,import_line,import_reason\r\n/);
+  t.regex(csv.text, /^\ufeff?Email Address,First Name,.*,import_line,import_reason,import_surplus\r\n/);
   assertStatus(t, await call(world, 'POST', `${path}/cancel`, { token }), 409);
 });
 

@@ -2,7 +2,9 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { previewFile } from '../../../domain/audience/imports/preview.ts';
+import type { ReadingChoices } from '../../../domain/audience/imports/inspect.ts';
+import { previewFile, type ImportPreview } from '../../../domain/audience/imports/preview.ts';
+import type { Person } from '../../../domain/audience/imports/rows.ts';
 import {
   getImport,
   listImports,
@@ -24,7 +26,7 @@ const area = 'contacts';
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
 
-/** CSV imports: preview, start, follow, correct. */
+/** Imports of files: preview, start, follow, correct. */
 export const contactImportRoutes = [
   route({
     area,
@@ -34,30 +36,19 @@ export const contactImportRoutes = [
     method: 'post',
     path: '/contacts/import/preview',
     readOnly: true,
-    summary: 'What a CSV file holds, and how to map it',
+    summary: 'What a file of people holds, and how to map it',
+    description:
+      'CSV, XLSX or ODS. Shows the first rows as an import with these options would store them, and what it would leave out, ' +
+      'of the whole file. Stores nothing.',
     consumes: 'multipart',
     bodyLimit: fileBytes,
     files: ['file'],
     body: previewBody,
     success: { status: 200, body: importPreview },
-    handler: async (_ctx, { files }) => {
+    handler: async (_ctx, { files, body }) => {
       const file = files.file!;
-      const preview = await previewFile(file.path);
-      return {
-        filename: file.filename,
-        format: 'csv' as const,
-        encoding: preview.encoding,
-        delimiter: preview.delimiter,
-        total_rows: preview.totalRows,
-        columns: preview.columns,
-        has_header: preview.hasHeader,
-        sample_rows: preview.sampleRows,
-        suggested_mapping: preview.suggestedMapping.map(({ index, target }) => ({
-          index,
-          target,
-          ...(target.startsWith('custom:') ? { custom_key: target.slice(7) } : {}),
-        })),
-      };
+      const preview = await previewFile(file.path, choicesOf(body.options ?? {}), body.options?.mapping);
+      return presentPreview(file.filename, preview);
     },
   }),
   route({
@@ -65,10 +56,10 @@ export const contactImportRoutes = [
     operationId: 'contactImports.start',
     method: 'post',
     path: '/contacts/import',
-    summary: 'Import a CSV file as a job',
+    summary: 'Import a file of people as a job',
     description:
-      'Good rows are imported, the others are listed as problems. The first row of an address counts; ' +
-      'suppressed addresses are not imported. A file is a bulk arrival: no contact.created. A file has at most 50 MB and 50,000 rows, and ' +
+      'CSV, XLSX or ODS. Good rows are imported, the others are listed as problems. The first row of an address counts; ' +
+      'suppressed addresses are not imported. Opt-outs and bounces that the file tells of go on the suppression list. A file is a bulk arrival: no contact.created. A file has at most 50 MB and 50,000 rows, and ' +
       'a workspace 5 imports at a time, unless the installation is set otherwise.',
     consumes: 'multipart',
     bodyLimit: fileBytes,
@@ -81,7 +72,7 @@ export const contactImportRoutes = [
       ),
     success: { status: 202, body: contactImport },
     handler: async (ctx, { files, body }) => {
-      const { mapping, categories, campaign_id, update_existing, has_header, delimiter } = body.options ?? {};
+      const { mapping, categories, campaign_id, update_existing, ...reading } = body.options ?? {};
       return present(
         await startImport(ctx, {
           file: files.file!,
@@ -89,8 +80,7 @@ export const contactImportRoutes = [
           categories,
           campaignId: campaign_id,
           updateExisting: update_existing,
-          hasHeader: has_header,
-          delimiter,
+          ...choicesOf(reading),
         }),
         ctx,
       );
@@ -162,6 +152,57 @@ export const contactImportRoutes = [
   }),
 ];
 
+/** Choices of a client for reading its file. */
+function choicesOf(options: NonNullable<z.output<typeof previewBody>['options']>): ReadingChoices {
+  const { encoding, delimiter, skip_rows: skipRows, has_header: hasHeader, sheet } = options;
+  return { encoding, delimiter, skipRows, hasHeader, sheet };
+}
+
+function presentPreview(filename: string, preview: ImportPreview): z.input<typeof importPreview> {
+  return {
+    filename,
+    format: preview.format,
+    encoding: preview.encoding,
+    encoding_confidence: preview.confidence,
+    delimiter: preview.delimiter,
+    sheet: preview.sheet?.sheet ?? null,
+    sheets: preview.sheet?.sheets ?? [],
+    skip_rows: preview.skipRows,
+    total_rows: preview.rows,
+    columns: preview.columns,
+    has_header: preview.hasHeader,
+    sample_rows: preview.sample,
+    suggested_mapping: preview.suggestedMapping.map(({ index, target }) => ({
+      index,
+      target,
+      ...(target.startsWith('custom:') ? { custom_key: target.slice(7) } : {}),
+    })),
+    stored_rows: preview.outcome.stored.map(({ line, reason, person }) => ({
+      line,
+      reason,
+      contact: person && presentPerson(person),
+    })),
+    problems: preview.outcome.problems.map(({ reason, rows, firstLine }) => ({ reason, rows, first_line: firstLine })),
+    unsubscribed_rows: preview.outcome.unsubscribed,
+  };
+}
+
+function presentPerson({ draft, categories, optOut }: Person) {
+  const { email, firstName, lastName, company, phone, customFields, subscribed } = draft;
+  const state = optOut?.state;
+  return {
+    email,
+    first_name: firstName,
+    last_name: lastName,
+    company,
+    phone,
+    custom_fields: customFields,
+    categories,
+    subscribed,
+    suppressed_as: state === 'opted_out' || state === 'bounced' ? state : null,
+  };
+}
+
 function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.input<typeof contactImport> {
   const { options } = job;
   return {
@@ -176,6 +217,7 @@ function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.inpu
     updated: job.updated,
     skipped: job.skipped,
     failed: job.failed,
+    unclear: job.unclear,
     error: job.error,
     mapping: options.mapping,
     categories: options.categories,

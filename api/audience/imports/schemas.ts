@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { DELIMITERS } from '../../../domain/audience/imports/dialect.ts';
+import { encodingNamed } from '../../../domain/audience/imports/encoding.ts';
+import { DELIMITERS } from '../../../domain/audience/imports/layout.ts';
+import { ROW_REASONS } from '../../../domain/audience/imports/rows.ts';
+import { ENCODINGS } from '../../../lib/encodings.ts';
+import { says } from '../../../lib/issue-message.ts';
 import { CONTACT_LIMITS, isCustomKey, LOST_NAME } from '../../../domain/directory/contact-fields.ts';
 import { paged, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
 /** The uploaded file of a multipart body; it reaches the handler on disk, outside the body. */
-const file = z.any().optional().meta({ type: 'string', format: 'binary', description: 'CSV file' });
+const file = z.any().optional().meta({ type: 'string', format: 'binary', description: 'CSV, XLSX or ODS file' });
 
 const BUILT_IN = [
   'ignore',
@@ -14,6 +18,8 @@ const BUILT_IN = [
   'company',
   'phone',
   'subscribed',
+  'unsubscribed',
+  'bounced',
   'categories',
 ] as const;
 
@@ -22,7 +28,9 @@ const columnMapping = z
   .strictObject({
     index: z.int().min(0).meta({ description: 'Zero-based' }),
     target: z.string().meta({
-      description: 'ignore, email, first_name, last_name, company, phone, subscribed, categories or custom:<key>',
+      description:
+        'ignore, email, first_name, last_name, company, phone, categories or custom:<key>; subscribed where yes permits mail, ' +
+        'unsubscribed and bounced where yes forbids it',
     }),
     custom_key: z.string().trim().optional(),
   })
@@ -39,49 +47,103 @@ const columnMapping = z
     return { index, target: key === undefined ? full : `custom:${key}` };
   });
 
-const importOptions = z.strictObject({
+const encoding = z.string().transform((label, ctx) => {
+  const name = encodingNamed(label);
+  if (name) return name;
+  ctx.addIssue({ code: 'custom', message: says('field.choice', { choices: ENCODINGS }) });
+  return z.NEVER;
+});
+
+const MAX_SKIPPED = 10_000;
+
+/** Options for reading a file; an omitted one is detected. */
+const reading = {
   mapping: z.array(columnMapping).max(500).optional(),
+  has_header: z.boolean().optional(),
+  delimiter: z.enum(DELIMITERS).optional(),
+  encoding: encoding.optional(),
+  skip_rows: z.int().min(0).max(MAX_SKIPPED).optional(),
+  sheet: z.string().max(200).optional(),
+};
+
+const importOptions = z.strictObject({
+  ...reading,
   categories: z.array(z.string()).max(100).optional(),
   campaign_id: z.string().optional(),
   update_existing: z.boolean().optional(),
-  has_header: z.boolean().optional(),
-  delimiter: z.enum(DELIMITERS).optional(),
 });
 
-/** `options` travels as JSON text in its own part. */
-const optionsText = z
-  .string()
-  .transform((text, ctx): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      ctx.addIssue({ code: 'custom', message: 'Not valid JSON' });
-      return z.NEVER;
-    }
-  })
-  .pipe(importOptions);
+/** Options travel as JSON text in a part of their own. */
+const jsonText = z.string().transform((text, ctx): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    ctx.addIssue({ code: 'custom', message: 'Not valid JSON' });
+    return z.NEVER;
+  }
+});
+
+const READING_WORDS =
+  'mapping [{index, target}], has_header, delimiter, encoding, skip_rows (lines above the header), sheet (of a workbook, by name)';
 
 export const importBody = z.strictObject({
   file,
-  options: optionsText.optional().meta({
-    description:
-      'JSON: mapping [{index, target}], categories, campaign_id, update_existing (default true), has_header, delimiter. ' +
-      'What is left out is detected.',
-  }),
+  options: jsonText
+    .pipe(importOptions)
+    .optional()
+    .meta({
+      description: `JSON: ${READING_WORDS}, categories, campaign_id, update_existing (default true). What is left out is detected.`,
+    }),
 });
 
-export const previewBody = z.strictObject({ file });
+export const previewBody = z.strictObject({
+  file,
+  options: jsonText
+    .pipe(z.strictObject(reading))
+    .optional()
+    .meta({ description: `JSON: ${READING_WORDS}. What is left out is detected.` }),
+});
+
+const storedRow = z.strictObject({
+  line: z.int().meta({ description: 'Line of the file, or row of the sheet' }),
+  reason: z.enum(ROW_REASONS).nullable().meta({ description: 'Why it is in the problem list; null for a good row' }),
+  contact: z
+    .strictObject({
+      email: z.string(),
+      first_name: z.string(),
+      last_name: z.string(),
+      company: z.string(),
+      phone: z.string(),
+      custom_fields: z.record(z.string(), z.string()),
+      categories: z.array(z.string()),
+      subscribed: z.boolean(),
+      suppressed_as: z.enum(['opted_out', 'bounced']).nullable().meta({
+        description: 'The list says so; the address goes on the suppression list',
+      }),
+    })
+    .nullable()
+    .meta({ description: 'As it would be stored; null where the row is not imported' }),
+});
 
 export const importPreview = z.strictObject({
   filename: z.string(),
-  format: z.literal('csv'),
+  format: z.enum(['csv', 'xlsx', 'ods']),
   encoding: z.string(),
+  encoding_confidence: z.number().meta({ description: '0 to 1; 1 is certain' }),
   delimiter: z.string(),
+  sheet: z.string().nullable().meta({ description: 'The sheet that is read; null for a CSV file' }),
+  sheets: z.array(z.string()).meta({ description: 'Sheets of the workbook that are not hidden' }),
+  skip_rows: z.int().meta({ description: 'Lines above the header, or above the first row without one' }),
   total_rows: z.int(),
   columns: z.array(z.string()),
   has_header: z.boolean(),
   sample_rows: z.array(z.array(z.string())),
   suggested_mapping: z.array(z.strictObject({ index: z.int(), target: z.string(), custom_key: z.string().optional() })),
+  stored_rows: z.array(storedRow).meta({ description: 'The first rows as they would be stored' }),
+  problems: z
+    .array(z.strictObject({ reason: z.enum(ROW_REASONS), rows: z.int(), first_line: z.int() }))
+    .meta({ description: 'Rows of the whole file that would not be imported, or not as they are, by reason' }),
+  unsubscribed_rows: z.int().meta({ description: 'Rows that would be imported without permission to mail' }),
 });
 
 export const contactImport = z.strictObject({
@@ -98,6 +160,9 @@ export const contactImport = z.strictObject({
     .int()
     .meta({ description: 'Duplicates, suppressed addresses, and known ones when update_existing is off' }),
   failed: z.int(),
+  unclear: z.int().meta({
+    description: 'Rows imported unsubscribed, because a cell about permission was not understood',
+  }),
   error: z.string().nullable(),
   mapping: z.array(z.strictObject({ index: z.int(), target: z.string() })),
   categories: z.array(z.string()),

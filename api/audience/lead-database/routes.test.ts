@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { inSnapshot } from '../../../db/transaction.ts';
+import { runImport } from '../../../domain/audience/imports/run.ts';
 import { recordReply } from '../../../domain/sending/outcomes/reply.ts';
 import { lockSubject } from '../../../domain/sending/outcomes/subject.ts';
 import { recordSendUnsubscribe } from '../../../domain/sending/outcomes/effects.ts';
@@ -11,7 +12,14 @@ import { keepFacts } from '../../../domain/reporting/aggregates/keep-facts.ts';
 import { newId } from '../../../lib/ids.ts';
 import { announceSend } from '../../../test/harness/acquisition.ts';
 import { rawDb } from '../../../test/harness/database.ts';
-import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
+import {
+  createCampaign,
+  createContact,
+  createLabel,
+  createMailbox,
+  enroll,
+  type Tenant,
+} from '../../../test/harness/factories.ts';
 import { eventually } from '../../../test/harness/eventually.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { react } from '../../../test/harness/reactions.ts';
@@ -209,6 +217,43 @@ test.serial('the export is CSV without formulas, says how many rows follow, and 
   const { conditions, match, ...said } = entry.metadata;
   t.deepEqual([conditions, match], [[], 'all']);
   t.deepEqual(said, { rows: 4, sort: 'name', searched: true }, 'what was searched for is not kept');
+});
+
+test.serial('an export is read as UTF-8 by spreadsheets, and imports again without a loss', async (t) => {
+  const { db } = world.deps;
+  const from = await world.tenant();
+  const contact = {
+    email: 'zoe@xn--mller-kva.example',
+    first_name: 'Zoë, "Q"\nline2',
+    last_name: '👩‍👩‍👧',
+    company: '=会社;x',
+    phone: '+47 1',
+    custom_fields: { title: 'Head of "Things"', 'odd key; with, signs': '-1', Straße: 'x' },
+  };
+  const id = await createContact(db, clock.now(), from.organizationId, contact);
+  await createContact(db, clock.now(), from.organizationId, { email: 'out@example.com', subscribed: false });
+  const label = await createLabel(world.deps, from.organizationId, 'category', 'Fair');
+  await db('contact_categories').insert({ organization_id: from.organizationId, contact_id: id, label_id: label });
+  const answer = await fetch(`${world.url}/v1/lead-database/export`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${from.apiKey}`, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  t.is(bytes.subarray(0, 3).toString('hex'), 'efbbbf');
+
+  const to = await world.tenant();
+  await createLabel(world.deps, to.organizationId, 'category', 'Fair');
+  const body = new FormData();
+  body.append('file', new Blob([bytes]), 'people.csv');
+  const started = await call(world, 'POST', '/v1/contacts/import', { token: to.apiKey, body });
+  assertStatus(t, started, 202);
+  await runImport(world.system(to.organizationId), started.body.id);
+  const rows = await db('contacts').where({ organization_id: to.organizationId }).orderBy('email', 'desc');
+  t.like(rows[0], { ...contact, subscribed: true });
+  t.deepEqual(rows[0].custom_fields, contact.custom_fields);
+  t.like(rows[1], { email: 'out@example.com', subscribed: false, custom_fields: {} });
+  t.is((await db('contact_categories').where({ contact_id: rows[0].id })).length, 1);
 });
 
 test.serial('a client that goes away ends its export', async (t) => {

@@ -106,7 +106,7 @@ export const leadDatabaseRoutes = [
     operationId: 'lead-database.export',
     path: '/lead-database/export',
     summary: 'People as CSV',
-    description: `${FILTER} At most 50,000 rows; X-Total-Rows says how many follow. Cells that a spreadsheet could take for formulas begin with an apostrophe. The audit trail shows the export.`,
+    description: `${FILTER} At most 50,000 rows; X-Total-Rows says how many follow. Each custom field has a column custom:<key>; POST /contacts/import reads the file without a loss. Cells that a spreadsheet could take for formulas begin with an apostrophe. The audit trail shows the export.`,
     body: exportQuestion,
     furtherProblems,
     success: {

@@ -1,14 +1,20 @@
 import { z } from 'zod';
-import { besideFaults, emailAddress, inputTimestamp, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+import { isNobody } from '../../../domain/audience/product-events/nobody.ts';
 import { says } from '../../../lib/issue-message.ts';
+import { besideFaults, emailAddress, inputTimestamp, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
 
 const eventName = z
   .string()
   .max(120)
   .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'));
 
-/** Kept as it is: case and spaces inside count. */
-const identifier = z.string().trim().min(1).max(255);
+/** Kept as it is: case and spaces inside count. What a client writes where it knows no id would make one person of strangers. */
+const identifier = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .refine((text) => !isNobody(text), says('events.nobody'));
 
 export const publishBody = z
   .strictObject({

@@ -38,7 +38,15 @@ test('addresses and domains are suppressed, listed, lifted', async (t) => {
     },
   });
   assertStatus(t, added, 200);
-  t.deepEqual(added.body, { added: 2, skipped: ['nonsense', 'a b@c.test', '@'] });
+  t.deepEqual(added.body, {
+    added: 2,
+    skipped: ['nonsense', 'a b@c.test', '@'],
+    problems: [
+      { index: 2, value: 'nonsense', reason: 'not_a_domain' },
+      { index: 3, value: 'a b@c.test', reason: 'not_an_address' },
+      { index: 4, value: '@', reason: 'empty' },
+    ],
+  });
   t.deepEqual(await subscribed(organizationId), {
     'ada@example.com': false,
     'bo@example.com': true,
@@ -119,7 +127,7 @@ test('limits and cursors', async (t) => {
     });
   assertStatus(t, await post(0), 400);
   assertStatus(t, await post(5001), 400);
-  t.deepEqual((await post(5000)).body, { added: 5000, skipped: [] });
+  t.deepEqual((await post(5000)).body, { added: 5000, skipped: [], problems: [] });
   const seen = new Set<string>();
   let cursor = '';
   for (let page = 0; page < 25; page += 1) {
@@ -186,4 +194,33 @@ test('the check knows addresses and hosts, and forgets expired entries; the newe
   const { apiKey: elsewhere } = await world.tenant('Other');
   t.is((await call(world, 'GET', '/v1/suppressions', { token: elsewhere })).body.data.length, 0);
   t.is((await suppressedAmong(reader(ctx), [], clock.now())).size, 0);
+});
+
+test('an entry is taken in whatever form it is pasted, and suppresses the one form of its address', async (t) => {
+  const { apiKey: token, organizationId } = await world.tenant();
+  const values = {
+    '\u200bzw@example.com': 'zw@example.com',
+    'mailto:mt@example.com': 'mt@example.com',
+    'comma@example.com,': 'comma@example.com',
+    'wide＠example.com': 'wide@example.com',
+    'so\u00adft@example.com': 'soft@example.com',
+    '\u2068iso@example.com\u2069': 'iso@example.com',
+    'Ada <angle@example.com>': 'angle@example.com',
+    'info@müller.example': 'info@xn--mller-kva.example',
+  };
+  for (const email of [...Object.values(values), 'x@xn--bcher-kva.example', 'two@example.com'])
+    await createContact(world.deps.db, clock.now(), organizationId, { email });
+  const added = await call(world, 'POST', '/v1/suppressions', {
+    token,
+    body: {
+      entries: [...Object.keys(values), '@bücher.example', 'one@example.com; two@example.com'].map((value) => ({
+        value,
+      })),
+    },
+  });
+  assertStatus(t, added, 200);
+  t.deepEqual(added.body.problems, []);
+  t.false(Object.values(await subscribed(organizationId)).includes(true));
+  const found = await call(world, 'GET', `/v1/suppressions?q=${encodeURIComponent('müller.example')}`, { token });
+  t.is(found.body.data.length, 1);
 });

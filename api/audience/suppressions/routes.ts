@@ -5,6 +5,7 @@ import {
   removeSuppression,
   type SuppressionRow,
 } from '../../../domain/audience/suppressions/entries.ts';
+import { SUPPRESSION_FAULTS } from '../../../domain/directory/suppression-value.ts';
 import { route } from '../../http/route.ts';
 import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../../http/schemas.ts';
 
@@ -68,8 +69,8 @@ export const suppressionRoutes = [
     area,
     summary: 'Suppress addresses and domains',
     description:
-      'A value with `@` inside is an address; a bare host, with or without a leading `@`, covers every address at it. ' +
-      'Repeating is safe.',
+      'A value with `@` inside is an address, or several; a bare host, with or without a leading `@`, covers every address at it. ' +
+      'Marks around an address and characters without a shape are removed. `problems` says what was not taken, and why. Repeating is safe.',
     scope: ['WRITE_CONTACTS'],
     permission: 'manage_contacts',
     body: z.strictObject({
@@ -80,7 +81,16 @@ export const suppressionRoutes = [
       reason: reason.optional().meta({ description: 'For entries without their own' }),
     }),
     bodyLimit: 8 * 1024 * 1024,
-    success: { status: 200, body: z.strictObject({ added: z.int(), skipped: z.array(z.string()) }) },
+    success: {
+      status: 200,
+      body: z.strictObject({
+        added: z.int(),
+        skipped: z.array(z.string()).meta({ description: 'Values that are neither address nor domain' }),
+        problems: z
+          .array(z.strictObject({ index: z.int(), value: z.string(), reason: z.enum(SUPPRESSION_FAULTS) }))
+          .meta({ description: 'The skipped values, each with its position and the reason' }),
+      }),
+    },
     handler: async (ctx, { body }) => addSuppressions(ctx, body.entries, body.reason ?? ''),
   }),
   route({

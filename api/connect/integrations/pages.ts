@@ -63,7 +63,10 @@ export const integrationPageRoutes: readonly AnyRoute[] = [
       status: 200,
       body: z.strictObject({
         received: z.literal(true),
-        outcome: z.string().meta({ description: 'What it did; `duplicate`, `ignored` and `stale` changed nothing' }),
+        outcome: z.string().meta({
+          description:
+            'What it did; `duplicate`, `ignored` and `stale` changed nothing, `kept` is a body that could not be read: a dead letter replays it',
+        }),
       }),
     },
     errors: ['bad_request', 'unauthorized', 'not_found'],

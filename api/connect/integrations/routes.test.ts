@@ -463,6 +463,65 @@ test.serial(
   },
 );
 
+test.serial(
+  'a booking with an odd field is a booking; one that cannot be read is kept, listed, and read again',
+  async (t) => {
+    const tenant = await world.tenant();
+    const { apiKey: token } = tenant;
+    calCom.webhooks.length = 0;
+    calCom.outbox.length = 0;
+    await connect(world, tenant, 'cal_com', { api_key: calCom.key });
+    const startsAt = new Date(Date.now() + 86_400_000);
+    const odd: Record<string, (payload: Record<string, any>) => void> = {
+      'place-object': (payload) => (payload.location = { type: 'inPerson', address: '1 Main Street' }),
+      'title-number': (payload) => (payload.title = 7),
+      'meta-list': (payload) => (payload.metadata = []),
+      'no-end': (payload) => delete payload.endTime,
+      'answered-form': (payload) =>
+        Object.assign(payload, { attendees: [], responses: { email: { value: 'answered-form@lead.test' } } }),
+      'seat-without-uid': (payload) => Object.assign(payload, { uid: undefined, rescheduleUid: `seat-${payload.uid}` }),
+    };
+    for (const [name, change] of Object.entries(odd)) {
+      calCom.book({ email: `${name}@lead.test`, name, startsAt });
+      change(calCom.outbox.at(-1)!.payload);
+    }
+    calCom.book({ email: 'lost@lead.test', name: 'Lost', startsAt });
+    calCom.outbox.at(-1)!.payload.attendees = 'nobody';
+    t.deepEqual(
+      await calCom.deliver(calCom.outbox),
+      calCom.outbox.map(() => 200),
+    );
+    const invitees = async () =>
+      (await call(world, 'GET', '/v1/integrations/bookings', { token })).body.bookings
+        .map(({ invitee_email: email }: any) => email)
+        .toSorted();
+    t.deepEqual(
+      await invitees(),
+      Object.keys(odd)
+        .map((name) => `${name}@lead.test`)
+        .toSorted(),
+    );
+
+    const [letter, ...others] = (await call(world, 'GET', '/v1/tasks/dlq', { token })).body.data;
+    t.like(letter, { task_type: 'integration_webhook', status: 'pending' });
+    t.deepEqual(others, []);
+    const replay = () => call(world, 'POST', `/v1/tasks/dlq/${letter.id}/replay`, { token });
+    assertStatus(t, await replay(), 422);
+    // The body as it would be read once Heron has learned its form.
+    const kept = world.deps
+      .db('integration_inbound')
+      .where({ organization_id: tenant.organizationId })
+      .whereNotNull('unread_id');
+    const { unread_body: body } = await kept.clone().first();
+    const learned = JSON.parse(body.toString('utf8'));
+    learned.payload.attendees = [{ email: 'lost@lead.test', name: 'Lost' }];
+    await kept.clone().update({ unread_body: Buffer.from(JSON.stringify(learned)) });
+    assertStatus(t, await replay(), 200);
+    t.true((await invitees()).includes('lost@lead.test'));
+    t.is(await kept.clone().first(), undefined, 'what was read is not kept');
+  },
+);
+
 test.serial('ids of bookings are kept as far as they can be, and found again', async (t) => {
   const tenant = await world.tenant();
   calCom.webhooks.length = 0;

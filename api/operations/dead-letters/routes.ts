@@ -13,7 +13,7 @@ const deadLetter = z.strictObject({
   task_id: uuid,
   task_type: z.string().meta({
     description:
-      'campaign_email: an email given up after its last attempt. uncertain_email: one that may have left; replaying it sends it again. goal_replay_event: an event that the replay of a goal went on without; replaying it replays the goal at its moment. integration_backlog: what waited too long for an account that has to be connected again, and was dropped; replaying it does nothing but settle it. Others: a run that kept failing.',
+      'campaign_email: an email given up after its last attempt. uncertain_email: one that may have left; replaying it sends it again. goal_replay_event: an event that the replay of a goal went on without; replaying it replays the goal at its moment. integration_webhook: a booking that could not be read; replaying it reads it again. integration_backlog: what waited too long for an account that has to be connected again, and was dropped; replaying it does nothing but settle it. Others: a run that kept failing.',
   }),
   payload: z.record(z.string(), z.unknown()).meta({ description: 'Ids that lead to the task' }),
   last_error: z.string(),

@@ -15,6 +15,7 @@ create table contact_imports (
   updated integer not null default 0,
   skipped integer not null default 0,
   failed integer not null default 0,
+  unclear integer not null default 0,
   checkpoint bigint not null default 0,
   error text,
   started_at timestamptz,
@@ -24,6 +25,7 @@ create table contact_imports (
   updated_at timestamptz not null
 );
 comment on table contact_imports is 'An import of contacts from a file.';
+comment on column contact_imports.unclear is 'Rows imported unsubscribed because a cell about permission was not understood; counted as imported or updated, too.';
 comment on column contact_imports.total_bytes is 'Bytes of the file.';
 comment on column contact_imports.read_bytes is 'Bytes read so far.';
 comment on column contact_imports.total is 'Rows read so far; "imported + updated + skipped + failed".';

@@ -3,6 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, refuseProblems } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
+import { refuseWhileNamed } from '../named-by.ts';
 import { addLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -62,7 +63,8 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
  * contact.updated fires once, with `bulk` and `count` in its metadata, unless addresses are only to be verified: it fires with each verdict. Returns the
  * contacts as they are now.
  * @throws AppError too_many_contacts, selection_too_large (also for contacts whose custom fields are more than one answer holds), bad_request (nothing selected,
- *   unknown category or campaign, more custom fields than a contact may have, no verification here)
+ *   unknown category or campaign, more custom fields than a contact may have, no verification here), conflict (a field that a condition names is
+ *   deleted or renamed, or renamed onto one that a contact has)
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
   if (edit.verify && ctx.config.EMAIL_VERIFICATION === 'off')
@@ -115,6 +117,8 @@ export function namedByBulkEdit(edit: BulkEdit): NamedRecords {
 
 async function changeField(tx: Tx, ids: readonly string[], operation: FieldOperation, index: number): Promise<void> {
   const bindings = { ids, key: cleanText(operation.key), value: cleanText(operation.value ?? '') };
+  if (operation.type === 'DELETE' || operation.type === 'RENAME') await refuseWhileNamed(tx, { field: bindings.key });
+  if (operation.type === 'RENAME') await refuseOverwriting(tx, bindings, index);
   const changed = FIELD_SQL[operation.type];
   const chosen = 'organization_id = :org and id = any(cast(:ids as uuid[]))' as const;
   const [full] =
@@ -132,6 +136,27 @@ async function changeField(tx: Tx, ids: readonly string[], operation: FieldOpera
       },
     ]);
   await tx.org.sql(`update contacts set custom_fields = ${changed} where ${chosen}`, bindings);
+}
+
+/** @throws AppError conflict where a contact of the selection has a value under the new name, which would be lost */
+async function refuseOverwriting(
+  tx: Tx,
+  bindings: { ids: readonly string[]; key: string; value: string },
+  index: number,
+): Promise<void> {
+  const [row] = await tx.org.sql<{ contacts: number }>(
+    `select count(*)::int as contacts from contacts
+     where organization_id = :org and id = any(cast(:ids as uuid[])) and cast(:key as text) <> cast(:value as text)
+       and jsonb_exists(custom_fields, :key) and jsonb_exists(custom_fields, :value)`,
+    bindings,
+  );
+  if (row!.contacts === 0) return;
+  throw new AppError('conflict', message('contacts.field_exists', { field: bindings.value }), {
+    problems: [
+      { path: `body.fields.${index}.value`, message: message('contacts.field_exists.count', { count: row!.contacts }) },
+    ],
+    fix: message('contacts.field_exists.fix'),
+  });
 }
 
 /** Bytes of custom fields that one answer holds at most: it is made in memory, a few times over. */

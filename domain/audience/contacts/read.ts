@@ -4,7 +4,7 @@ import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { suppressedAmong, type SuppressionHit } from '../../directory/suppression-check.ts';
-import { parseAddress } from '../../directory/address.ts';
+import { parseAddress } from '../../../lib/address.ts';
 import { CONTACT_VIEW, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /** A contact's reactions to all emails so far. Machine opens and clicks don't count. */

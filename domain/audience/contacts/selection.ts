@@ -13,6 +13,8 @@ export interface Selection {
   contacts?: readonly string[] | undefined;
   all?: boolean | undefined;
   filters?: ContactFilters | undefined;
+  /** Needed for all contacts of the workspace: `all` with filters that are empty. */
+  confirm_all?: boolean | undefined;
   exclude?: readonly string[] | undefined;
 }
 
@@ -44,6 +46,11 @@ async function matching(org: OrgScope, selection: Selection, now: Date): Promise
   if (!selection.filters) {
     throw badRequest(message('audience.filters_needed'), [
       { path: 'body.filters', message: message('audience.filters_with_all') },
+    ]);
+  }
+  if (Object.values(selection.filters).every((value) => value === undefined) && !selection.confirm_all) {
+    throw badRequest(message('contacts.all_unconfirmed'), [
+      { path: 'body.confirm_all', message: message('contacts.all_unconfirmed.field') },
     ]);
   }
   const exclude = (selection.exclude ?? []).filter(isUuid);

@@ -7,7 +7,8 @@ import type { ContactDraft } from '../../directory/contact-fields.ts';
 import { fileContacts, upsertContacts } from '../contacts/upsert.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
-import type { RowReason } from './rows.ts';
+import { takeOverOptOuts, unsubscribeNamed } from './opt-outs.ts';
+import type { OptOut, RowReason } from './rows.ts';
 
 /** A row that passed the file's own checks. */
 export interface ImportRow {
@@ -15,6 +16,7 @@ export interface ImportRow {
   values: string[];
   draft: ContactDraft;
   categories: string[];
+  optOut?: OptOut;
 }
 
 /** A row that is not imported, and why. */
@@ -23,6 +25,8 @@ export interface RowProblem {
   email: string;
   values: string[];
   reason: RowReason;
+  /** Counts although the row is not imported. */
+  optOut?: OptOut;
 }
 
 /** Rows that are read together and committed together. */
@@ -36,10 +40,13 @@ export interface ImportBatch {
 
 /** Reasons that are not faults of the row; they count as skipped, the others as failed. */
 const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 'suppressed'];
+/** Reason of a row that is imported all the same, and counted as such. */
+const NOTED: RowReason = 'unclear_permission';
 
 /**
  * Applies a batch and moves the checkpoint in one transaction, so that after a crash the job continues exactly there.
- * Suppressed addresses are reported, not imported. No contact.created fires for contacts of a file.
+ * Suppressed addresses are reported, not imported. What a row says against mail to its address is taken over, also where the
+ * row is not imported. No contact.created fires for contacts of a file.
  * @throws AppError not_found when its campaign is gone; forbidden for a key's import into a campaign that was started meanwhile
  * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
  */
@@ -61,6 +68,9 @@ export async function applyBatch(
     tx.now,
   );
   const rows = suppressed.size === 0 ? batch.rows : batch.rows.filter((row) => !suppressed.has(row.draft.email));
+  const optOuts = [...batch.rows, ...batch.problems].flatMap(({ optOut }) => optOut ?? []);
+  // Entries are written before contacts, as everywhere: the other order could deadlock with a person who suppresses.
+  await takeOverOptOuts(tx, job, optOuts);
   const stored = await upsertContacts(
     tx,
     rows.map((row) => row.draft),
@@ -73,6 +83,7 @@ export async function applyBatch(
   const idOf = new Map(stored.map((row) => [row.email, row.id]));
   const imported = stored.filter((row) => row.inserted).length;
 
+  await unsubscribeNamed(tx, optOuts);
   await fileContacts(tx.org, [...idOf.values()], job.options.categories);
   await fileByTitle(tx, rows, idOf);
   await addToCampaign(tx, job.options, [...idOf.values()]);
@@ -83,14 +94,19 @@ export async function applyBatch(
     ...rows
       .filter((row) => !idOf.has(row.draft.email))
       .map((row) => asProblem(row, job.options.update_existing ? 'too_many_fields' : 'already_exists')),
+    ...rows
+      .filter((row) => row.optOut?.state === 'unclear' && idOf.has(row.draft.email))
+      .map((row) => asProblem(row, NOTED)),
   ];
   await reportProblems(tx, job.id, problems);
   const skipped = problems.filter((problem) => SKIPPED.includes(problem.reason)).length;
+  const unclear = problems.filter((problem) => problem.reason === NOTED).length;
   await moveCheckpoint(tx, job.id, batch, {
     imported,
     updated: stored.length - imported,
     skipped,
-    failed: problems.length - skipped,
+    failed: problems.length - skipped - unclear,
+    unclear,
   });
   return true;
 }
@@ -107,11 +123,12 @@ async function moveCheckpoint(
   tx: Tx,
   importId: string,
   { read, readBytes }: Pick<ImportBatch, 'read' | 'readBytes'>,
-  counts: Record<'imported' | 'updated' | 'skipped' | 'failed', number>,
+  counts: Record<'imported' | 'updated' | 'skipped' | 'failed' | 'unclear', number>,
 ): Promise<void> {
   await tx.org.sql(
     `update contact_imports set checkpoint = checkpoint + :read, total = total + :read, imported = imported + :imported,
-       updated = updated + :updated, skipped = skipped + :skipped, failed = failed + :failed, read_bytes = greatest(read_bytes, :readBytes), updated_at = :now
+       updated = updated + :updated, skipped = skipped + :skipped, failed = failed + :failed, unclear = unclear + :unclear,
+       read_bytes = greatest(read_bytes, :readBytes), updated_at = :now
      where organization_id = :org and id = :id`,
     { id: importId, now: tx.now, read, readBytes, ...counts },
   );

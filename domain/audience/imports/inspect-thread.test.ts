@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import test from 'ava';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
-import { previewFile, readHead } from './preview.ts';
+import { inspectForImport, previewFile } from './preview.ts';
 
 let world: World;
 let folder: string;
@@ -31,7 +31,7 @@ test.serial('a file that is slow to parse leaves the event loop to others', asyn
   await writeFile(path, `email,name,notes\n${row.repeat(12_000)}`);
   for (const [name, read] of [
     ['preview', () => previewFile(path)],
-    ['import', () => readHead(path, undefined, 10_000).catch(() => {})],
+    ['import', () => inspectForImport(path, {}, 10_000).catch(() => {})],
   ] as const) {
     const busy = await busyPart(read);
     t.true(busy < 0.5, `${name}: busy for ${busy} of the time`);

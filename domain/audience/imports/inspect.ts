@@ -1,66 +1,250 @@
 import { createReadStream } from 'node:fs';
-import { detectDelimiter } from './dialect.ts';
-import { csvRecords, type CsvRecord } from './records.ts';
-import { decodeText, detectEncoding, type TextEncoding } from './text.ts';
+import { open, rm } from 'node:fs/promises';
+import type { ColumnMapping } from '../../../db/models/contact-import.ts';
+import type { Problem } from '../../../lib/errors.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { AddressSet } from './address-set.ts';
+import { columnNames, suggestMapping } from './columns.ts';
+import { decodeText, detectEncoding } from './encoding.ts';
+import { binaryKind, KIND_BYTES, textKind, type OtherFile, type TableFormat } from './file-kind.ts';
+import { detectDelimiter, findLayout, HEADER_ROWS, namedDelimiter, type Layout } from './layout.ts';
+import { csvRecords, isFilled, type CsvRecord } from './records.ts';
+import { rowReader, type Person, type RowMeaning, type RowReason } from './rows.ts';
+import { Archive, SheetError } from './sheets/archive.ts';
+import { workbookKind, writeSheet, type SheetFile } from './sheets/to-csv.ts';
 
-const DELIMITER_SAMPLE_CHARS = 32 * 1024;
+const TEXT_SAMPLE_CHARS = 32 * 1024;
+/** Rows that are shown, and by which columns are told. */
+const SAMPLE_ROWS = 20;
 
-/** How a file has to be read. */
-export interface Dialect {
-  encoding: TextEncoding;
-  delimiter: string;
+/** Choices of a person for reading a file; an omitted one is detected. */
+export interface ReadingChoices {
+  encoding?: string | undefined;
+  delimiter?: string | undefined;
+  skipRows?: number | undefined;
+  hasHeader?: boolean | undefined;
+  /** Name of a sheet of a workbook. */
+  sheet?: string | undefined;
 }
 
-/** What to find out about a file. It keeps a processor busy for as long as a second per 20 MB: see inspect-thread.ts. */
+/** A question about a file. Its answer takes a second of a processor per 20 MB: see inspect-thread.ts. */
 export interface Inspection {
   path: string;
-  /** Used without detection. */
-  delimiter?: string | undefined;
-  /** Rows to give, from the first one that can be parsed on. */
-  headRows: number;
+  choices: ReadingChoices;
   /** Rows beyond which they are not counted. Without it all are. */
   most?: number;
+  /** Reads all rows as an import would, and tells what becomes of them. */
+  preview?: { mapping?: readonly ColumnMapping[] | undefined };
 }
 
-/** What a file is like. */
+/** A file and how it has to be read. */
 export interface Inspected {
-  dialect: Dialect;
-  head: string[][];
-  /** Rows in the file, blank ones left out. With `most` it is exact only beyond it. */
+  format: TableFormat;
+  encoding: string;
+  /** Certainty of the encoding, from 0 to 1. */
+  confidence: number;
+  delimiter: string;
+  skipRows: number;
+  hasHeader: boolean;
+  /** Names of columns. */
+  columns: string[];
+  /** The first rows below the header. */
+  sample: string[][];
+  suggestedMapping: ColumnMapping[];
+  /** Rows below the header, blank ones left out. With `most` the number is exact only beyond it. */
   rows: number;
+  /** The sheet of a workbook, written as CSV; whoever asked deletes it. */
+  sheet: SheetFile | null;
+  outcome: Outcome | null;
 }
 
-/** Reads a file as an import would, without keeping more than its first rows. */
-export async function inspectFile({ path, delimiter, headRows, most }: Inspection): Promise<Inspected> {
-  const dialect = await detectDialect(path, delimiter);
-  // Lines are counted first, which is quick and never too few; only a file that has too many of them is parsed for its rows.
-  const countAll = most === undefined || (await countLines(path)) > most;
-  const head: string[][] = [];
-  let rows = 0;
-  for await (const records of csvRecords(decodeText(createReadStream(path), dialect.encoding), dialect.delimiter)) {
-    for (const { values } of records.filter(isFilled)) {
-      rows += 1;
-      if (values && head.length < headRows) head.push(values);
-    }
-    if (head.length >= headRows && (!countAll || (most !== undefined && rows > most))) break;
+/** Result of an import that has not happened. */
+export interface Outcome {
+  /** The first rows, as they would be stored. */
+  stored: StoredRow[];
+  /** Rows that would not be imported, or not as they are, by reason. */
+  problems: { reason: RowReason; rows: number; firstLine: number }[];
+  /** Rows that would be imported without permission to mail. */
+  unsubscribed: number;
+}
+
+/** A row as it would be stored; without a person where it would not be. */
+interface StoredRow {
+  line: number;
+  person: Person | null;
+  reason: RowReason | null;
+}
+
+/** An answer, or why the file cannot be read. */
+export type InspectionAnswer = { inspected: Inspected } | { refused: Problem };
+
+/** Answers what a file is like, and reads it as an import would, without keeping more than its first rows. */
+export async function inspectFile(inspection: Inspection): Promise<InspectionAnswer> {
+  try {
+    return await inspectTable(inspection);
+  } catch (error) {
+    if (!(error instanceof SheetError)) throw error;
+    const said = message(`imports.workbook_${error.kind}`);
+    return refused(said, error.kind === 'no_such_sheet' ? 'body.options.sheet' : 'body.file');
   }
-  return { dialect, head, rows };
 }
 
-function isFilled({ values }: CsvRecord): boolean {
-  return !values?.every((value) => !value.trim());
+function refused(said: Message, path = 'body.file'): { refused: Problem } {
+  return { refused: { path, message: said } };
 }
 
-/** Detects the format of a file. A given delimiter is used without detection. */
-async function detectDialect(path: string, delimiter: string | undefined): Promise<Dialect> {
-  const encoding = await detectEncoding(createReadStream(path));
-  if (delimiter) return { encoding, delimiter };
+async function inspectTable({ path, choices, most, preview }: Inspection): Promise<InspectionAnswer> {
+  const kind = binaryKind(await firstBytes(path));
+  if (typeof kind === 'object') return notATable(kind.other);
+  if (kind !== 'zip') return inspectText({ path, choices, most, preview }, null);
+  const archive = await Archive.open(path);
+  try {
+    const format = workbookKind(archive);
+    if (typeof format === 'object') return notATable(format.other);
+    const sheet = await writeSheet(archive, format, `${path}.csv`, choices.sheet);
+    const answer = await inspectText({ path: sheet.path, choices, most, preview }, sheet);
+    if ('refused' in answer) await rm(sheet.path, { force: true });
+    return answer;
+  } catch (error) {
+    await rm(`${path}.csv`, { force: true });
+    throw error;
+  } finally {
+    archive.close();
+  }
+}
+
+function notATable(kind: OtherFile): { refused: Problem } {
+  return refused(message('imports.not_a_table', { kind: message(`file_kind.${kind}`) }));
+}
+
+async function firstBytes(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(KIND_BYTES), 0, KIND_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function inspectText(
+  { path, choices, most, preview }: Inspection,
+  sheet: SheetFile | null,
+): Promise<InspectionAnswer> {
+  const { encoding, confidence } = sheet
+    ? { encoding: 'utf-8', confidence: 1 }
+    : choices.encoding
+      ? { encoding: choices.encoding, confidence: 1 }
+      : await detectEncoding(path);
+  const text = await textSample(path, encoding);
+  const other = sheet ? undefined : textKind(text);
+  if (other) return notATable(other);
+  const named = sheet ? undefined : namedDelimiter(text);
+  const format: TableFormat = sheet?.format ?? 'csv';
+  const delimiter = sheet ? ',' : (choices.delimiter ?? named ?? detectDelimiter(text));
+  const head = await firstRows(path, encoding, { delimiter, format });
+  const listed = named ? head.filter(({ line }) => line > 1) : head;
+  if (listed.length === 0) return refused(message('imports.no_rows'));
+  const layout = findLayout(listed, choices);
+  if (named && layout.skipRows < 1) layout.skipRows = 1;
+  const { hasHeader, skipRows, header } = layout;
+  const columns = columnNames(header);
+  const sample = listed
+    .filter(({ line }) => line > skipRows)
+    .slice(hasHeader ? 1 : 0)
+    .slice(0, SAMPLE_ROWS)
+    .map(({ values }) => values);
+  const suggestedMapping = suggestMapping(columns, { hasHeader, sample });
+  const meaning = { mapping: preview?.mapping ?? suggestedMapping, columns, delimiter };
+  const { rows, outcome } = await readRows(
+    { path, encoding, format, delimiter, layout, most },
+    preview ? meaning : null,
+  );
+  const reading = { format, encoding, confidence, delimiter, skipRows, hasHeader, columns };
+  return { inspected: { ...reading, sample, suggestedMapping, rows, sheet, outcome } };
+}
+
+async function textSample(path: string, encoding: string): Promise<string> {
   let sample = '';
   for await (const text of decodeText(createReadStream(path), encoding)) {
     sample += text;
-    if (sample.length >= DELIMITER_SAMPLE_CHARS) break;
+    if (sample.length >= TEXT_SAMPLE_CHARS) break;
   }
-  return { encoding, delimiter: detectDelimiter(sample) };
+  return sample;
+}
+
+type FilledRow = CsvRecord & { values: string[] };
+
+/** The first rows that can be parsed and are not blank. */
+async function firstRows(
+  path: string,
+  encoding: string,
+  rowFormat: { delimiter: string; format: TableFormat },
+): Promise<FilledRow[]> {
+  const head: FilledRow[] = [];
+  for await (const records of csvRecords(decodeText(createReadStream(path), encoding), rowFormat)) {
+    head.push(...records.filter((record): record is FilledRow => record.values !== null && isFilled(record)));
+    if (head.length >= HEADER_ROWS + SAMPLE_ROWS) break;
+  }
+  return head.slice(0, HEADER_ROWS + SAMPLE_ROWS);
+}
+
+interface Rows {
+  path: string;
+  encoding: string;
+  format: TableFormat;
+  delimiter: string;
+  layout: Layout;
+  most: number | undefined;
+}
+
+/** Counts the rows, and reads them where a meaning is given. */
+async function readRows(
+  { path, encoding, format, delimiter, layout, most }: Rows,
+  meaning: RowMeaning | null,
+): Promise<{ rows: number; outcome: Outcome | null }> {
+  // Lines are counted first, which is quick and never too few; only a file that has too many of them is parsed for its rows.
+  if (!meaning && most !== undefined && (await countLines(path)) <= most + layout.skipRows + 1)
+    return { rows: 0, outcome: null };
+  const reader = meaning && rowReader(meaning);
+  const seen = new AddressSet();
+  const outcome: Outcome = { stored: [], problems: [], unsubscribed: 0 };
+  let header = layout.hasHeader;
+  let rows = 0;
+  const text = decodeText(createReadStream(path), encoding);
+  for await (const records of csvRecords(text, { delimiter, format })) {
+    for (const record of records) {
+      if (record.line <= layout.skipRows) continue;
+      if (header) {
+        header = false;
+        continue;
+      }
+      if (!isFilled(record)) continue;
+      rows += 1;
+      if (reader) addRow(outcome, record.line, reader.read(record), seen);
+    }
+    if (most !== undefined && rows > most) break;
+  }
+  return { rows, outcome: reader ? outcome : null };
+}
+
+function addRow(
+  outcome: Outcome,
+  line: number,
+  read: ReturnType<ReturnType<typeof rowReader>['read']>,
+  seen: AddressSet,
+): void {
+  const isPerson = 'draft' in read;
+  const isRepeated = isPerson && !seen.add(read.draft.email);
+  const isUnclear = isPerson && read.optOut?.state === 'unclear';
+  const reason = !isPerson ? read.reason : isRepeated ? 'duplicate_in_file' : isUnclear ? 'unclear_permission' : null;
+  const person = isPerson && !isRepeated ? read : null;
+  if (person && !person.draft.subscribed) outcome.unsubscribed += 1;
+  if (outcome.stored.length < SAMPLE_ROWS) outcome.stored.push({ line, person, reason });
+  if (reason === null) return;
+  const known = outcome.problems.find((each) => each.reason === reason);
+  if (known) known.rows += 1;
+  else outcome.problems.push({ reason, rows: 1, firstLine: line });
 }
 
 async function countLines(path: string): Promise<number> {

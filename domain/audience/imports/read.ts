@@ -1,6 +1,7 @@
 import { ContactImports, type ContactImportRow } from '../../../db/models/contact-import.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { csvLines } from '../../../lib/csv.ts';
+import { csvHeader, csvLines } from '../../../lib/csv.ts';
+import { PROBLEM_COLUMNS } from './columns.ts';
 import {
   decodeCursor,
   decodeIdCursor,
@@ -62,8 +63,8 @@ export async function listProblems(ctx: Ctx, id: string, page: PageRequest): Pro
 }
 
 /**
- * The rows that were not imported as a CSV file: the original columns, then line and reason. Cells that a spreadsheet could
- * read as formulas get an apostrophe, which a repeated import removes.
+ * The rows with problems as a CSV file: the original columns, then line, reason, and the cells beyond the last column. Cells
+ * that a spreadsheet could read as formulas get an apostrophe, which a repeated import removes.
  * @throws AppError not_found
  */
 export async function problemsCsv(ctx: Ctx, id: string): Promise<AsyncGenerator<string>> {
@@ -71,7 +72,7 @@ export async function problemsCsv(ctx: Ctx, id: string): Promise<AsyncGenerator<
   const org = reader(ctx);
   const width = options.columns.length;
   return (async function* () {
-    yield csvLines([[...options.columns, 'import_line', 'import_reason']]);
+    yield csvHeader([...options.columns, ...PROBLEM_COLUMNS]);
     let last: ImportProblem | undefined;
     do {
       const page: ImportProblem[] = await problemsAfter(org, id, last, DOWNLOAD_PAGE);
@@ -82,6 +83,7 @@ export async function problemsCsv(ctx: Ctx, id: string): Promise<AsyncGenerator<
             ...Array.from({ length: width }, (_, column) => problem.row_values[column] ?? ''),
             String(problem.line),
             problem.reason,
+            problem.row_values.slice(width).join(', '),
           ]),
         );
       }

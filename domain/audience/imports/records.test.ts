@@ -1,10 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
+import iconv from 'iconv-lite';
 import { stringify } from 'csv-stringify/sync';
 import { AddressSet } from './address-set.ts';
-import { detectDelimiter, looksLikeHeader, suggestMapping } from './dialect.ts';
+import { suggestMapping } from './columns.ts';
+import { decodeText } from './encoding.ts';
+import { detectDelimiter } from './layout.ts';
 import { csvRecords, MAX_RECORD_CHARS, type CsvRecord } from './records.ts';
-import { decodeText, detectEncoding } from './text.ts';
 
 async function* pieces(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
@@ -16,7 +18,7 @@ async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 
 async function records(text: string, size = 7, delimiter = ','): Promise<CsvRecord[]> {
   const all: CsvRecord[] = [];
-  for await (const group of csvRecords(pieces(text, size), delimiter)) all.push(...group);
+  for await (const group of csvRecords(pieces(text, size), { delimiter, format: 'csv' })) all.push(...group);
   return all;
 }
 
@@ -103,7 +105,7 @@ function lookAhead(text: string, start: number, delimiter: string): number | und
     if (!quoted) {
       if (char === '\n') return at;
       if (char === '"' && fieldStart) [quoted, overLines, fieldStart] = [true, false, false];
-      else fieldStart = char === delimiter;
+      else fieldStart = char === delimiter || (fieldStart && char === ' ');
     } else if (char === '\n') {
       overLines = true;
     } else if (char === '"') {
@@ -145,7 +147,8 @@ test('a megabyte of open quotes is read in linear work', async (t) => {
   for (const unit of ['"\n', 'a,"b\n', '"a""\n', '"",""""\n', '\n"a\n\n', '\n""a', 'a\n']) {
     const text = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
     let rows = 0;
-    for await (const group of csvRecords(pieces(text, 64 * 1024), ',')) rows += group.length;
+    for await (const group of csvRecords(pieces(text, 64 * 1024), { delimiter: ',', format: 'csv' }))
+      rows += group.length;
     t.true(rows > 10, unit);
   }
 });
@@ -163,22 +166,20 @@ test('a row without end is cut off, and what follows it is read', async (t) => {
   );
 });
 
-test('every encoding is recognised and read to the same text', async (t) => {
+test('every encoding is read to the same text, wherever the bytes are cut', async (t) => {
   const text = 'e-mail;nom\r\nrenée@x.test;Zoë\rlast;ß\n';
   const expected = text.replace(/\r\n?/g, '\n');
-  const utf16be = Buffer.from(`\ufeff${text}`, 'utf16le').swap16();
   const cases: [string, Buffer][] = [
     ['utf-8', Buffer.from(text)],
     ['utf-8', Buffer.from(`\ufeff${text}`)],
     ['utf-16le', Buffer.from(`\ufeff${text}`, 'utf16le')],
-    ['utf-16le', Buffer.from(text, 'utf16le')],
-    ['utf-16be', utf16be],
+    ['utf-16be', Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+    ['utf-32le', iconv.encode(text, 'utf-32le', { addBOM: true })],
     ['windows-1252', Buffer.from(text, 'latin1')],
+    ['cp850', iconv.encode(text, 'cp850')],
   ];
   for (const [encoding, bytes] of cases) {
     for (const size of [3, 10_000]) {
-      // A first chunk of three bytes is too short to tell UTF-16 by its zeros; stored chunks are 256 KiB.
-      t.is(await detectEncoding(chunks(bytes, 10_000)), encoding as never);
       let read = '';
       for await (const part of decodeText(chunks(bytes, size), encoding)) read += part;
       t.is(read, expected, `${encoding} ${size}`);
@@ -186,19 +187,17 @@ test('every encoding is recognised and read to the same text', async (t) => {
   }
 });
 
-test('delimiter, header and mapping are found', (t) => {
+test('delimiter and mapping are found', (t) => {
   t.is(detectDelimiter('a;b;c\n"x;1,2,3,4";2;3\n'), ';');
   t.is(detectDelimiter('a\tb\n1,5\t2,5\n'), '\t');
   t.is(detectDelimiter('a|b|c\n1|2|3'), '|');
   t.is(detectDelimiter('only\n'), ',');
-  t.true(looksLikeHeader(['Email', 'Name', '']));
-  t.false(looksLikeHeader(['ada@example.com', 'Ada']));
   t.deepEqual(
     suggestMapping(['E-Mail Address', 'First Name', 'Prénom', 'Company', 'Last order (EUR)', 'last ORDER eur', ''], {
       hasHeader: true,
       sample: [],
     }).map((column) => column.target),
-    ['email', 'first_name', 'custom:prénom', 'company', 'custom:last_order_eur', 'ignore', 'ignore'],
+    ['email', 'first_name', 'custom:prénom', 'company', 'custom:last_order_eur', 'custom:last_order_eur_2', 'ignore'],
   );
   t.deepEqual(
     suggestMapping(['Column 1', 'Column 2'], { hasHeader: false, sample: [['Ada', 'ada@example.com']] }).map(

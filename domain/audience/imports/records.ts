@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 
 /** One row of the file. `values` is null when the row is no valid CSV; `raw` is then its text. */
 export interface CsvRecord {
-  /** Physical line (1-based) on which the row starts. */
+  /** Physical line (1-based) on which the row starts; of a sheet, the row. */
   line: number;
   values: string[] | null;
   raw: string;
@@ -19,13 +19,28 @@ interface RawRecord {
   broken: boolean;
 }
 
+/** False for a row of blanks: spreadsheets write rows with separators only below their last one. */
+export function isFilled({ values }: CsvRecord): boolean {
+  return !values?.every((value) => !value.trim());
+}
+
+/** Separator of cells, and the way in which rows are counted. */
+interface RowFormat {
+  delimiter: string;
+  /** Rows of a sheet are counted as such, and not the lines inside of their cells. */
+  format: string;
+}
+
 /**
  * The rows of a CSV text, in groups, in order; empty lines are left out. Rows are separated here, so that a quote that is not
  * closed breaks only its own line and not the rest of the file; csv-parse parses each row.
  */
-export async function* csvRecords(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<CsvRecord[]> {
+export async function* csvRecords(
+  text: AsyncIterable<string>,
+  { delimiter, format }: RowFormat,
+): AsyncGenerator<CsvRecord[]> {
   let rows: RawRecord[] = [];
-  for await (const row of splitRecords(text, delimiter)) {
+  for await (const row of splitRecords(text, delimiter, format !== 'csv')) {
     rows.push(row);
     if (rows.length < ROWS_PER_PARSE) continue;
     yield parseRows(rows, delimiter);
@@ -34,7 +49,11 @@ export async function* csvRecords(text: AsyncIterable<string>, delimiter: string
   if (rows.length > 0) yield parseRows(rows, delimiter);
 }
 
-async function* splitRecords(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<RawRecord> {
+async function* splitRecords(
+  text: AsyncIterable<string>,
+  delimiter: string,
+  countsRows: boolean,
+): AsyncGenerator<RawRecord> {
   let rest = '';
   let line = 1;
   /** The rest of a line that is too long is passed over as it comes, and not kept. */
@@ -52,7 +71,7 @@ async function* splitRecords(text: AsyncIterable<string>, delimiter: string): As
       const record = buffer.slice(start, cut.end);
       if (cut.endless || record.trim()) yield { line, text: record, broken: cut.broken };
       skipping = cut.endless ?? false;
-      line += newlines(record) + (skipping ? 0 : 1);
+      line += (countsRows ? 0 : newlines(record)) + (skipping ? 0 : 1);
       start = cut.end + 1;
     }
     rest = buffer.slice(start);
@@ -153,7 +172,8 @@ class RowEnds {
         quotedOverLines[at] = quotedOverLines[at + 1]!;
       } else {
         inField[at] = char === delimiter ? atFieldStart[at + 1]! : inField[at + 1]!;
-        atFieldStart[at] = inField[at]!;
+        // A quote behind blanks opens a cell, too: people write ", " between cells.
+        atFieldStart[at] = char === SPACE ? atFieldStart[at + 1]! : inField[at]!;
         quoted[at] = quoted[at + 1]!;
         quotedOverLines[at] = quotedOverLines[at + 1]!;
       }
@@ -163,6 +183,7 @@ class RowEnds {
 }
 
 const QUOTE = 34;
+const SPACE = 32;
 const LINE_FEED = 10;
 
 function newlines(text: string): number {
@@ -191,7 +212,13 @@ function parseRow(text: string, delimiter: string): string[] | null {
 
 function parseText(text: string, delimiter: string): string[][] | undefined {
   try {
-    return parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true, relax_quotes: true });
+    return parse(text, {
+      delimiter,
+      record_delimiter: '\n',
+      relax_column_count: true,
+      relax_quotes: true,
+      ltrim: true,
+    });
   } catch {
     return undefined;
   }

@@ -1,49 +1,93 @@
 import type { ColumnMapping } from '../../../db/models/contact-import.ts';
-import { parseAddress } from '../../directory/address.ts';
+import { parseAddress, parseAddresses } from '../../../lib/address.ts';
 import { cleanText, CONTACT_LIMITS, fitCustomFields, type ContactDraft } from '../../directory/contact-fields.ts';
+import { isStatusHeader, readStatus, readSubscribed, readUnsubscribed, type Permission } from './consent.ts';
+import type { CsvRecord } from './records.ts';
 
-/** Why a row was not imported; shown in the problem list. */
-export type RowReason =
-  | 'missing_email'
-  | 'invalid_email'
-  | 'malformed_row'
-  | 'field_too_long'
-  | 'too_many_fields'
-  | 'duplicate_in_file'
-  | 'already_exists'
-  | 'suppressed';
+/** Why a row is in the problem list. */
+export const ROW_REASONS = [
+  'missing_email',
+  'invalid_email',
+  'malformed_row',
+  'too_many_cells',
+  'broken_characters',
+  'field_too_long',
+  'too_many_fields',
+  'duplicate_in_file',
+  'already_exists',
+  'suppressed',
+  'unclear_permission',
+] as const;
+export type RowReason = (typeof ROW_REASONS)[number];
 
-/** How the target of a column that becomes a custom field begins; its key follows. */
+/** Prefix of the targets of columns that become custom fields, e.g. `custom:industry`. */
 export const CUSTOM = 'custom:';
-const NO = new Set(['false', 'no', 'n', '0', 'off', 'unsubscribed', 'opted out', 'opt-out', 'optout', 'nein', 'non']);
-const FORMULA_GUARD = /^'[=+\-@\t]/;
+/** Custom field with the further addresses of a cell that has several. */
+const OTHER_EMAILS = 'other_emails';
+const FORMULA_GUARD = /^'[=+\-@＝＋－＠\t|]/;
+const QUOTE = 34;
+const APOSTROPHE = 39;
+
+/** A statement of a row against mail to its address. */
+export interface OptOut {
+  email: string;
+  /** `opted_out` and `bounced` become entries of the suppression list; `unclear` is a cell that was not understood. */
+  state: Exclude<Permission, 'given'>;
+  /** The name of the column that says so. */
+  column: string;
+}
+
+/** A person as a row has it. */
+export interface Person {
+  draft: ContactDraft;
+  categories: string[];
+  optOut?: OptOut;
+}
+
+/** Meaning of the columns of a file. */
+export interface RowMeaning {
+  mapping: readonly ColumnMapping[];
+  /** Names of all columns, in order. */
+  columns: readonly string[];
+  delimiter: string;
+}
+
+/** A row that is not imported. Its statement against mail counts all the same. */
+interface Refused {
+  reason: RowReason;
+  email: string;
+  optOut?: OptOut;
+}
 
 /** Reads rows by the meaning of their columns; made once for many rows. */
 export interface RowReader {
-  read(values: readonly string[]): ReadRow;
+  read(record: CsvRecord): Person | Refused;
 }
 
-type ReadRow = { draft: ContactDraft; categories: string[] } | { reason: RowReason; email: string };
-
 /** Makes the reader of a mapping. Cells are trimmed; the apostrophe that exports put before a formula is removed. */
-export function rowReader(mapping: readonly ColumnMapping[]): RowReader {
+export function rowReader({ mapping, columns, delimiter }: RowMeaning): RowReader {
   const at = (target: string) => mapping.find((column) => column.target === target)?.index ?? -1;
-  const email = at('email');
-  const first = at('first_name');
-  const last = at('last_name');
-  const company = at('company');
-  const phone = at('phone');
-  const subscribed = at('subscribed');
-  const categories = at('categories');
+  const [email, first, last] = [at('email'), at('first_name'), at('last_name')];
+  const [company, phone, categories] = [at('company'), at('phone'), at('categories')];
   const custom = mapping
     .filter((column) => column.target.startsWith(CUSTOM))
-    .map((column) => ({ index: column.index, key: column.target.slice(CUSTOM.length) }));
+    .map(({ index, target }) => ({ index, key: target.slice(CUSTOM.length) }));
+  const used = mapping.filter(({ target }) => target !== 'ignore').map(({ index }) => index);
+  const permission = permissionReader(mapping, columns);
+  const inText = separatorInText(delimiter);
   return {
-    read(values) {
+    read({ values, raw }) {
+      if (!values) return { reason: 'malformed_row', email: '' };
       const written = cell(values, email);
-      if (!written) return { reason: 'missing_email', email: '' };
-      const address = parseAddress(written);
-      if (!address) return { reason: 'invalid_email', email: written.slice(0, 254) };
+      const addresses = addressesIn(written);
+      const [address] = addresses;
+      const refuse = (reason: RowReason): Refused => ({ reason, email: address ?? written.slice(0, 254) });
+      if (hasShifted(values, columns.length, () => inText(raw))) return refuse('too_many_cells');
+      if (!written) return refuse('missing_email');
+      if (!address) return refuse('invalid_email');
+      const { state, column } = permission(values);
+      const optOut = state === 'given' ? {} : { optOut: { email: address, state, column } };
+      if (used.some((index) => values[index]?.includes('\ufffd'))) return { ...refuse('broken_characters'), ...optOut };
       const draft: ContactDraft = {
         email: address,
         firstName: cell(values, first),
@@ -51,16 +95,70 @@ export function rowReader(mapping: readonly ColumnMapping[]): RowReader {
         company: cell(values, company),
         phone: cell(values, phone),
         customFields: {},
-        subscribed: subscribed === -1 || !NO.has(cell(values, subscribed).toLowerCase()),
+        subscribed: state === 'given',
       };
       for (const { index, key } of custom) {
         const value = cell(values, index);
         if (value) draft.customFields[key] = value;
       }
-      if (tooLong(draft)) return { reason: 'field_too_long', email: address };
-      if (!fitCustomFields(draft.customFields)) return { reason: 'too_many_fields', email: address };
-      return { draft, categories: categories === -1 ? [] : titles(cell(values, categories)) };
+      if (addresses.length > 1) draft.customFields[OTHER_EMAILS] ??= addresses.slice(1).join(', ');
+      if (tooLong(draft)) return { ...refuse('field_too_long'), ...optOut };
+      if (!fitCustomFields(draft.customFields)) return { ...refuse('too_many_fields'), ...optOut };
+      return { draft, categories: categories === -1 ? [] : titles(cell(values, categories)), ...optOut };
     },
+  };
+}
+
+function addressesIn(written: string): string[] {
+  const address = parseAddress(written);
+  return address ? [address] : parseAddresses(written);
+}
+
+/**
+ * A row with more cells than columns: a separator in the text of a cell has moved those behind it. Blank cells at the end
+ * are usual, but not where a separator is followed by a blank, as in text.
+ */
+function hasShifted(values: readonly string[], columns: number, hasTextSeparator: () => boolean): boolean {
+  if (values.length <= columns) return false;
+  return values.some((value, index) => index >= columns && value.trim()) || hasTextSeparator();
+}
+
+/** Tells whether a separator with a blank behind it stands in a row whose other separators have none. */
+function separatorInText(delimiter: string): (raw: string) => boolean {
+  return (raw) => {
+    const behind = raw
+      .split(delimiter)
+      .slice(1)
+      .filter((text) => text.trim());
+    const spaced = behind.filter((text) => text.startsWith(' ')).length;
+    return spaced > 0 && spaced <= behind.length / 2;
+  };
+}
+
+/** The clearest prohibition of a row wins over its other columns. */
+const BY_STRENGTH: readonly Permission[] = ['bounced', 'opted_out', 'unclear', 'withheld', 'given'];
+
+/** Reads all columns that speak of permission, those of states among them unless they are mapped to a field. */
+function permissionReader(
+  mapping: readonly ColumnMapping[],
+  columns: readonly string[],
+): (values: readonly string[]) => { state: Permission; column: string } {
+  const targets = new Map(mapping.map(({ index, target }) => [index, target]));
+  const readers = columns.flatMap((column, index) => {
+    const target = targets.get(index) ?? 'ignore';
+    if (target === 'subscribed') return { index, column, read: readSubscribed };
+    if (target === 'unsubscribed') return { index, column, read: readUnsubscribed };
+    if (target === 'bounced') return { index, column, read: (text: string) => readUnsubscribed(text, 'bounced') };
+    const isFree = target === 'ignore' || target.startsWith(CUSTOM);
+    return isFree && isStatusHeader(column) ? { index, column, read: readStatus } : [];
+  });
+  return (values) => {
+    let found: { state: Permission; column: string } = { state: 'given', column: '' };
+    for (const { index, column, read } of readers) {
+      const state = read(cell(values, index));
+      if (BY_STRENGTH.indexOf(state) < BY_STRENGTH.indexOf(found.state)) found = { state, column };
+    }
+    return found;
   };
 }
 
@@ -68,7 +166,10 @@ function cell(values: readonly string[], index: number): string {
   const value = values[index];
   if (value === undefined) return '';
   const text = cleanText(value);
-  return text.charCodeAt(0) === 39 && FORMULA_GUARD.test(text) ? text.slice(1) : text;
+  const start = text.charCodeAt(0);
+  if (start === APOSTROPHE && FORMULA_GUARD.test(text)) return text.slice(1);
+  // A blank behind the closing quote keeps the parser from reading it as one.
+  return start === QUOTE && text.length > 1 && text.endsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text;
 }
 
 function tooLong(draft: ContactDraft): boolean {
@@ -84,8 +185,8 @@ function tooLong(draft: ContactDraft): boolean {
 function titles(text: string): string[] {
   return text
     ? text
-        .split(/[;,|]/)
+        .split(/[;,|]|:::/)
         .map((title) => title.trim().toLowerCase())
-        .filter(Boolean)
+        .filter((title) => title && !title.startsWith('* '))
     : [];
 }

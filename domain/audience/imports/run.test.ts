@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { leadsCsv, SUPPRESSED_BEFOREHAND } from '../../../examples/leads.ts';
 import { newId } from '../../../lib/ids.ts';
+import { xlsxOf } from '../../../test/harness/zip.ts';
 import { createApiKey, createContact, createLabel } from '../../../test/harness/factories.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -45,8 +46,9 @@ async function reasons(ctx: Ctx, id: string): Promise<Record<string, number>> {
 }
 
 test('examples/leads.csv is what its recipe makes, and imports as its README says', async (t) => {
-  const text = await readFile(join(EXAMPLES, 'leads.csv'), 'utf8');
-  t.is(text, leadsCsv());
+  const bytes = await readFile(join(EXAMPLES, 'leads.csv'));
+  t.true(bytes.equals(leadsCsv()));
+  const text = bytes.toString();
   const readme = await readFile(join(EXAMPLES, 'README.md'), 'utf8');
   const said = (what: string) => Number(new RegExp(`^\\| ${what} \\| (\\d+) \\|`, 'm').exec(readme)?.[1]);
   for (const entry of [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses])
@@ -58,24 +60,34 @@ test('examples/leads.csv is what its recipe makes, and imports as its README say
     [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses].map((value) => ({ value })),
     'earlier opt-out',
   );
-  const id = await upload(ctx, text);
+  const id = await upload(ctx, bytes);
   await runImport(ctx, id);
   const job = await getImport(ctx, id);
   t.is(job.status, 'completed');
   t.deepEqual(await reasons(ctx, id), {
+    too_many_cells: said('with more cells than columns'),
+    broken_characters: said('with a character that cannot be read'),
+    unclear_permission: 1,
     duplicate_in_file: said('duplicates of an earlier row'),
     suppressed: said('suppressed'),
     missing_email: said('without an address'),
     invalid_email: said('with something that is no address'),
     malformed_row: said('not readable as CSV'),
   });
-  t.is(job.imported, said('imported'));
+  t.is(job.imported, said('imported, of them 2 unsubscribed'));
+  t.is(job.unclear, 1);
   t.true(job.imported >= 300);
   t.is(job.total, said('all'));
   t.is(job.total, job.imported + job.updated + job.skipped + job.failed);
   const stored = await world.deps.db('contacts').where({ organization_id: ctx.actor.organizationId });
   t.is(stored.length, job.imported);
-  t.true(stored.every((row) => row.subscribed && row.source === 'import' && row.source_detail === 'leads.csv'));
+  t.true(stored.every((row) => row.source === 'import' && row.source_detail === 'leads.csv'));
+  t.deepEqual(stored.flatMap((row) => (row.subscribed ? [] : row.email)).sort(), [
+    'maya.stone@tidewater.example.org',
+    'noah.berg@green-grey.test',
+  ]);
+  const [taken] = await world.deps.db('suppressions').where({ email: 'maya.stone@tidewater.example.org' });
+  t.like(taken, { source: 'import', metadata: { import_id: id, column: 'Do Not Email' } });
   const zoe = stored.find((row) => row.email === 'zoe@smith-jones.example.com');
   t.deepEqual(
     [zoe.first_name, zoe.company, zoe.custom_fields],
@@ -188,7 +200,7 @@ test('known contacts are updated, or left alone', async (t) => {
     .db('contacts')
     .where({ email: 'ada@example.com', organization_id: organizationId })
     .first();
-  t.deepEqual([kept.company, kept.subscribed], ['Old', true]);
+  t.deepEqual([kept.company, kept.subscribed], ['Old', false], 'an opt-out counts all the same');
 
   const update = await upload(ctx, text);
   await runImport(ctx, update);
@@ -314,7 +326,7 @@ test('the file of problems holds the original rows and can be imported again', a
   for await (const part of await problemsCsv(ctx, id)) csv += part;
   t.is(
     csv,
-    `email,company,phone,import_line,import_reason\r\nbad,"A, ""B""",'=1+1,2,invalid_email\r\n,,'+47 1,4,missing_email\r\n`,
+    `\ufeffemail,company,phone,import_line,import_reason,import_surplus\r\nbad,"A, ""B""",'=1+1,2,invalid_email,\r\n,,'+47 1,4,missing_email,\r\n`,
   );
   const again = await upload(ctx, csv.replace('bad,', 'good@example.com,'));
   await runImport(ctx, again);
@@ -362,4 +374,102 @@ test('a row that would give a contact more custom fields than it may have is rep
   t.deepEqual(await reasons(ctx, job), { too_many_fields: 2 });
   t.like(await getImport(ctx, job), { status: 'completed', imported: 1, updated: 0, failed: 2 });
   t.deepEqual((await world.deps.db('contacts').where({ id }).first()).custom_fields, fields);
+});
+
+test('opt-outs and bounces of a list are taken over, whatever becomes of their rows', async (t) => {
+  const ctx = await workspace();
+  const organizationId = ctx.actor.organizationId!;
+  for (const name of ['known', 'kept', 'faulty'])
+    await createContact(world.deps.db, ctx.clock.now(), organizationId, { email: `${name}@example.com` });
+  const text = `Email,Company,Unsubscribed,Bounced
+out@example.com,Acme,yes,
+bounce@example.com,,,550 no such user
+twice@example.com,,,
+TWICE@example.com,,2025-11-03,
+known@example.com,,x,0
+faulty@example.com,${'x'.repeat(300)},1,
+unclear@example.com,,ask Bo,
+fine@example.com,,no,0
+`;
+  const id = await upload(ctx, text);
+  await runImport(ctx, id);
+  const subscribed = Object.fromEntries(
+    (await world.deps.db('contacts').where({ organization_id: organizationId })).map((row) => [
+      row.email.replace('@example.com', ''),
+      row.subscribed,
+    ]),
+  );
+  t.deepEqual(subscribed, {
+    out: false,
+    bounce: false,
+    twice: false,
+    known: false,
+    faulty: false,
+    unclear: false,
+    fine: true,
+    kept: true,
+  });
+  t.deepEqual(
+    (await world.deps.db('suppressions').where({ organization_id: organizationId }).orderBy('email')).map((row) => [
+      row.email,
+      row.source,
+      row.reason,
+      row.metadata.column,
+    ]),
+    [
+      ['bounce@example.com', 'import', 'Bounced according to an imported list', 'Bounced'],
+      ['faulty@example.com', 'import', 'Opted out according to an imported list', 'Unsubscribed'],
+      ['known@example.com', 'import', 'Opted out according to an imported list', 'Unsubscribed'],
+      ['out@example.com', 'import', 'Opted out according to an imported list', 'Unsubscribed'],
+      ['twice@example.com', 'import', 'Opted out according to an imported list', 'Unsubscribed'],
+    ],
+  );
+  t.like(await getImport(ctx, id), { total: 8, imported: 5, updated: 1, skipped: 1, failed: 1, unclear: 1 });
+  t.deepEqual(await reasons(ctx, id), { duplicate_in_file: 1, field_too_long: 1, unclear_permission: 1 });
+
+  const kept = await upload(ctx, 'Email,DNC\nkept@example.com,1\n', { updateExisting: false });
+  await runImport(ctx, kept);
+  t.deepEqual(await reasons(ctx, kept), { already_exists: 1 });
+  t.false(
+    (await world.deps.db('contacts').where({ email: 'kept@example.com', organization_id: organizationId }).first())
+      .subscribed,
+  );
+});
+
+test('an opt-out survives a list that says yes, and a second import of the same list', async (t) => {
+  const ctx = await workspace();
+  const organizationId = ctx.actor.organizationId!;
+  const text = await readFile(new URL('fixtures/reimport-unsubscribed.csv', import.meta.url));
+  const email = 'ru@example.com';
+  await createContact(world.deps.db, ctx.clock.now(), organizationId, { email, subscribed: false });
+  for (let time = 0; time < 2; time += 1) await runImport(ctx, await upload(ctx, text));
+  t.false((await world.deps.db('contacts').where({ email, organization_id: organizationId }).first()).subscribed);
+});
+
+test('a sheet of a workbook is imported as a job, with the numbers of its rows', async (t) => {
+  const ctx = await workspace();
+  const cell = (at: string, value: string) => `<c r="${at}" t="inlineStr"><is><t>${value}</t></is></c>`;
+  const bytes = xlsxOf({
+    People: `<row r="2">${cell('A2', 'Email')}${cell('B2', 'First name')}</row>
+      <row r="3">${cell('A3', 'a@example.com')}${cell('B3', 'two\nlines')}</row>
+      <row r="9">${cell('A9', 'nobody')}</row><row r="10">${cell('A10', 'b@example.com')}</row>`,
+  });
+  const id = await upload(ctx, bytes);
+  await runImport(ctx, id);
+  t.like(await getImport(ctx, id), { status: 'completed', imported: 2, failed: 1, options: { format: 'xlsx' } });
+  const { rows } = await listProblems(ctx, id, { limit: 10 });
+  t.deepEqual(
+    rows.map(({ line, reason }) => [line, reason]),
+    [[9, 'invalid_email']],
+  );
+});
+
+test('a row whose cells have moved is listed with all of them', async (t) => {
+  const ctx = await workspace();
+  const id = await upload(ctx, 'email,company,first_name\na@example.com,Acme, Inc.,Ada\n');
+  await runImport(ctx, id);
+  t.deepEqual(await reasons(ctx, id), { too_many_cells: 1 });
+  let csv = '';
+  for await (const part of await problemsCsv(ctx, id)) csv += part;
+  t.regex(csv, /a@example\.com,Acme,Inc\.,2,too_many_cells,Ada\r\n$/);
 });

@@ -8,9 +8,9 @@ import { announceEnd, type EndedImport } from './announce.ts';
 import { AddressSet } from './address-set.ts';
 import { applyBatch, type ImportBatch, type ImportRow, type RowProblem } from './batch.ts';
 import { deleteBlob, readBlob } from '../../platform/blobs.ts';
-import { csvRecords, type CsvRecord } from './records.ts';
+import { decodeText } from './encoding.ts';
+import { csvRecords, isFilled, type CsvRecord } from './records.ts';
 import { rowReader, type RowReader } from './rows.ts';
-import { decodeText } from './text.ts';
 
 const BATCH_ROWS = 1000;
 
@@ -77,7 +77,7 @@ async function dropFileOfEnded(ctx: Ctx, importId: string): Promise<void> {
 /** Applies the rows after the checkpoint. False when another worker has taken the job over. */
 async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }: RunOptions): Promise<boolean> {
   const org = new OrgScope(ctx.db, organizationOf(ctx));
-  const reader = rowReader(job.options.mapping);
+  const reader = rowReader(job.options);
   const seen = new AddressSet();
   let bytes = 0;
   const file = counted(readBlob(org, ctx.blobs, job.blob_id!), (read) => (bytes += read));
@@ -97,13 +97,14 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
     return true;
   };
 
-  for await (const records of csvRecords(decodeText(file, job.options.encoding), job.options.delimiter)) {
+  for await (const records of csvRecords(decodeText(file, job.options.encoding), job.options)) {
     for (const record of records) {
+      if (record.line <= job.options.skip_rows) continue;
       if (header) {
         header = false;
         continue;
       }
-      if (isBlank(record)) continue;
+      if (!isFilled(record)) continue;
       const row = readRow(record, reader, seen);
       if (toSkip > 0) {
         // Applied by an earlier attempt; its address still counts for finding duplicates.
@@ -121,17 +122,13 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
 }
 
 function readRow(record: CsvRecord, reader: RowReader, seen: AddressSet): ImportRow | RowProblem {
-  const { line, values } = record;
-  if (!values) return { line, email: '', values: [record.raw.slice(0, 1000)], reason: 'malformed_row' };
-  const read = reader.read(values);
-  if ('reason' in read) return { line, email: read.email, values, reason: read.reason };
-  if (!seen.add(read.draft.email)) return { line, email: read.draft.email, values, reason: 'duplicate_in_file' };
-  return { line, values, draft: read.draft, categories: read.categories };
-}
-
-/** Spreadsheets write rows with separators only below their last one. */
-function isBlank(record: CsvRecord): boolean {
-  return record.values !== null && record.values.every((value) => !value.trim());
+  const { line } = record;
+  const values = record.values ?? [record.raw.slice(0, 1000)];
+  const read = reader.read(record);
+  if ('reason' in read) return { line, values, ...read };
+  const { draft, categories, ...optOut } = read;
+  if (!seen.add(draft.email)) return { line, email: draft.email, values, reason: 'duplicate_in_file', ...optOut };
+  return { line, values, draft, categories, ...optOut };
 }
 
 function emptyBatch(): ImportBatch {

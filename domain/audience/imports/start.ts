@@ -1,6 +1,8 @@
+import { rm } from 'node:fs/promises';
 import { ContactImports, type ColumnMapping, type ContactImportRow } from '../../../db/models/contact-import.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { signalOpen, start } from '../../../temporal/dispatch.ts';
 import { contactImportWorkflow } from '../../../workflows/contact-import/contract.ts';
 import { unknownProblems, type NamedRecords } from '../../sending/leads/membership.ts';
@@ -13,41 +15,48 @@ import { organizationOf } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { announceEnd } from './announce.ts';
 import { storeBlob } from '../../platform/blobs.ts';
-import { columnNames, looksLikeHeader, suggestMapping } from './dialect.ts';
-import { readHead } from './preview.ts';
+import type { Inspected, ReadingChoices } from './inspect.ts';
+import { inspectForImport } from './preview.ts';
 import { CUSTOM } from './rows.ts';
 import { CONTACT_LIMITS } from '../../directory/contact-fields.ts';
 
 /** A file on disk, and how to import it. */
-export interface ImportRequest {
+export interface ImportRequest extends ReadingChoices {
   file: { path: string; filename: string; size: number };
   /** Without one, what the preview would suggest. */
   mapping?: readonly ColumnMapping[] | undefined;
   categories?: readonly string[] | undefined;
   campaignId?: string | undefined;
   updateExisting?: boolean | undefined;
-  hasHeader?: boolean | undefined;
-  delimiter?: string | undefined;
 }
 
 /**
  * Stores the file and the job, and starts the run, in one transaction. Returns the job.
- * @throws AppError bad_request: an empty file, one with too many rows, a column that is not in it, no column or several for the address,
+ * @throws AppError bad_request: an empty file, one that is no table or has too many rows, a column that is not in it, no column or several for the address,
  *   an unknown category or campaign; forbidden when the campaign would send from mailboxes the key may not use, or sends already and a key or
  *   application asks;
  *   conflict when the workspace has as many imports, or bytes of them, under way as it may
  */
 export async function startImport(ctx: Ctx, request: ImportRequest): Promise<ContactImportRow> {
-  const { file } = request;
-  const { dialect, first } = await readHead(file.path, request.delimiter, ctx.config.IMPORT_MAX_ROWS);
-  const hasHeader = request.hasHeader ?? looksLikeHeader(first);
-  const columns = columnNames(first, { hasHeader });
-  const mapping = [...(request.mapping ?? suggestMapping(columns, { hasHeader, sample: hasHeader ? [] : [first] }))];
+  const { encoding, delimiter, skipRows, hasHeader, sheet } = request;
+  const choices = { encoding, delimiter, skipRows, hasHeader, sheet };
+  const inspected = await inspectForImport(request.file.path, choices, ctx.config.IMPORT_MAX_ROWS);
+  try {
+    return await storeImport(ctx, request, inspected);
+  } finally {
+    if (inspected.sheet) await rm(inspected.sheet.path, { force: true });
+  }
+}
+
+async function storeImport(ctx: Ctx, request: ImportRequest, inspected: Inspected): Promise<ContactImportRow> {
+  const { format, encoding, delimiter, skipRows, hasHeader, columns, sheet } = inspected;
+  const file = { ...request.file, ...(sheet ? { path: sheet.path, size: sheet.sizeBytes } : {}) };
+  const mapping = [...(request.mapping ?? inspected.suggestedMapping)];
   const problems = [
     ...mappingProblems(mapping, columns.length),
     ...(await unknownProblems(reader(ctx), namedByImport(request))),
   ];
-  if (problems.length > 0) throw badRequest('The file cannot be imported like this', problems);
+  if (problems.length > 0) throw badRequest(message('imports.refused'), problems);
 
   return transact(ctx, async (tx) => {
     if (request.campaignId) {
@@ -66,7 +75,10 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
       blob_id: blobId,
       total_bytes: file.size,
       options: {
-        ...dialect,
+        format,
+        encoding,
+        delimiter,
+        skip_rows: skipRows,
         has_header: hasHeader,
         columns: [...columns],
         mapping: [...mapping],
@@ -119,21 +131,24 @@ async function assertRoom({ config }: Ctx, tx: Tx, bytes: number): Promise<void>
     throw new AppError('conflict', 'The files of the imports under way are as large as they may be together', { fix });
 }
 
+/** Targets that several columns may have: any of them forbids mail. */
+const REPEATABLE = ['unsubscribed', 'bounced'];
+
 function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Problem[] {
   const at = 'body.options.mapping';
   const problems: Problem[] = [];
   const taken = new Set<string>();
   mapping.forEach(({ index, target }, position) => {
     if (index >= columns)
-      problems.push({ path: `${at}.${position}.index`, message: `The file has ${columns} columns` });
-    if (target !== 'ignore' && taken.has(target))
-      problems.push({ path: `${at}.${position}.target`, message: 'Another column has this target' });
+      problems.push({ path: `${at}.${position}.index`, message: message('imports.no_such_column', { columns }) });
+    if (target !== 'ignore' && !REPEATABLE.includes(target) && taken.has(target))
+      problems.push({ path: `${at}.${position}.target`, message: message('imports.target_taken') });
     taken.add(target);
   });
   const custom = [...taken].filter((target) => target.startsWith(CUSTOM));
   if (custom.length > CONTACT_LIMITS.customFields)
-    problems.push({ path: at, message: `At most ${CONTACT_LIMITS.customFields} columns can be custom fields` });
-  if (!taken.has('email')) problems.push({ path: at, message: 'One column must be the email' });
+    problems.push({ path: at, message: message('imports.too_many_fields', { most: CONTACT_LIMITS.customFields }) });
+  if (!taken.has('email')) problems.push({ path: at, message: message('imports.no_email') });
   return problems;
 }
 

@@ -8,6 +8,7 @@ import { poolChanged } from '../../sending/control/reschedule.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertNotFull } from '../../platform/full-list.ts';
+import { refuseWhileNamed } from '../named-by.ts';
 import { movedTo, storePositions } from '../../platform/positions.ts';
 
 export type { LabelRegistry, LabelRow } from '../../../db/models/label.ts';
@@ -77,7 +78,7 @@ export async function updateLabel(
 
 /**
  * Deletes an entry and removes it from its records; the records stay. Active campaigns that had a deleted tag ask for new slots.
- * @throws AppError not_found, conflict for a tag that alone says which mailboxes a campaign sends from
+ * @throws AppError not_found, conflict for a tag that alone says which mailboxes a campaign sends from, and for a category that a condition names
  */
 export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -86,6 +87,7 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
     // Their foreign keys remove contacts and mailboxes from it.
     const column = CAMPAIGN_COLUMN[registry];
     if (registry === 'tag') await refuseWidening(tx, id);
+    if (registry === 'category') await refuseWhileNamed(tx, { category: id });
     if (column) {
       const campaigns = await tx.org.sql<Columns<'campaigns', 'id'>>(
         `update campaigns set ${column} = array_remove(${column}, cast(:id as uuid))

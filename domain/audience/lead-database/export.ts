@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
+import type { Columns } from '../../../db/rows.ts';
 import { inSnapshot } from '../../../db/transaction.ts';
-import { csvLines } from '../../../lib/csv.ts';
+import { csvHeader, csvLines } from '../../../lib/csv.ts';
 import { tooManyRequests } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
@@ -38,13 +39,27 @@ const COLUMNS = [
   'last_contacted_at',
   'last_replied_at',
   'created_at',
-] as const satisfies readonly (keyof LeadPerson)[];
+  'phone',
+  'subscribed',
+  'categories',
+] as const satisfies readonly (keyof ExportedPerson)[];
+/** Columns of custom fields at most, the most frequent ones. */
+const MAX_FIELDS = 500;
+
+/** A person with all that an import of the file needs to make the same contact. */
+type ExportedPerson = LeadPerson &
+  Columns<'contacts', 'phone' | 'subscribed' | 'custom_fields'> & { categories: string };
+
+const EXPORTED = `${PERSON}, c.phone, c.subscribed, c.custom_fields,
+  coalesce((select string_agg(n.title, ';' order by n.title) from contact_categories f join labels n on n.id = f.label_id
+    where f.contact_id = c.id), '') as categories`;
 
 /** Workspaces of the exports under way, each as often as it has one. */
 const open: string[] = [];
 
 /**
- * The contacts that match as CSV, at most 50,000, as they are at one moment. Rows are read as the client takes them; a client that goes away ends the
+ * The contacts that match as CSV, at most 50,000, as they are at one moment, with a column `custom:<key>` for each custom field.
+ * An import of the file makes the same contacts. Rows are read as the client takes them; a client that goes away ends the
  * query. Cells that a spreadsheet would take for formulas get an apostrophe. The audit trail says who exported how many.
  * @returns the number of rows that follow, and the text
  * @throws AppError invalid_lead_query; rate_limit_exceeded while too many exports run in this process
@@ -74,11 +89,17 @@ export async function exportLeadPeople(
       );
       await recordExport(ctx, query, sort, rows);
       resolve({ rows, csv });
-      csv.write(csvLines([[...COLUMNS]]));
+      const keys = await org.sql<{ key: string }>(
+        `select k.key from (select c.custom_fields ${found} limit ${MAX_ROWS}) listed
+         cross join lateral jsonb_object_keys(listed.custom_fields) as k(key) group by k.key order by count(*) desc, k.key limit ${MAX_FIELDS}`,
+        where.bindings,
+      );
+      const fields = keys.map(({ key }) => key).sort();
+      csv.write(csvHeader([...COLUMNS, ...fields.map((key) => `custom:${key}`)]));
       const select =
-        `select ${PERSON} ${found} order by ${key} ${direction}, ${id} ${direction} limit ${MAX_ROWS}` as const;
-      for await (const batch of org.inBatches<LeadPerson>(select, where.bindings, BATCH))
-        if (!csv.write(csvLines(batch.map((person) => COLUMNS.map((column) => cell(person[column]))))))
+        `select ${EXPORTED} ${found} order by ${key} ${direction}, ${id} ${direction} limit ${MAX_ROWS}` as const;
+      for await (const batch of org.inBatches<ExportedPerson>(select, where.bindings, BATCH))
+        if (!csv.write(csvLines(batch.map((person) => cellsOf(person, fields)))))
           await once(csv, 'drain', { signal: AbortSignal.any([end.signal, AbortSignal.timeout(STALLED_MS)]) });
     })
       .then(
@@ -95,7 +116,11 @@ export async function exportLeadPeople(
   });
 }
 
-function cell(value: string | number | Date | null): string {
+function cellsOf(person: ExportedPerson, fields: readonly string[]): string[] {
+  return [...COLUMNS.map((column) => cell(person[column])), ...fields.map((key) => person.custom_fields[key] ?? '')];
+}
+
+function cell(value: string | number | boolean | Date | null): string {
   return value instanceof Date ? value.toISOString() : String(value ?? '');
 }
 

@@ -3,7 +3,7 @@ import { message, type Message } from '../../../messages/index.ts';
 import { upsertContacts } from '../contacts/upsert.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
-import { isAddress } from '../../directory/address.ts';
+import { isAddress } from '../../../lib/address.ts';
 import { CONTACT_LIMITS, MOST_FIELDS, type ContactDraft } from '../../directory/contact-fields.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';

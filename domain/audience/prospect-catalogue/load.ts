@@ -175,7 +175,7 @@ async function* jsonLines(file: string): AsyncGenerator<Line> {
 
 async function* csvLines(file: string): AsyncGenerator<Line> {
   let columns: string[] | undefined;
-  for await (const records of csvRecords(createReadStream(file, 'utf8'), ',')) {
+  for await (const records of csvRecords(createReadStream(file, 'utf8'), { delimiter: ',', format: 'csv' })) {
     for (const { line, values } of records) {
       if (!columns) {
         columns = headerOf(values, file);

@@ -4,7 +4,7 @@ import { sha256 } from '../../../lib/crypto.ts';
 import { inWords } from '../../../lib/errors.ts';
 import { issueMessage, says } from '../../../lib/issue-message.ts';
 import { message } from '../../../messages/index.ts';
-import { isAddress } from '../../directory/address.ts';
+import { addressKey, isAddress } from '../../../lib/address.ts';
 
 /** Bytes of one text in the catalogue, and of a filter that looks for it. */
 export const MAX_TEXT_BYTES = 200;
@@ -227,7 +227,7 @@ function companyRow(company: z.output<typeof companySchema>): ReadRecord {
 function personRow(person: z.output<typeof personSchema>): ReadRecord {
   const personId = catalogueId('person', person.id);
   const keys = placeKeys(person);
-  const email = person.email.toLowerCase();
+  const email = addressKey(person.email);
   const seniority = searchKey(person.seniority);
   const department = searchKey(person.department);
   return {

@@ -1,9 +1,11 @@
 import { defined } from '../../../lib/defined.ts';
 import { Segments, type SegmentCondition, type SegmentRow } from '../../../db/models/segment.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
-import { notFound, refuseProblems } from '../../../lib/errors.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
+import { message } from '../../../messages/index.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
 import { conditionProblems } from '../../directory/segments/compile.ts';
@@ -50,8 +52,8 @@ export async function getSegment(ctx: Ctx, id: string): Promise<SegmentRow> {
 
 /** @throws AppError bad_request naming every faulty condition */
 export async function createSegment(ctx: Ctx, input: SegmentInput): Promise<SegmentRow> {
-  refuseFaulty(input.conditions);
   return transact(ctx, async (tx) => {
+    await refuseFaulty(tx.org, input.conditions);
     const segment = await tx.org.create(Segments, { id: newId(), ...input, created_at: tx.now, updated_at: tx.now });
     tx.audit({ action: 'create', entityType: 'segment', entityId: segment.id, changes: { name: segment.name } });
     return segment;
@@ -65,8 +67,8 @@ export async function updateSegment(
   edit: { [K in keyof SegmentInput]?: SegmentInput[K] | undefined },
   { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<SegmentRow> {
-  if (edit.conditions) refuseFaulty(edit.conditions);
   return transact(ctx, async (tx) => {
+    if (edit.conditions) await refuseFaulty(tx.org, edit.conditions);
     const before = isUuid(id) ? await tx.org.query(Segments).findById(id).forUpdate() : undefined;
     if (!before) throw notFound('segment');
     assertAsSeen('segment', before.updated_at, expectedUpdatedAt);
@@ -86,6 +88,36 @@ export async function deleteSegment(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-function refuseFaulty(conditions: readonly SegmentCondition[]): void {
-  refuseProblems(conditionProblems(conditions, 'body.conditions'));
+/** @throws AppError bad_request naming every faulty condition, one that names no category or campaign of the workspace among them */
+async function refuseFaulty(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<void> {
+  const faulty = conditionProblems(conditions, 'body.conditions');
+  refuseProblems(faulty.length > 0 ? faulty : await unknownNames(org, conditions));
+}
+
+/** Categories are held until the transaction ends: one that is being deleted meanwhile is none. A deleted campaign has mailed people all the same. */
+async function unknownNames(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<Problem[]> {
+  const idsOf = (field: string) =>
+    conditions.flatMap((condition) => (condition.field === field ? condition.values : []));
+  const [categories, campaigns] = [idsOf('category'), idsOf('emailed_by_campaign')];
+  const known = await org.sql<{ id: string }>(
+    `with held as materialized (
+       select id from labels where organization_id = :org and registry = 'category' and id = any(cast(:categories as uuid[])) for key share)
+     select id from held union all select id from campaigns where organization_id = :org and id = any(cast(:campaigns as uuid[]))
+     union all select distinct f.campaign_id from send_facts f
+       where f.organization_id = :org and f.campaign_id = any(cast(:campaigns as uuid[]))`,
+    { categories, campaigns },
+  );
+  const ids = new Set(known.map(({ id }) => id));
+  return conditions.flatMap(({ field, values }, at) => {
+    const said =
+      field === 'category'
+        ? message('segments.no_category')
+        : field === 'emailed_by_campaign'
+          ? message('segments.no_campaign')
+          : undefined;
+    if (!said) return [];
+    return values.flatMap((value, index) =>
+      ids.has(value.toLowerCase()) ? [] : [{ path: `body.conditions.${at}.values.${index}`, message: said }],
+    );
+  });
 }

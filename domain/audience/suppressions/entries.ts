@@ -1,5 +1,6 @@
 import { Contacts } from '../../../db/models/contact.ts';
 import { Suppressions, type SuppressionRow } from '../../../db/models/suppression.ts';
+import { asciiAddress } from '../../../lib/address.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
@@ -9,7 +10,7 @@ import { cleanText } from '../../directory/contact-fields.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
-import { parseSuppression, type SuppressionTarget } from '../../directory/suppression-value.ts';
+import { parseSuppression, type SuppressionFault, type SuppressionTarget } from '../../directory/suppression-value.ts';
 
 export type { SuppressionRow } from '../../../db/models/suppression.ts';
 
@@ -22,7 +23,7 @@ export async function listSuppressions(
   page: PageRequest,
   q: string | undefined,
 ): Promise<Page<SuppressionRow>> {
-  const text = cleanText(q ?? '').toLowerCase();
+  const text = asciiAddress(cleanText(q ?? ''));
   const after = decodeIdCursor('suppressions.list', text, page.cursor);
   const query = reader(ctx)
     .query(Suppressions)
@@ -41,21 +42,32 @@ interface SuppressionInput {
   reason?: string | undefined;
 }
 
+/** An entry that was not taken. */
+interface NotTaken {
+  /** Position among the entries, from 0. */
+  index: number;
+  value: string;
+  reason: SuppressionFault;
+}
+
 /**
  * Adds addresses and hosts by hand; a value already listed is updated in place. Matching contacts are unsubscribed: for an
- * address its contact, for a host every contact at it. Values that are neither are returned in `skipped`.
+ * address its contact, for a host every contact at it. Values that are neither are returned in `skipped`, and in `problems`
+ * with the reason.
  */
 export async function addSuppressions(
   ctx: Ctx,
   entries: readonly SuppressionInput[],
   reason: string,
-): Promise<{ added: number; skipped: string[] }> {
+): Promise<{ added: number; skipped: string[]; problems: NotTaken[] }> {
   const targets = new Map<string, SuppressionTarget & { reason: string }>();
-  const skipped: string[] = [];
-  for (const entry of entries) {
-    const target = parseSuppression(entry.value);
-    if (target) targets.set(`${target.kind} ${target.email}`, { ...target, reason: cleanText(entry.reason || reason) });
-    else skipped.push(entry.value);
+  const problems: NotTaken[] = [];
+  for (const [index, { value, reason: own }] of entries.entries()) {
+    const parsed = parseSuppression(value);
+    if (typeof parsed === 'string') problems.push({ index, value, reason: parsed });
+    else
+      for (const target of parsed)
+        targets.set(`${target.kind} ${target.email}`, { ...target, reason: cleanText(own || reason) });
   }
   const list = [...targets.values()];
   return transact(ctx, async (tx) => {
@@ -64,7 +76,7 @@ export async function addSuppressions(
       announceUpdates(tx, await unsubscribe(tx, list));
       tx.audit({ action: 'create', entityType: 'suppression', metadata: { count: list.length, source: 'manual' } });
     }
-    return { added: list.length, skipped };
+    return { added: list.length, skipped: problems.map(({ value }) => value), problems };
   });
 }
 

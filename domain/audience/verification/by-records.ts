@@ -1,5 +1,5 @@
 import type { Deps } from '../../platform/kernel/context.ts';
-import { isAddress } from '../../directory/address.ts';
+import { isAddress } from '../../../lib/address.ts';
 import { hostOf } from '../../directory/suppression-check.ts';
 import type { Verdict } from './verdict.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressKey } from '../../../lib/address.ts';
 import { appPath, eventName, MAX_WAIT_MINUTES, outputKey } from '../../sending/campaign/actions.ts';
 import { MAX_STEPS, variantInputSchema } from '../input.ts';
 import { CONTACT_LIMITS, fitCustomFields, MOST_FIELDS } from '../../directory/contact-fields.ts';
@@ -20,8 +21,7 @@ const copy = variantInputSchema.shape;
 const lead = z.strictObject({
   email: z
     .string()
-    .trim()
-    .toLowerCase()
+    .overwrite(addressKey)
     .pipe(z.email().max(254))
     .meta({ format: 'email', maxLength: 254, description: 'Known addresses are updated with the fields given' }),
   first_name: text(CONTACT_LIMITS.name),

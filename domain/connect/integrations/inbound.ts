@@ -1,10 +1,12 @@
 import { across } from '../../../db/across.ts';
 import { sha256 } from '../../../lib/crypto.ts';
-import { AppError, badRequest, notFound } from '../../../lib/errors.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { newId } from '../../../lib/ids.ts';
+import { addDeadLetter, INTEGRATION_WEBHOOK } from '../../platform/dead-letters.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
 import { systemCtx, type Ctx } from '../../platform/kernel/context.ts';
-import { transact } from '../../platform/kernel/transact.ts';
-import { recordMeeting, type MeetingNews } from '../../crm/meetings/record.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { recordMeeting } from '../../crm/meetings/record.ts';
 import { openSigningSecret, type ConnectionRow } from './account.ts';
 import { Refused, type Provider } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
@@ -19,9 +21,8 @@ interface InboundWebhook {
 
 /**
  * Takes a webhook of a scheduling provider: the address names the connection, the signature is verified over the bytes of the body, and each body counts once.
- * @returns what it did; `duplicate`, `ignored` and `stale` changed nothing
- * @throws AppError not_found for an address that there is not, unauthorized for a signature that is not the provider's or is too old, bad_request for
- *   a body that cannot be read
+ * @returns what it did; `duplicate`, `ignored` and `stale` changed nothing, `kept` is a body that cannot be read
+ * @throws AppError not_found for an address that there is not, unauthorized for a signature that is not the provider's or is too old
  */
 export async function receiveBooking(anonymous: Ctx, { token, headers, rawBody }: InboundWebhook): Promise<string> {
   const [connection] = await across(anonymous.db, 'credential').sql<ConnectionRow>(
@@ -34,29 +35,88 @@ export async function receiveBooking(anonymous: Ctx, { token, headers, rawBody }
   const now = anonymous.clock.now();
   if (!secret || !provider.inbound.verify({ headers, rawBody, secret, now }))
     throw new AppError('unauthorized', message('connect.inbound_signature', { provider: provider.name }));
-  const news = readNews(provider, rawBody);
   const ctx = systemCtx(anonymous, connection.organization_id, anonymous.requestId);
   return transact(ctx, async (tx) => {
+    const digest = sha256(rawBody);
     const [first] = await tx.org.sql(
       `insert into integration_inbound (connection_id, digest, organization_id, received_at)
        select c.id, :digest, :org, :now from integration_connections c where c.organization_id = :org and c.id = :id
        on conflict do nothing returning digest`,
-      { id: connection.id, digest: sha256(rawBody), now: tx.now },
+      { id: connection.id, digest, now: tx.now },
     );
     if (!first) return 'duplicate';
-    if (!news) return 'ignored';
-    const source = provider.id as 'calendly' | 'cal_com';
-    return recordMeeting(tx, { source, connectionId: connection.id }, news);
+    try {
+      return await recordNews(tx, connection, provider, rawBody);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      await keepUnread(tx, connection, digest, rawBody, error.said);
+      return 'kept';
+    }
   });
 }
 
-/** What a verified body speaks of. @throws AppError bad_request */
-function readNews(provider: Provider, rawBody: Buffer): MeetingNews | undefined {
+/** Keeps a body that its provider signed and that Heron cannot read, with a dead letter: whoever booked is not lost. */
+async function keepUnread(
+  tx: Tx,
+  { id, provider }: ConnectionRow,
+  digest: string,
+  body: Buffer,
+  why: Message,
+): Promise<void> {
+  const unreadId = newId();
+  await tx.org.sql(
+    `update integration_inbound set unread_id = :unread, unread_body = :body
+     where organization_id = :org and connection_id = :id and digest = :digest`,
+    { id, digest, unread: unreadId, body },
+  );
+  await addDeadLetter(tx, {
+    taskId: unreadId,
+    taskType: INTEGRATION_WEBHOOK,
+    payload: { connection_id: id, provider },
+    error: why,
+    attempts: 1,
+    maxAttempts: 0,
+    nextRetryAt: null,
+  });
+}
+
+/**
+ * Reads a kept webhook again.
+ * @throws AppError unprocessable where it still cannot be read
+ */
+export async function readAgain(tx: Tx, unreadId: string): Promise<void> {
+  const [kept] = await tx.org.sql<ConnectionRow & { digest: string; unread_body: Buffer }>(
+    `select c.*, i.digest, i.unread_body from integration_inbound i join integration_connections c on c.id = i.connection_id
+     where i.organization_id = :org and i.unread_id = :id for update of i`,
+    { id: unreadId },
+  );
+  const provider = kept && findProvider(kept.provider);
+  if (!kept || !provider?.inbound) return;
   try {
-    return provider.inbound!.readBooking(JSON.parse(rawBody.toString('utf8')));
+    await recordNews(tx, kept, provider, kept.unread_body);
   } catch (error) {
-    if (error instanceof Refused) throw badRequest(error.said);
-    if (error instanceof SyntaxError) throw badRequest(message('connect.inbound_no_json'));
+    if (error instanceof Refused) throw new AppError('unprocessable', error.said);
     throw error;
+  }
+  await tx.org.sql(
+    `update integration_inbound set unread_id = null, unread_body = null
+     where organization_id = :org and connection_id = :id and digest = :digest`,
+    { id: kept.id, digest: kept.digest },
+  );
+}
+
+/** Stores what a verified body says. @throws Refused where it cannot be read */
+async function recordNews(tx: Tx, connection: ConnectionRow, provider: Provider, rawBody: Buffer): Promise<string> {
+  const news = provider.inbound!.readBooking(parsed(rawBody));
+  if (!news) return 'ignored';
+  const source = provider.id as 'calendly' | 'cal_com';
+  return recordMeeting(tx, { source, connectionId: connection.id }, news);
+}
+
+function parsed(rawBody: Buffer): unknown {
+  try {
+    return JSON.parse(rawBody.toString('utf8'));
+  } catch {
+    throw new Refused(message('connect.inbound_no_json'));
   }
 }

@@ -71,6 +71,7 @@ export const SAMPLE_DEAL = {
   status: 'open' as const,
   assigned_to: null,
   campaign_id: SAMPLE_IDS.campaign,
+  updated_at: SAMPLE_TIME,
 };
 
 /** The task of a sample. */
@@ -86,6 +87,7 @@ export const SAMPLE_TASK = {
   priority: 'high' as const,
   type: 'Call',
   status: 'pending' as const,
+  updated_at: SAMPLE_TIME,
 };
 
 /** The meeting of a sample. */

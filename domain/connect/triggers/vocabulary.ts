@@ -100,6 +100,7 @@ const TRIGGERS = {
   'contact.updated': from('contact.updated', {
     entity_id: SAMPLE_IDS.contact,
     ...SAMPLE_CONTACT,
+    updated_at: SAMPLE_TIME,
   }),
   'contact.deleted': from('contact.deleted', {
     entity_id: SAMPLE_IDS.contact,

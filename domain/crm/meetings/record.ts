@@ -1,4 +1,5 @@
 import type { Row } from '../../../db/rows.ts';
+import { addressKey } from '../../../lib/address.ts';
 import { newId } from '../../../lib/ids.ts';
 import { recordActivities, type ActivityType } from '../activities.ts';
 import { finishEnrollments } from '../../sending/control/finish.ts';
@@ -149,7 +150,7 @@ function columnsOf(news: MeetingNews) {
   return {
     external: news.externalEventId,
     status: news.kind,
-    email: text(news.inviteeEmail).trim().toLowerCase(),
+    email: addressKey(text(news.inviteeEmail)),
     name: text(news.inviteeName),
     event: text(news.eventName),
     type: text(news.eventType),
@@ -169,7 +170,7 @@ async function contactOf(tx: Tx, email: string): Promise<{ id: string; campaign_
   const [row] = await tx.org.sql<{ id: string; campaign_id: string | null }>(
     `select c.id, (select e.campaign_id from enrollments e where e.contact_id = c.id order by e.last_activity_at desc nulls last, e.id desc limit 1) as campaign_id
      from contacts c where c.organization_id = :org and c.email = :email for key share of c`,
-    { email: storableText(email, MAX_TEXT).trim().toLowerCase() },
+    { email: addressKey(storableText(email, MAX_TEXT)) },
   );
   return row;
 }

@@ -1,3 +1,5 @@
+import { readReply } from '../reading/read-reply.ts';
+import { returnDate } from '../reading/when.ts';
 import { fromMailSystem } from './delivery-report.ts';
 import { ANSWER_HEADERS } from './fields.ts';
 import { fold } from './fold.ts';
@@ -6,7 +8,6 @@ import { ownWords } from './own-words.ts';
 import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
 import { isReadReceipt } from './read-receipt.ts';
-import { returnDate } from './return-date.ts';
 import { theirSubject } from './subjects.ts';
 
 /** Why a message counts as automatic, or as mail that no person wrote. */
@@ -51,34 +52,6 @@ const AWAY_SUBJECT = anyOf(
   '^',
 );
 
-/** What people say when they are away; folded. */
-const AWAY_WORDS = anyOf(
-  [
-    String.raw`out[ -]of[ -](?:the |my )?office|ooo(?!\p{L})`,
-    String.raw`away from (?:my|the) (?:desk|office|email|mail)`,
-    String.raw`(?:am|i'm|be|currently|is) (?:away|out|travell?ing|on (?:pto|a business trip|leave))`,
-    String.raw`on (?:annual|paid|sick|parental|maternity|paternity) leave|on (?:vacation|holidays?|sabbatical)`,
-    String.raw`(?:limited|no|without) access to (?:my )?(?:e-?mails?|mails?)`,
-    String.raw`nicht (?:im (?:buro|haus|dienst)|am arbeitsplatz|erreichbar)|ausser haus`,
-    String.raw`(?:im|in) (?:urlaub|elternzeit|mutterschutz)|abwesen(?:d|heit)|dienstreise`,
-    String.raw`en (?:conges?|vacances|deplacement)|absent[es]?(?!\p{L})|(?:mon|notre) absence`,
-    String.raw`hors du bureau|en conge (?:maternite|parental)|fuera de (?:la |mi )?oficina|de vacaciones`,
-    String.raw`estoy ausente|mi ausencia|ausente|fuori (?:sede|ufficio)|in (?:ferie|vacanza)`,
-    String.raw`assen(?:te|za)|fora do escritorio|de ferias|minha ausencia`,
-    String.raw`(?:niet|afwezig) (?:op|van) kantoor|afwezig(?:heid)?|(?:met|op) (?:vakantie|verlof)`,
-    String.raw`poza biurem|na urlopie|nieobecn\p{L}{1,6}|urlop(?:ie|u|em)?(?!\p{L})`,
-    String.raw`szabadsag(?:on|om|omat)|(?:hazon|irodan) kivul|tavol vagyok`,
-    String.raw`nem vagyok (?:az irodaban|elerheto)|(?:pa|i) (?:ferie|semester|permisjon|barsel)|ikke pa kontoret|inte pa kontoret|fraværende|franvarande|foraldraledig|tjansteledig`,
-    String.raw`(?:olen |)lomalla|vuosilomalla|poissa(?: toimistolta)?|en ole (?:toissa|paikalla)|(?:na|mam) dovolen\p{L}{1,3}|mimo kancelar|nejsem v kancelari|nepritomn\p{L}{1,3}`,
-    String.raw`(?:в|нахожусь в|буду в) отпуске|не в офисе|отсутств\p{L}{1,6}|(?:у|в) відпустці|не в офісі|відсутн\p{L}{1,5}|izindeyim|izinliyim|izinde olaca\p{L}{1,4}|ofis dısındayım|ofiste degilim|tatildeyim|yıllık izin\p{L}{0,6}`,
-  ],
-  'u',
-  String.raw`(?<!\p{L})`,
-);
-
-/** The same in writing without spaces between words. */
-const AWAY_EAST_ASIAN = new RegExp(fold('休暇|不在|お休みをいただ|休業|休假|不在办公室|不在辦公室|外出|出差'), 'u');
-
 /** The writer won't come back: nothing to wait for. */
 const GONE = anyOf(
   [
@@ -96,7 +69,7 @@ const GONE = anyOf(
  * Recognises mail that a machine sent: automatic replies (RFC 3834 and the headers programs used before it),
  * away messages, notices and read receipts. Null for what a person wrote.
  *
- * "I'm on vacation, ask Ann" typed by a person is a reply, so words about absence count only beside a mark of a machine.
+ * "I'm on vacation, ask Ann" typed by a person is a reply, so words about absence (read by the trained model) count only beside a mark of a machine.
  * `Precedence` and `X-Auto-Response-Suppress` are no such marks: help desks, gateways and lists give them to people's mail.
  * Custom out_of_office_keywords play no part (they feed the reply-intent record only).
  *
@@ -130,9 +103,8 @@ function automaticReason(
   if (/^auto[-_ ]?reply$/.test(precedence)) return 'auto_reply';
   if (AUTOMATIC_SUBJECT.test(subject) || AWAY_SUBJECT.test(subject)) return 'auto_reply';
   if (submitted !== 'no') return 'auto_generated';
-  const text = fold(words);
   const byRule = isSet(headers['x-ms-exchange-inbox-rules-loop']) || message.returnPath === '';
-  if (byRule && AWAY_WORDS.test(text)) return 'auto_reply';
+  if (byRule && readReply(words).kind === 'out_of_office') return 'auto_reply';
   if (fromMailSystem(message)) return 'mail_system';
   return isMachineNotice(message, words, (sentence) => GONE.test(sentence)) ? 'auto_generated' : null;
 }
@@ -141,11 +113,11 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && !/^\s*(?:no|false|0)?\s*$/i.test(value);
 }
 
+/** Tells whether an automatic message speaks of an absence that ends; who has left for good writes no away note. */
 function isAway(message: InboundMessage, words: string, subject: string, receivedAt: Date): boolean {
-  const text = fold(words.slice(0, 8000));
-  if (GONE.test(text) && !AWAY_SUBJECT.test(subject)) return false;
-  if (/\(vacation\)/i.test(message.headers['auto-submitted'] ?? '')) return true;
-  if (AWAY_SUBJECT.test(subject) || AWAY_WORDS.test(subject) || AWAY_WORDS.test(text)) return true;
-  if (AWAY_EAST_ASIAN.test(text)) return true;
-  return AUTOMATIC_SUBJECT.test(subject) && returnDate(words.slice(0, 8000), receivedAt) !== null;
+  if (GONE.test(fold(words.slice(0, 8000))) && !AWAY_SUBJECT.test(subject)) return false;
+  const { kind } = readReply(words);
+  if (AWAY_SUBJECT.test(subject) || kind === 'out_of_office') return true;
+  if (/\(vacation\)/i.test(message.headers['auto-submitted'] ?? '')) return kind !== 'automatic';
+  return AUTOMATIC_SUBJECT.test(subject) && kind !== 'automatic' && returnDate(words, receivedAt) !== null;
 }

@@ -1,4 +1,6 @@
 import { isComplaint, parseFeedbackReport } from './arf.ts';
+import { readAnswer, type Answer } from '../reading/read-reply.ts';
+import { returnDate } from '../reading/when.ts';
 import { detectAutomatic } from './autoreply.ts';
 import type { AutomaticReason } from './autoreply.ts';
 import { fromMailSystem, returnedRecipients } from './delivery-report.ts';
@@ -10,7 +12,6 @@ import type { InboundMessage } from './parse.ts';
 import { ownWords } from './own-words.ts';
 import type { BounceType } from './refusal.ts';
 import { parseProviderNotice } from './provider-notice.ts';
-import { returnDate } from './return-date.ts';
 
 interface Threaded {
   /**
@@ -47,6 +48,8 @@ interface OutOfOfficeClassification extends Threaded {
   readonly intent: ReplyIntent | null;
   /** Start of the day of return; null when the message doesn't say. */
   readonly returnDate: Date | null;
+  /** The note as the trained model reads it, with who stands in. */
+  readonly answer: Answer;
 }
 
 interface AutomatedClassification extends Threaded {
@@ -71,6 +74,8 @@ interface ReplyClassification extends Threaded {
   readonly unsubscribeDoubtful: boolean;
   /** What the person wrote, without quotes and signature. */
   readonly ownWords: string;
+  /** Their words as the trained model reads them: a finer kind than the intent, and its details. */
+  readonly answer: Answer;
 }
 
 /** Our side of a conversation. */
@@ -114,7 +119,7 @@ export function classifyInbound(
   const words = ownWords(message, sent.texts);
   return (
     classifyAutomatic(message, words, { settings, receivedAt, timezone, subjects: sent.subjects }) ??
-    classifyReply(message, words, settings)
+    classifyReply(message, words, settings, readAnswer(words, receivedAt, timezone))
   );
 }
 
@@ -187,16 +192,28 @@ function classifyAutomatic(
   const hasWriter = reason !== 'read_receipt' && message.contentType !== 'multipart/report';
   const unsubscribeRequest = hasWriter && replyIntent(words, '', settings).unsubscribeRequest;
   if (outOfOffice && !unsubscribeRequest) {
+    const answer = readAnswer(words, receivedAt, timezone, 'out_of_office');
     const returns = returnDate(`${message.subject}.\n\n${words}`, receivedAt, timezone);
-    return { kind: 'out_of_office', intent: recorded(settings, 'out_of_office'), returnDate: returns, threadIds };
+    return {
+      kind: 'out_of_office',
+      intent: recorded(settings, 'out_of_office'),
+      returnDate: returns,
+      answer,
+      threadIds,
+    };
   }
-  const intent = mentionsOutOfOffice(words, settings) ? 'out_of_office' : 'automated';
+  const intent = hasWriter && mentionsOutOfOffice(words, settings) ? 'out_of_office' : 'automated';
   return automated(message, settings, { reason, intent, threadIds, unsubscribeRequest });
 }
 
 /** What a person wrote. */
-function classifyReply(message: InboundMessage, words: string, settings: ReplyIntentSettings): ReplyClassification {
-  const verdict = replyIntent(words, message.subject, settings);
+function classifyReply(
+  message: InboundMessage,
+  words: string,
+  settings: ReplyIntentSettings,
+  answer: Answer,
+): ReplyClassification {
+  const verdict = replyIntent(words, message.subject, settings, answer);
   return {
     kind: 'reply',
     intent: recorded(settings, verdict.intent),
@@ -204,6 +221,7 @@ function classifyReply(message: InboundMessage, words: string, settings: ReplyIn
     unsubscribeRequest: verdict.unsubscribeRequest,
     unsubscribeDoubtful: verdict.unsubscribeDoubtful,
     ownWords: words,
+    answer,
     threadIds: threadIdsOf(message),
   };
 }

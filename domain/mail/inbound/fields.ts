@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { asciiAddress } from '../../../lib/address.ts';
 
 /**
  * Small readers for the pieces incoming mail is made of: header blocks (RFC 5322 section 2.2, reused by RFC
@@ -69,17 +69,6 @@ export function messageIdsIn(value: string | null | undefined): string[] {
  * were given.
  */
 const ADDRESS = /[^\s<>()[\]:;,"'@\\]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,252}[\p{L}\p{N}])?/gu;
-
-/**
- * An address in its one form: lower case, with the domain as it stands in DNS (A-labels, RFC 5890). `Info@Bücher.example`
- * becomes `info@xn--bcher-kva.example`.
- */
-export function asciiAddress(address: string): string {
-  const at = address.lastIndexOf('@') + 1;
-  const domain = address.slice(at).replace(/\.$/, '');
-  const ascii = /[^\0-\x7f]/.test(domain) ? domainToASCII(domain) : domain;
-  return `${address.slice(0, at)}${ascii || domain}`.toLowerCase();
-}
 
 /** All addresses in a text, in their one form, without duplicates, in order of appearance (at most `limit`). */
 export function addressesIn(text: string, limit = 50): string[] {

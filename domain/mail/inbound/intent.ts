@@ -1,14 +1,5 @@
-import { optOutProbability } from '../reading/read-reply.ts';
+import { readReply, type AnswerKind, type ReadReply } from '../reading/read-reply.ts';
 import { fold } from './fold.ts';
-import {
-  NEGATIVE_KEYWORDS,
-  OUT_OF_OFFICE_KEYWORDS,
-  POSITIVE_KEYWORDS,
-  QUESTION_KEYWORDS,
-  UNSUBSCRIBE_KEYWORDS,
-  UNSUBSCRIBE_REPLIES,
-} from './keywords.ts';
-import { anyOf } from './patterns.ts';
 
 /** What a reply can mean, as the API names it. */
 export type ReplyIntent = 'positive' | 'negative' | 'question' | 'neutral' | 'out_of_office' | 'automated';
@@ -24,10 +15,10 @@ export interface ReplyIntentSettings {
 
 interface IntentVerdict {
   readonly intent: ReplyIntent;
-  /** 0 to 1: how much the words speak for the intent. */
+  /** 0 to 1: how likely the intent is. */
   readonly confidence: number;
   readonly unsubscribeRequest: boolean;
-  /** Words of opting out that may mean something else: for a person to look at. */
+  /** A reply that may ask to be left out: for a person to look at. */
   readonly unsubscribeDoubtful: boolean;
 }
 
@@ -36,127 +27,130 @@ interface Span {
   readonly end: number;
 }
 
+/** Probability of an opt-out from which it is carried out at once, and from which a person is asked. */
+export const SURE = 0.82;
+export const DOUBT = 0.15;
+/** A question asks to be left out where the model is this certain, and nothing beside it shows interest. */
+const SURE_OF_QUESTION = 0.96;
+const INTEREST = 0.7;
+const MOST_SENTENCES = 6;
+/** Probabilities from which a reply without any mark of a machine counts as a machine's, and as an away note. */
+const SURELY_AUTOMATIC = 0.8;
+const SURELY_AWAY = 0.65;
+/** Probability from which an answer says more than nothing. */
+const PLAIN = 0.4;
 const MAX_READ = 16 * 1024;
 /** Letters that belong to a word; Chinese and Japanese have no spaces between words. */
 const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}]/u;
-const NEGATORS: ReadonlySet<string> = new Set([
-  'not',
-  'no',
-  'never',
-  'neither',
-  'nor',
-  'without',
-  'cannot',
-  'hardly',
-  'nicht',
-  'kein',
-  'keine',
-  'keinen',
-  'keinerlei',
-  'nie',
-  'niemals',
-  'ohne',
-  'pas',
-  'jamais',
-  'aucun',
-  'aucune',
-  'sans',
-  'non',
-  'nunca',
-  'sin',
-  'ningun',
-  'mai',
-  'senza',
-  'nessun',
-  'nessuna',
-  'nao',
-  'sem',
-  'nenhum',
-  'niet',
-  'geen',
-  'nooit',
-  'zonder',
-  'bez',
-  'nem',
-  'soha',
-  'nelkul',
-  'ikke',
-  'ingen',
-  'inte',
-  'ej',
-  'inget',
-  'aldrig',
-  'aldri',
-  'ei',
-  'emme',
-  'ilman',
-  'не',
-  'нет',
-  'ни',
-  'ні',
-  'без',
-  'degil',
+/** Whole replies that are a request to be left out, as subscribers to lists have always written them; folded. */
+const UNSUBSCRIBE_REPLIES: ReadonlySet<string> = new Set([
+  'stop',
+  'stopp',
+  'remove',
+  'unsubscribe',
+  'baja',
+  'cancel',
+  'quit',
+  'no more',
 ]);
-const DECLINING = /(?:n't|\b(?:not|never|nicht|ne pas|no|non|nao|niet|nie|nem)) (?:want to |wish to |need to |me )?$/;
-/** How many words back a negation reaches: "not at all that interested". */
-const NEGATION_REACH = 4;
+const COURTESIES = /(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= |$)/g;
+const INTENTS: Readonly<Record<AnswerKind, ReplyIntent>> = {
+  opt_out: 'negative',
+  negative: 'negative',
+  // Who says "not now" has said no to this email.
+  not_now: 'negative',
+  positive: 'positive',
+  question: 'question',
+  referral: 'neutral',
+  out_of_office: 'out_of_office',
+  automatic: 'automated',
+  neutral: 'neutral',
+};
 
 /**
- * Classifies a reply by keywords, on the reply's own words (see `ownWords`).
+ * Classifies a reply by the trained model (`domain/mail/reading`), on the reply's own words (see `ownWords`).
  *
- * Keywords match whole words, whatever their case and diacritics. A list that is absent or empty means the
- * built-in one. A negated positive keyword ("not really interested") counts as negative; a negated negative
- * one not at all. Where both remain, the more numerous side wins and a tie is negative: treating a refusal as
- * interest is the worse mistake. A request to be left out is always negative.
+ * Keywords of the workspace decide before the model does; they match whole words, whatever their case and diacritics. The more numerous side wins and a tie is
+ * negative: treating a refusal as interest is the worse mistake. A request to be left out is always negative.
+ *
+ * @param read the words as the model reads them, where the caller has it
  */
-export function replyIntent(words: string, subject: string, settings: ReplyIntentSettings = {}): IntentVerdict {
+export function replyIntent(
+  words: string,
+  subject: string,
+  settings: ReplyIntentSettings = {},
+  read: ReadReply = readReply(words),
+): IntentVerdict {
   const text = fold(words.slice(0, MAX_READ)).replaceAll('\n', ' ').trim();
-  const negative = find(text, keywords(settings.negative_keywords, NEGATIVE_KEYWORDS));
-  const positive = outside(find(text, keywords(settings.positive_keywords, POSITIVE_KEYWORDS)), negative);
-  const optOut =
-    optOutIn(text, subject, positive.length > 0) ??
-    heardIn(words, { refused: negative.length > 0, interested: positive.length > 0 });
-  const refused = positive.filter((span) => isNegated(text, span, NEGATION_REACH));
-  const against = negative.filter((span) => !isNegated(text, span, 1)).length + refused.length;
-  const favour = positive.length - refused.length;
-  const verdict = (intent: ReplyIntent, confidence: number): IntentVerdict => ({
-    intent,
-    confidence,
-    unsubscribeRequest: optOut === 'asked',
-    unsubscribeDoubtful: optOut === 'doubtful',
-  });
-
-  if (optOut === 'asked') return verdict('negative', 0.95);
-  if (favour > against) return verdict('positive', confidence(favour, against));
-  if (against > 0) return verdict('negative', confidence(against, favour));
-  const away = find(text, keywords(settings.out_of_office_keywords, OUT_OF_OFFICE_KEYWORDS)).length;
-  if (away > 0) return verdict('out_of_office', confidence(away, 0));
-  const asked = find(text, keywords(settings.question_keywords, QUESTION_KEYWORDS)).length;
-  const marked = /\?(?=[\s)"'!?]|$)/.test(text);
-  if (asked > 0 || marked) return verdict('question', confidence(asked + (marked ? 1 : 0), 0));
-  return verdict('neutral', text === '' ? 0.2 : 0.5);
+  const isRule = isUnsubscribeSubject(subject) || isUnsubscribeReply(text);
+  if (isRule) return { intent: 'negative', confidence: 1, unsubscribeRequest: true, unsubscribeDoubtful: false };
+  if (text === '') return { intent: 'neutral', confidence: 1, unsubscribeRequest: false, unsubscribeDoubtful: false };
+  const unsubscribeRequest = isRequest(words, read);
+  return {
+    ...((unsubscribeRequest ? null : byKeywords(text, settings)) ??
+      modelIntent(read, isQuestion(words) && !unsubscribeRequest)),
+    unsubscribeRequest,
+    unsubscribeDoubtful: !unsubscribeRequest && read.optOut >= DOUBT,
+  };
 }
 
-/**
- * Whether the workspace's out_of_office_keywords (or the built-in ones) occur; feeds the intent record of
- * automatic mail.
- */
+/** Tells whether an automatic message speaks of absence: by the workspace's out_of_office_keywords, else by the model. */
 export function mentionsOutOfOffice(words: string, settings: ReplyIntentSettings = {}): boolean {
   const text = fold(words.slice(0, MAX_READ)).replaceAll('\n', ' ');
-  return find(text, keywords(settings.out_of_office_keywords, OUT_OF_OFFICE_KEYWORDS)).length > 0;
+  return find(text, settings.out_of_office_keywords ?? []).length > 0 || readReply(words).kind === 'out_of_office';
 }
 
-/** Whether the subject is the bare word that mail programs send to a List-Unsubscribe address (RFC 2369). */
+/** Tells whether the subject is the bare word that mail programs send to a List-Unsubscribe address (RFC 2369). */
 export function isUnsubscribeSubject(subject: string): boolean {
   return fold(subject).trim() === 'unsubscribe';
 }
 
-function keywords(configured: readonly string[] | undefined, builtIn: readonly string[]): readonly string[] {
-  return configured !== undefined && configured.length > 0 ? configured : builtIn;
+function isUnsubscribeReply(text: string): boolean {
+  const whole = text.replace(/[^\p{L}\p{N}' -]+/gu, ' ').trim();
+  return UNSUBSCRIBE_REPLIES.has(whole.replace(COURTESIES, ' ').trim());
+}
+
+/** Tells whether the model's reading of a request to be left out is carried out at once. */
+function isRequest(words: string, { kind, optOut }: ReadReply): boolean {
+  if (kind !== 'opt_out') return false;
+  if (!isQuestion(words)) return optOut >= SURE;
+  const sentences = words.split(/(?<=[.!?])\s+/u).slice(0, MOST_SENTENCES);
+  const isInterested = sentences
+    .map((one) => readReply(one))
+    .some((one) => one.kind === 'positive' && one.confidence >= INTEREST);
+  return optOut >= SURE_OF_QUESTION && !isInterested;
+}
+
+function isQuestion(words: string): boolean {
+  return /[?？؟;]\s*$/u.test(words);
+}
+
+function modelIntent(
+  { kind, confidence, spoken }: ReadReply,
+  isDoubtfulQuestion: boolean,
+): Pick<IntentVerdict, 'intent' | 'confidence'> {
+  // A question that may ask to be left out is answered by a person.
+  if (kind === 'opt_out' && isDoubtfulQuestion) return { intent: 'question', confidence: PLAIN };
+  const isMachine =
+    (kind === 'automatic' && confidence >= SURELY_AUTOMATIC) || (kind === 'out_of_office' && confidence >= SURELY_AWAY);
+  const intent = confidence < PLAIN ? 'neutral' : INTENTS[isMachine ? kind : spoken];
+  return { intent, confidence: Math.round(confidence * 100) / 100 };
+}
+
+function byKeywords(text: string, settings: ReplyIntentSettings): Pick<IntentVerdict, 'intent' | 'confidence'> | null {
+  const negative = find(text, settings.negative_keywords ?? []);
+  const against = negative.length;
+  const favour = outside(find(text, settings.positive_keywords ?? []), negative).length;
+  if (favour > against) return { intent: 'positive', confidence: certainty(favour, against) };
+  if (against > 0) return { intent: 'negative', confidence: certainty(against, favour) };
+  const away = find(text, settings.out_of_office_keywords ?? []).length;
+  if (away > 0) return { intent: 'out_of_office', confidence: certainty(away, 0) };
+  const asked = find(text, settings.question_keywords ?? []).length;
+  return asked > 0 ? { intent: 'question', confidence: certainty(asked, 0) } : null;
 }
 
 /** One matching keyword is worth 0.6, each further one 0.15, each contrary one takes 0.2. */
-function confidence(supporting: number, contrary: number): number {
+function certainty(supporting: number, contrary: number): number {
   const value = 0.6 + 0.15 * (supporting - 1) - 0.2 * contrary;
   return Math.round(Math.min(0.95, Math.max(0.3, value)) * 100) / 100;
 }
@@ -183,95 +177,4 @@ function isWhole(text: string, { start, end }: Span): boolean {
 
 function outside(spans: readonly Span[], taken: readonly Span[]): Span[] {
   return spans.filter(({ start, end }) => !taken.some((other) => start < other.end && other.start < end));
-}
-
-/** Whether a negation stands within `reach` words before the span, in the same clause. */
-function isNegated(text: string, { start }: Span, reach: number): boolean {
-  const clause =
-    text
-      .slice(Math.max(0, start - 120), start)
-      .split(/[.!?;:,()]|\bbut\b/)
-      .at(-1) ?? '';
-  const before = clause.trim().split(' ').slice(-reach);
-  return before.some((word) => NEGATORS.has(word) || word.endsWith("n't") || word.endsWith("n'"));
-}
-
-/**
- * Whether the writer asks to be left out. Asked: the request is all there is, or it is a sentence of its own in a short
- * reply. Doubtful: words of opting out in a longer text, beside interest, or in a sentence about something else, such as a
- * contract; those are for a person to read.
- */
-function optOutIn(text: string, subject: string, interested: boolean): 'asked' | 'doubtful' | 'declined' | null {
-  const whole = text.replace(/[^\p{L}\p{N}' -]+/gu, ' ').trim();
-  const plain = whole.replace(/(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= |$)/g, ' ').trim();
-  if (UNSUBSCRIBE_REPLIES.includes(plain) || isUnsubscribeSubject(subject)) return 'asked';
-  const found = find(text, UNSUBSCRIBE_KEYWORDS);
-  const spans = found.filter((span) => !isDeclined(text, span));
-  if (spans.length === 0) return found.length > 0 ? 'declined' : null;
-  const isShort = lengthInWords(whole) <= MAX_REQUEST_WORDS;
-  const certain = spans.some((span) => isRequest(sentenceAround(text, span)));
-  return isShort && certain && !interested ? 'asked' : 'doubtful';
-}
-
-/** Probability from which the trained model's reading is carried out at once, and from which a person is asked. */
-export const SURE = 0.9;
-export const DOUBT = 0.4;
-
-/**
- * A request to be left out that the trained model hears, where no words of opting out are known. A question, and a reply that shows interest, is for a
- * person to read; words of refusing alone need its certainty.
- */
-function heardIn(words: string, known: { refused: boolean; interested: boolean }): 'asked' | 'doubtful' | null {
-  const optOut = optOutProbability(words);
-  const isQuestion = /[?？؟;]\s*$/u.test(words);
-  if (optOut >= SURE && !known.interested && !isQuestion) return 'asked';
-  return optOut >= (known.refused ? SURE : DOUBT) ? 'doubtful' : null;
-}
-
-/** Words of a reply that a request to be left out can dominate, and of the sentence that makes it. */
-const MAX_REQUEST_WORDS = 60;
-const MAX_SENTENCE_WORDS = 25;
-/** What else one can leave, cancel or be taken off. */
-const OTHER_MATTERS = anyOf(
-  [
-    'contracts?|agreements?|clauses?|terms|trial|plans?|subscription plan|pricing|customers?|users|employees|workers|clients|our (?:list|newsletter)|feature|tenants?|invoice|gdpr tool',
-    'vertrag\\p{L}*|kunden|contrats?|clients|contratos?|clientes|contratt[oi]|clienti|klanten|overeenkomst|kontrakt\\p{L}*|avtal\\p{L}*|aftale\\p{L}*|avtale\\p{L}*|sopimu\\p{L}*|umow\\p{L}*|smlouv\\p{L}*|szerzodes\\p{L}*|договор\\p{L}*|контракт\\p{L}*|sozlesme\\p{L}*',
-  ],
-  'u',
-  String.raw`(?<!\p{L})`,
-  String.raw`(?!\p{L})`,
-);
-const MATTERS_WITHOUT_SPACES = /契約|客户|客戶|合同|合約/;
-
-function isRequest(sentence: string): boolean {
-  if (OTHER_MATTERS.test(sentence) || MATTERS_WITHOUT_SPACES.test(sentence)) return false;
-  if (lengthInWords(sentence) > MAX_SENTENCE_WORDS) return false;
-  // "How do I unsubscribe?" asks for it; "do your users unsubscribe often, or do they stay?" does not.
-  return (
-    !sentence.endsWith('?') ||
-    /(?<!\p{L})(?:i|me|us|we|ich|mich|uns|je|moi|me|mi|ik|mij|jeg|mig|meg|jag|minut|mnie|mne|меня|мене|beni)(?!\p{L})/u.test(
-      sentence,
-    )
-  );
-}
-
-function sentenceAround(text: string, { start, end }: Span): string {
-  const before = Math.max(...['.', '!', '?', '。'].map((mark) => text.lastIndexOf(mark, start - 1)));
-  const after = text.slice(end).search(/[.!?。]/);
-  return text.slice(before + 1, after < 0 ? text.length : end + after + 1).trim();
-}
-
-/** Words by spaces; of writing without spaces, every second character counts as one. */
-function lengthInWords(text: string): number {
-  const dense = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu)?.length ?? 0;
-  return text.split(' ').length + Math.floor(dense / 2);
-}
-
-/**
- * "Please don't unsubscribe me", "I don't want to unsubscribe": only right before the phrase does a
- * negation undo it.
- */
-function isDeclined(text: string, { start }: Span): boolean {
-  const before = text.slice(Math.max(0, start - 40), start);
-  return DECLINING.test(before);
 }

@@ -6,7 +6,7 @@ import { replyIntent } from './intent.ts';
 import { htmlToPlain } from './html-text.ts';
 import { MAX_TEXT, parseInbound } from './parse.ts';
 import { stripQuoted } from './quotes.ts';
-import { returnDate } from './return-date.ts';
+import { returnDate } from '../reading/when.ts';
 
 const RECEIVED = new Date('2026-11-20T10:00:00Z');
 const message = (head: string, body: string): Buffer => Buffer.from(`${head.trim()}\n\n${body}`);

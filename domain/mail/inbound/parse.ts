@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
-import { ANSWER_HEADERS, asciiAddress, messageIdsIn } from './fields.ts';
+import { asciiAddress } from '../../../lib/address.ts';
+import { ANSWER_HEADERS, messageIdsIn } from './fields.ts';
 import { formOf } from './forms.ts';
 import type { Form } from './forms.ts';
 import { htmlToPlain, MAX_HTML } from './html-text.ts';

@@ -1,5 +1,6 @@
 import type { DeliveryReport, DsnRecipient } from './delivery-report.ts';
-import { asciiAddress, messageIdsIn } from './fields.ts';
+import { asciiAddress } from '../../../lib/address.ts';
+import { messageIdsIn } from './fields.ts';
 import type { InboundMessage } from './parse.ts';
 import { bounceTypeOf, refusalFor } from './refusal.ts';
 import { readRefusal } from './report-words.ts';

@@ -1,5 +1,5 @@
 /** Exponent of the number of buckets that features are hashed into. */
-export const BUCKET_BITS = 19;
+export const BUCKET_BITS = 20;
 const BUCKET_MASK = (1 << BUCKET_BITS) - 1;
 
 /** Characters of a text that are read: an answer that is longer says what it wants at its beginning. */
@@ -9,6 +9,9 @@ const MAX_WORD = 40;
 /** Sizes of n-grams: of words with their ends, and of scripts that write no spaces between words. */
 const SPACED = { from: 2, to: 5 };
 const DENSE = { from: 1, to: 4 };
+/** Length of the beginning of a word that stands for all its forms, and distance at which the order of words does not matter. */
+const STEM = 4;
+const NEAR = 3;
 
 const DENSE_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 /** Marks that people leave out: of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Marks of Indic and Thai letters are vowels. */
@@ -69,7 +72,7 @@ export function tokensOf(folded: string): Token[] {
 
 /** Buckets of a word alone: the word itself, and its n-grams of 2 to 5 characters. */
 export function wordFeatures({ text }: Token): number[] {
-  const found = [bucketOf(text, 0, text.length, 'w')];
+  const found = [mixed(hashOf(text, text.length))];
   const dense = DENSE_SCRIPT.test(text);
   const padded = dense ? text : `<${text.slice(0, MAX_WORD)}>`;
   const { from, to } = dense ? DENSE : SPACED;
@@ -84,24 +87,36 @@ export function wordFeatures({ text }: Token): number[] {
 }
 
 /**
- * Buckets of the features of a text, each once: of its words, of words that follow each other, of its first and last word, and of its length.
+ * Buckets of the features of a text, each once: its words, words that follow each other, and beginnings of words near each other in any order. Its first
+ * word, its last and its length have buckets too.
  * @param tokens of the text ({@link tokensOf})
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array {
   const found = new Set<number>();
+  const words = tokens.map(({ text }) => hashOf(text, text.length));
+  // Beginnings of words stand for all their forms.
+  const stems = tokens.map(({ text }) => hashOf(text, DENSE_SCRIPT.test(text) ? text.length : STEM));
   for (const [index, token] of tokens.entries()) {
     for (const one of wordFeatures(token)) found.add(one);
-    const [before, first] = [tokens[index - 1], tokens[index - 2]];
-    if (before) found.add(pair(before.text, token.text, 'b'));
-    if (!first || !before) continue;
-    found.add(pair(`${first.text} ${before.text}`, token.text, 't'));
-    found.add(pair(first.text, token.text, 's'));
+    const [word, stem] = [words[index]!, stems[index]!];
+    for (let back = 1; back <= NEAR && back <= index; back += 1) {
+      const other = stems[index - back]!;
+      found.add(other < stem ? joined(other, stem, 1) : joined(stem, other, 1));
+    }
+    if (index === 0) continue;
+    found.add(joined(words[index - 1]!, word, 2));
+    found.add(joined(stems[index - 1]!, stem, 3));
+    if (index === 1) continue;
+    found.add(joined(words[index - 2]!, word, 4));
+    found.add(joined(stems[index - 2]!, stem, 5));
+    found.add(joined(joined(words[index - 2]!, words[index - 1]!, 6), word, 6));
+    found.add(joined(joined(stems[index - 2]!, stems[index - 1]!, 7), stem, 7));
   }
-  const [first, last] = [tokens[0], tokens.at(-1)];
-  if (first) found.add(bucketOf(first.text, 0, first.text.length, 'a'));
-  if (last) found.add(bucketOf(last.text, 0, last.text.length, 'e'));
-  const size = String(Math.min(6, Math.floor(Math.log2(tokens.length + 1))));
-  found.add(bucketOf(size, 0, size.length, 'l'));
+  if (words.length > 0) {
+    found.add(joined(words[0]!, 0, 8));
+    found.add(joined(words.at(-1)!, 0, 9));
+  }
+  found.add(joined(Math.min(6, Math.floor(Math.log2(tokens.length + 1))), 0, 10));
   return Int32Array.from(found);
 }
 
@@ -109,15 +124,16 @@ export function featuresOf(tokens: readonly Token[]): Int32Array {
 const START = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-function bucketOf(text: string, from: number, to: number, kind: string): number {
-  let hash = START ^ kind.charCodeAt(0);
-  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
-  return mixed(hash);
+/** Hash of the beginning of a word. */
+function hashOf(text: string, length: number): number {
+  let hash = START ^ 0x77;
+  for (let at = 0; at < length && at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+  return hash;
 }
 
-function pair(one: string, other: string, kind: string): number {
-  const text = `${one} ${other}`;
-  return bucketOf(text, 0, text.length, kind);
+/** Bucket of two words together. */
+function joined(one: number, other: number, kind: number): number {
+  return mixed(Math.imul(Math.imul(one ^ kind, PRIME) ^ (one >>> 13) ^ other, PRIME) + kind);
 }
 
 function mixed(hash: number): number {

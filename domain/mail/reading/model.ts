@@ -41,6 +41,9 @@ export interface Reading {
   tokens: Token[];
 }
 
+/** Different words of a text that are weighed. */
+const MOST_WEIGHED = 100;
+
 /** File of the shipped model; `npm run train-reading` writes it. */
 export const MODEL_FILE = new URL('model.bin.br', import.meta.url);
 
@@ -103,18 +106,20 @@ export function decidingWords(
   model: Model = shippedModel(),
 ): string[] {
   const places = labels.map((label) => LABELS.indexOf(label));
-  const weighed = tokens.map((token) => {
+  const different = new Map(tokens.map((token) => [token.text, token]));
+  const weighed = [...different.values()].slice(0, MOST_WEIGHED).map((token) => {
     let weight = 0;
     for (const feature of wordFeatures(token)) {
       const at = feature * LABELS.length;
-      const values = LABELS.map((_, label) => model.weights[at + label]! * model.step[label]!);
-      weight +=
-        Math.max(...places.map((place) => values[place]!)) - values.reduce((sum, one) => sum + one, 0) / LABELS.length;
+      let [sum, highest] = [0, -Infinity];
+      for (let label = 0; label < LABELS.length; label += 1) sum += model.weights[at + label]! * model.step[label]!;
+      for (const place of places) highest = Math.max(highest, model.weights[at + place]! * model.step[place]!);
+      weight += highest - sum / LABELS.length;
     }
     return { text: token.text, weight };
   });
   const found = weighed
     .filter(({ weight, text }) => weight > 0 && /\p{L}/u.test(text))
     .toSorted((a, b) => b.weight - a.weight);
-  return [...new Set(found.map(({ text }) => text))].slice(0, most);
+  return found.slice(0, most).map(({ text }) => text);
 }

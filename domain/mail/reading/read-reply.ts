@@ -1,21 +1,35 @@
+import { foldText, MAX_CHARACTERS } from './features.ts';
 import { decidingWords, LABELS, readText, type Label, type Reading } from './model.ts';
+import { namedPerson, type NamedPerson } from './names.ts';
+import { laterTime, returnTime, type NamedTime } from './when.ts';
 
 /** Kinds of answers, finer than the intents that the API shows; opt-outs of every force are one kind. */
-type AnswerKind = 'opt_out' | Exclude<Label, 'stop' | 'erase' | 'legal'>;
+export type AnswerKind = 'opt_out' | Exclude<Label, 'stop' | 'erase' | 'legal'>;
 
 /** The wish of an opt-out: no further emails, also that personal data are erased, also a complaint or a threat of law. */
 type OptOutForce = 'stop' | 'erase' | 'legal';
 
-interface ReadReply {
+/** An answer as the trained model reads it. */
+export interface ReadReply {
   kind: AnswerKind;
   /** Probability (0 to 1) of the kind. */
   confidence: number;
-  /** Probability (0 to 1) that the writer wants no further emails. */
+  /** Probability (0 to 1) that the writer wants no further emails, whatever the kind. */
   optOut: number;
   /** The likeliest force, whatever the kind. */
   force: OptOutForce;
-  /** Words that spoke most for the kind, folded, strongest first. */
+  /** The likeliest kind of those that a person writes who is there: neither an away note nor an automatic answer. */
+  spoken: AnswerKind;
+}
+
+/** An answer with the details that belong to its kind. */
+export interface Answer extends ReadReply {
+  /** Words that spoke most for the kind, as they stand in the text, strongest first. */
   words: string[];
+  /** From when the writer may be asked again (`not_now`), or is back (`out_of_office`). */
+  time: NamedTime | null;
+  /** Whom to write to instead (`referral`), or who stands in (`out_of_office`). */
+  person: NamedPerson | null;
 }
 
 const FORCES = ['stop', 'erase', 'legal'] as const;
@@ -28,36 +42,52 @@ const LONG = 160;
 const MOST_READ = 1_500;
 const MAX_SENTENCES = 12;
 const MIN_SENTENCE = 12;
+const WORDS = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
 
 /**
- * The probability (0 to 1) that the writer of a reply wants no further emails. Needs no network; the same text is read alike on every machine.
- * @param whole the reading of the text, where the caller has it
+ * Reads what a person has answered: one kind, and how certain it is. Where an opt-out meets another kind, the opt-out wins when it is as likely. Needs no network;
+ * the same text is read alike on every machine.
  */
-export function optOutProbability(text: string, whole: Reading = readText(text)): number {
-  return Math.max(optOutOf(whole), ...sentencesIn(text).map((one) => SENTENCE_PART * optOutOf(readText(one))));
+export function readReply(text: string): ReadReply {
+  return readingOf(text, readText(text));
 }
 
-/** Reads what a person has answered: one kind, how certain it is, and by which words. */
-export function readReply(text: string): ReadReply {
+/**
+ * Reads what a person has answered, with the words that decided and the details of the kind.
+ *
+ * @param text the person's own words
+ * @param receivedAt when the message arrived, UTC
+ * @param timezone IANA name of the writer's zone, for days; UTC when absent or unknown
+ * @param known the kind, where the message's headers say it
+ */
+export function readAnswer(text: string, receivedAt: Date, timezone?: string, known?: AnswerKind): Answer {
   const whole = readText(text);
-  const optOut = optOutProbability(text, whole);
-  const { kind, confidence } = likeliest(whole, optOut);
+  const read = readingOf(text, whole);
+  const kind = known ?? read.kind;
   return {
+    ...read,
     kind,
-    confidence,
-    optOut,
-    force: FORCES.toSorted((a, b) => probability(whole, b) - probability(whole, a))[0]!,
-    words: decidingWords(whole, kind === 'opt_out' ? FORCES : [kind], MOST_WORDS),
+    confidence: known ? 1 : read.confidence,
+    words: asWritten(text, decidingWords(whole, kind === 'opt_out' ? FORCES : [kind], MOST_WORDS)),
+    time:
+      kind === 'not_now'
+        ? laterTime(text, receivedAt, timezone)
+        : kind === 'out_of_office'
+          ? returnTime(text, receivedAt, timezone)
+          : null,
+    person: kind === 'referral' || kind === 'out_of_office' ? namedPerson(text) : null,
   };
 }
 
-function likeliest(whole: Reading, optOut: number): { kind: AnswerKind; confidence: number } {
-  let found: { kind: AnswerKind; confidence: number } = { kind: 'opt_out', confidence: optOut };
-  for (const kind of OTHER_KINDS) {
-    const confidence = probability(whole, kind);
-    if (confidence > found.confidence) found = { kind, confidence };
-  }
-  return found;
+function readingOf(text: string, whole: Reading): ReadReply {
+  const optOut = Math.max(optOutOf(whole), ...sentencesIn(text).map((one) => SENTENCE_PART * optOutOf(readText(one))));
+  const force = FORCES.toSorted((a, b) => probability(whole, b) - probability(whole, a))[0]!;
+  const all = [
+    { kind: 'opt_out' as AnswerKind, confidence: optOut },
+    ...OTHER_KINDS.map((kind) => ({ kind: kind as AnswerKind, confidence: probability(whole, kind) })),
+  ].toSorted((a, b) => b.confidence - a.confidence);
+  const spoken = all.find(({ kind }) => kind !== 'out_of_office' && kind !== 'automatic')!.kind;
+  return { ...all[0]!, optOut, force, spoken };
 }
 
 function probability({ probabilities }: Reading, label: Label): number {
@@ -77,4 +107,14 @@ function sentencesIn(text: string): string[] {
     .filter((part) => /\p{L}/u.test(part));
   if (parts.length < 2) return [];
   return parts.slice(0, MAX_SENTENCES).filter((part) => part.length >= MIN_SENTENCE);
+}
+
+/** The words of a text that were read as some folded ones. */
+function asWritten(text: string, folded: readonly string[]): string[] {
+  const written = new Map<string, string>();
+  for (const [word] of text.slice(0, MAX_CHARACTERS).matchAll(WORDS)) {
+    const form = foldText(word).trim();
+    if (!written.has(form)) written.set(form, word);
+  }
+  return folded.flatMap((word) => written.get(word) ?? []);
 }

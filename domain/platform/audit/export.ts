@@ -1,4 +1,4 @@
-import { csvLines } from '../../../lib/csv.ts';
+import { csvHeader, csvLines } from '../../../lib/csv.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { eachAuditPage, type AuditFilter } from './read.ts';
 
@@ -22,7 +22,7 @@ const COLUMNS = [
 
 /** The audit trail as CSV, newest first, piece by piece. Cells that a spreadsheet would take for formulas get an apostrophe. */
 export async function* exportAuditLogs(ctx: Ctx, filter: AuditFilter): AsyncGenerator<string> {
-  yield csvLines([[...COLUMNS]]);
+  yield csvHeader(COLUMNS);
   for await (const page of eachAuditPage(ctx, filter))
     yield csvLines(
       page.map((row) => [

@@ -113,6 +113,9 @@ const policy = {
   oauth_grant_id: idOrNull,
 };
 
+/** Deliveries keep no order: a receiver that knows a later state passes an earlier one over. */
+const changedAt = at.describe('Of two events about one record, the one with the later time has its newer state');
+
 const deal = {
   entity_id: id,
   deal_id: id.describe('The same'),
@@ -125,6 +128,7 @@ const deal = {
   status: z.enum(['open', 'won', 'lost']),
   assigned_to: idOrNull.describe('A member of the workspace'),
   campaign_id: idOrNull,
+  updated_at: changedAt,
 };
 
 const task = {
@@ -139,6 +143,7 @@ const task = {
   priority: z.enum(['low', 'medium', 'high', 'urgent']),
   type: text.describe('Name of a task type'),
   status: z.enum(['pending', 'in_progress', 'completed', 'cancelled']),
+  updated_at: changedAt,
 };
 const changedFields = z.array(text).describe('What changed');
 
@@ -237,7 +242,7 @@ export const EVENT_PAYLOADS = {
   'email_account.synced': z.strictObject({ email_account_id: id, folder: text, new_messages: z.int().min(1) }),
   'email_account.health_changed': z.strictObject({ ...mailbox, health, previous_health: health, reason: textOrNull }),
   'contact.created': z.strictObject(contact),
-  'contact.updated': z.union([z.strictObject({ entity_id: id, ...contact }), bulk]),
+  'contact.updated': z.union([z.strictObject({ entity_id: id, ...contact, updated_at: changedAt }), bulk]),
   'contact.deleted': z.union([z.strictObject({ entity_id: id, contact_id: id, contact_email: address }), bulk]),
   'form.submitted': z.strictObject({
     form_id: id,

@@ -1,4 +1,5 @@
 import type { Columns } from '../../../db/rows.ts';
+import { addressKey } from '../../../lib/address.ts';
 import type { ReplyCause } from '../../../workflows/enrollment/contract.ts';
 import { finishEnrollments, type FinalState } from '../control/finish.ts';
 import { warnMailbox } from '../control/mailbox-hold.ts';
@@ -166,7 +167,7 @@ export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: Unsubsc
     campaignId: who.campaignId ?? null,
     enrollmentId: who.enrollmentId ?? null,
     contactId: who.contactId ?? null,
-    email: who.email.trim().toLowerCase(),
+    email: addressKey(who.email),
   };
   await recordUnsubscribe(tx, subject, source);
 }

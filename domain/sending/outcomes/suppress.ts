@@ -1,5 +1,6 @@
 import { json } from '../../../db/connection.ts';
 import type { SuppressionSource } from '../../../db/models/suppression.ts';
+import { addressKey } from '../../../lib/address.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
@@ -16,7 +17,7 @@ interface SuppressEntry {
  * listed already takes the newer reason and source, and no longer expires.
  */
 export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
-  const email = entry.email.trim().toLowerCase();
+  const email = addressKey(entry.email);
   await tx.org.sql(
     `insert into suppressions (id, organization_id, email, kind, reason, source, campaign_id, metadata, created_at, updated_at)
      values (:id, :org, :email, 'email', :reason, :source, :campaign, cast(:metadata as jsonb), :now, :now)

@@ -51,7 +51,7 @@ export const campaigns = {
   'campaign.leads.add': 'Lead hinzufügen',
   'campaign.leads.added': 'Der Lead ist in der Kampagne',
   'campaign.leads.how': 'Ein Kontakt mit dieser Adresse wird verwendet, sonst angelegt.',
-  'campaign.leads.import': 'CSV-Datei importieren',
+  'campaign.leads.import': 'Datei importieren',
   'campaign.leads.segment': 'Segment hinzufügen',
   'campaign.leads.segment.why': 'Alle, die jetzt im Segment sind, werden Leads dieser Kampagne.',
   'campaign.leads.segment.new': 'Segment anlegen',

@@ -49,7 +49,7 @@ export const campaigns = {
   'campaign.leads.add': 'Add a lead',
   'campaign.leads.added': 'The lead is in the campaign',
   'campaign.leads.how': 'A contact with this address is used; otherwise it is made.',
-  'campaign.leads.import': 'Import a CSV file',
+  'campaign.leads.import': 'Import a file',
   'campaign.leads.segment': 'Add a segment',
   'campaign.leads.segment.why': 'Everybody who is in the segment now becomes a lead of this campaign.',
   'campaign.leads.segment.new': 'Make a segment',

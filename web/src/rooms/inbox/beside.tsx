@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../parts/address.ts';
 import { Answered } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
@@ -59,7 +60,7 @@ export function Beside({ id, address }: { id: string | undefined; address: strin
               {nameOf(data)}
             </Text>
             <Text size="sm" c="dimmed" className="wrap-anywhere">
-              {data.email}
+              {shownAddress(data.email)}
             </Text>
             {[data.company, data.phone].filter(Boolean).map((line) => (
               <Text key={line} size="sm" c="dimmed" className="wrap-anywhere" dir="auto">

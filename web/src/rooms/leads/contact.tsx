@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../parts/address.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -30,8 +31,8 @@ export default function ContactPage() {
   const { data } = contact;
   return (
     <Page
-      title={(data && (nameOf(data) || data.email)) ?? t('leads.one')}
-      lead={data && nameOf(data) ? data.email : null}
+      title={(data && (nameOf(data) || shownAddress(data.email))) ?? t('leads.one')}
+      lead={data && nameOf(data) ? shownAddress(data.email) : null}
       back={{ to: '/leads', label: t('leads.contacts') }}
       actions={data && mayWrite ? <Erase id={id} email={data.email} /> : null}
     >

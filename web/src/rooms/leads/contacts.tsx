@@ -4,6 +4,7 @@ import IconUsers from 'tabler:users';
 import { memo } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../parts/address.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { hasNone, usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
@@ -155,9 +156,9 @@ function Cells({ contact }: { contact: Contact }) {
         <div className="line">
           <div className="clip">
             <a href={`/leads/${contact.id}`} title={`${name} ${contact.email}`}>
-              {name || contact.email}
+              {name || shownAddress(contact.email)}
             </a>
-            {name ? <span className="dimmed">{` ${contact.email}`}</span> : null}
+            {name ? <span className="dimmed">{` ${shownAddress(contact.email)}`}</span> : null}
           </div>
           {contact.subscribed ? null : (
             <Badge variant="light" color="yellow" tt="none" flex="none">

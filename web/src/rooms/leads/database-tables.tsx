@@ -1,5 +1,6 @@
 import { Badge } from '@mantine/core';
 import { dataOf, heron, type BodyOf, type FoundBy } from '../../app/api.ts';
+import { shownAddress } from '../../parts/address.ts';
 import { usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
@@ -53,7 +54,7 @@ const personCells = (person: Person) => (
   <>
     <td className="clip">
       <a href={`/leads/${person.id}`} title={person.email}>
-        {nameOf(person) || person.email}
+        {nameOf(person) || shownAddress(person.email)}
       </a>{' '}
       {person.job_title}
     </td>

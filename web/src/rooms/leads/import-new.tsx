@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Paper, Select, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Paper, Select, Stack, Switch, Text } from '@mantine/core';
 import IconUpload from 'tabler:upload';
 import { useRef, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
@@ -11,48 +11,27 @@ import { Section } from '../../parts/section.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useGo } from '../../parts/to.tsx';
 import { toNumber, useText } from '../../text/index.ts';
+import { ColumnTable, suggestedMapping, type Column, type Preview } from './import-columns.tsx';
+import { OutcomeOf } from './import-outcome.tsx';
+import { fileBody, ReadingFields, type Reading } from './import-reading.tsx';
 import classes from './import.module.css';
 import { TagsInput } from './tags.tsx';
 
-const TARGETS = [
-  'ignore',
-  'email',
-  'first_name',
-  'last_name',
-  'company',
-  'phone',
-  'subscribed',
-  'categories',
-  'custom',
-] as const;
-
-interface Column {
-  index: number;
-  target: string;
-  custom_key?: string | undefined;
-}
-
-/** A file as the API takes it. */
-function fileBody(file: File, options?: object): FormData {
-  const form = new FormData();
-  form.set('file', file);
-  if (options) form.set('options', JSON.stringify(options));
-  return form;
-}
-
-/** Imports a CSV file: what is in it, what each column means, and where its people go. */
+/** Imports a file of people: its content, the meaning of each column, and where its people go. */
 export default function NewImportPage() {
   const t = useText();
   const [file, setFile] = useState<File>();
+  const [reading, setReading] = useState<Reading>({});
   const look = useAct(
-    (chosen: File) =>
-      dataOf(heron.POST('/v1/contacts/import/preview', { body: {}, bodySerializer: () => fileBody(chosen) })),
+    ({ chosen, read }: { chosen: File; read: Reading }) =>
+      dataOf(heron.POST('/v1/contacts/import/preview', { body: {}, bodySerializer: () => fileBody(chosen, read) })),
     { isShown: true },
   );
-  const choose = (chosen: File | undefined) => {
+  const choose = (chosen: File | undefined, read: Reading = {}) => {
     if (!chosen) return;
     setFile(chosen);
-    look.mutate(chosen);
+    setReading(read);
+    look.mutate({ chosen, read });
   };
   return (
     <Page
@@ -62,7 +41,22 @@ export default function NewImportPage() {
     >
       <Drop onFile={choose} isLoading={look.isPending} filename={file?.name} />
       <ErrorNote error={look.error} />
-      {file && look.data ? <Mapping key={`${file.name} ${file.lastModified}`} file={file} preview={look.data} /> : null}
+      {file && look.data ? (
+        <>
+          <ReadingFields
+            preview={look.data}
+            reading={reading}
+            onChange={(read) => choose(file, read)}
+            isLoading={look.isPending}
+          />
+          <Mapping
+            key={`${file.name} ${file.lastModified} ${JSON.stringify(reading)}`}
+            file={file}
+            preview={look.data}
+            reading={reading}
+          />
+        </>
+      ) : null}
     </Page>
   );
 }
@@ -113,7 +107,7 @@ function Drop({
       <input
         ref={input}
         type="file"
-        accept=".csv,.tsv,.txt,text/csv"
+        accept=".csv,.tsv,.txt,.xlsx,.ods,text/csv"
         hidden
         aria-label={t('leads.import.choose')}
         onChange={(event) => {
@@ -126,16 +120,7 @@ function Drop({
   );
 }
 
-interface Preview {
-  total_rows: number;
-  columns: string[];
-  sample_rows: string[][];
-  suggested_mapping: Column[];
-  has_header: boolean;
-  delimiter: string;
-}
-
-function Mapping({ file, preview }: { file: File; preview: Preview }) {
+function Mapping({ file, preview, reading }: { file: File; preview: Preview; reading: Reading }) {
   const t = useText();
   const go = useGo();
   const [mapping, setMapping] = useState<Column[]>(() => suggestedMapping(preview));
@@ -154,8 +139,9 @@ function Mapping({ file, preview }: { file: File; preview: Preview }) {
               categories: tags,
               ...(campaign ? { campaign_id: campaign } : {}),
               update_existing: isUpdating,
+              ...reading,
               has_header: preview.has_header,
-              delimiter: preview.delimiter,
+              skip_rows: preview.skip_rows,
             }),
         }),
       ),
@@ -172,6 +158,7 @@ function Mapping({ file, preview }: { file: File; preview: Preview }) {
         </Text>
         <ColumnTable preview={preview} mapping={mapping} onChange={change} />
       </Section>
+      <OutcomeOf file={file} mapping={mapping} preview={preview} reading={reading} />
       <Section title={t('leads.import.where')}>
         <Stack maw={520}>
           <TagsInput label={t('leads.tags')} description={t('leads.import.tags.why')} value={tags} onChange={setTags} />
@@ -196,101 +183,6 @@ function Mapping({ file, preview }: { file: File; preview: Preview }) {
         </Button>
       </Group>
     </>
-  );
-}
-
-/** What the API takes each column for, as the form shows it. */
-function suggestedMapping({ columns, suggested_mapping }: Preview): Column[] {
-  return columns.map((_, index) => {
-    const found = suggested_mapping.find((one) => one.index === index);
-    if (!found) return { index, target: 'ignore' };
-    return found.target.startsWith('custom:')
-      ? { index, target: 'custom', custom_key: found.target.slice('custom:'.length) }
-      : { index, target: found.target };
-  });
-}
-
-/** The columns of the file, what each becomes, and values of its first rows. */
-function ColumnTable({
-  preview,
-  mapping,
-  onChange,
-}: {
-  preview: Preview;
-  mapping: readonly Column[];
-  onChange: (index: number, column: Partial<Column>) => void;
-}) {
-  const t = useText();
-  return (
-    <Table.ScrollContainer minWidth={640}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('leads.import.column')}</Table.Th>
-            <Table.Th>{t('leads.import.becomes')}</Table.Th>
-            <Table.Th>{t('leads.import.example')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {preview.columns.map((name, index) => (
-            <Table.Tr key={index}>
-              <Table.Td className="clip" maw={200} title={name}>
-                {name || t('leads.import.column.nameless', { number: index + 1 })}
-              </Table.Td>
-              <Table.Td>
-                <TargetFields name={name} column={mapping[index]!} onChange={(column) => onChange(index, column)} />
-              </Table.Td>
-              <Table.Td className="clip" maw={280} c="dimmed">
-                {preview.sample_rows
-                  .map((row) => row[index] ?? '')
-                  .filter(Boolean)
-                  .slice(0, 3)
-                  .join(' · ')
-                  .slice(0, 200)}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
-}
-
-/** What one column becomes: a field of contacts, one of the workspace's own, or nothing. */
-function TargetFields({
-  name,
-  column: { index, target, custom_key },
-  onChange,
-}: {
-  name: string;
-  column: Column;
-  onChange: (column: Partial<Column>) => void;
-}) {
-  const t = useText();
-  return (
-    <Group gap="xs" wrap="nowrap">
-      <Select
-        aria-label={t('leads.import.becomes.of', { name: name || String(index + 1) })}
-        data={TARGETS.map((value) => ({ value, label: t(`leads.target.${value}`) }))}
-        value={target}
-        onChange={(chosen) =>
-          onChange({
-            target: chosen ?? 'ignore',
-            custom_key: chosen === 'custom' ? (custom_key ?? name) : undefined,
-          })
-        }
-        allowDeselect={false}
-        w={170}
-      />
-      {target === 'custom' ? (
-        <TextInput
-          aria-label={t('leads.import.custom', { name })}
-          value={custom_key ?? ''}
-          onChange={(event) => onChange({ custom_key: event.currentTarget.value })}
-          w={150}
-        />
-      ) : null}
-    </Group>
   );
 }
 

@@ -65,8 +65,8 @@ export default function ImportPage() {
               <Figure label={t('leads.imports.skipped')} value={toNumber(data.skipped)} />
               <Figure label={t('leads.imports.failed')} value={toNumber(data.failed)} />
             </SimpleGrid>
-            {data.skipped + data.failed > 0 ? (
-              <Problems id={id} total={data.skipped + data.failed} />
+            {data.skipped + data.failed + data.unclear > 0 ? (
+              <Problems id={id} total={data.skipped + data.failed + data.unclear} />
             ) : isOver(data) ? (
               <Text size="sm">{t('leads.imports.fine')}</Text>
             ) : null}

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../parts/address.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { DraftForm } from '../../parts/draft-form.tsx';
@@ -173,11 +174,11 @@ function People({ audience }: { audience: Audience }) {
                       <Table.Tr key={person.id}>
                         <Table.Td className="clip">
                           <To to={`/leads/${person.id}`} size="sm" display="block" className="clip">
-                            {nameOf(person) || person.email}
+                            {nameOf(person) || shownAddress(person.email)}
                           </To>
                         </Table.Td>
                         <Table.Td className="clip" c="dimmed" title={person.email}>
-                          {nameOf(person) ? person.email : null}
+                          {nameOf(person) ? shownAddress(person.email) : null}
                         </Table.Td>
                         <Table.Td className="clip" c="dimmed">
                           {person.company}

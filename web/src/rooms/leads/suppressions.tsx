@@ -6,6 +6,7 @@ import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../parts/address.ts';
 import { useAct } from '../../parts/act.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { useFilter } from '../../parts/filter.ts';
@@ -78,8 +79,10 @@ function Cells({ one, mayWrite }: { one: Suppression; mayWrite: boolean }) {
   });
   return (
     <>
-      <Table.Td className="clip" title={one.email}>
-        {one.kind === 'domain' ? t('leads.suppressions.domain', { domain: one.email }) : one.email}
+      <Table.Td className="clip" title={shownAddress(one.email)}>
+        {one.kind === 'domain'
+          ? t('leads.suppressions.domain', { domain: shownAddress(one.email) })
+          : shownAddress(one.email)}
       </Table.Td>
       <Table.Td className="clip">{t(`leads.source.${one.source}`)}</Table.Td>
       <Table.Td className="clip" c="dimmed" title={one.reason}>
@@ -92,7 +95,7 @@ function Cells({ one, mayWrite }: { one: Suppression; mayWrite: boolean }) {
         {mayWrite ? (
           <ConfirmButton
             label={t('leads.suppressions.lift')}
-            title={t('leads.suppressions.lift.ask', { email: one.email })}
+            title={t('leads.suppressions.lift.ask', { email: shownAddress(one.email) })}
             act={lift}
             size="compact-xs"
             variant="subtle"

@@ -113,7 +113,7 @@ function Verify({ tag, open }: { tag: string; open: number }) {
     () =>
       dataOf(
         heron.PATCH('/v1/contacts', {
-          body: { all: true, filters: tag ? { category_ids: [tag] } : {}, verify: true },
+          body: { all: true, filters: tag ? { category_ids: [tag] } : {}, confirm_all: true, verify: true },
         }),
       ),
     { isShown: true },

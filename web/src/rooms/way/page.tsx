@@ -3,6 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, HeronError } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../parts/address.ts';
 import { useAct } from '../../parts/act.ts';
 import { Page } from '../../parts/page.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
@@ -32,7 +33,7 @@ export default function WayPage() {
             <Badge variant="light" tt="none" color={COLORS[data.status] ?? 'gray'}>
               {textOf('lead.status', data.status)}
             </Badge>
-            {data.contact ? <span className="wrap-anywhere">{data.contact.email}</span> : null}
+            {data.contact ? <span className="wrap-anywhere">{shownAddress(data.contact.email)}</span> : null}
             {data.contact && maySeeContacts ? (
               <To to={`/leads/${contactId}`} size="sm">
                 {t('way.contact')}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HOUR_MS } from '../../../../../lib/clock.ts';
 import { hmac, safeEqual } from '../../../../../lib/crypto.ts';
-import { message } from '../../../../../messages/index.ts';
+import { message, type Message } from '../../../../../messages/index.ts';
 import { says } from '../../../../../lib/issue-message.ts';
 import type { MeetingNews } from '../../../../crm/meetings/record.ts';
 import { Refused, type InboundRequest, type Provider } from '../provider.ts';
@@ -86,54 +86,92 @@ function sentAtOf(rawBody: Buffer): string {
 }
 
 const KINDS = { BOOKING_CREATED: 'booked', BOOKING_RESCHEDULED: 'rescheduled', BOOKING_CANCELLED: 'canceled' } as const;
-const text = z.string().nullish();
+/** What a booking can do without: another type is as good as nothing. */
+const text = z.string().nullish().catch(undefined);
+const moment = z.iso.datetime({ offset: true });
+const person = z.object({ email: z.string().min(1), name: text });
+/** A place in words, or an object of an integration. */
+const place = z
+  .union([z.string(), z.looseObject({ link: text, address: text, phone: text, location: text })])
+  .nullish()
+  .catch(undefined);
 const webhook = z.object({
   triggerEvent: z.enum(['BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED']),
-  createdAt: z.iso.datetime({ offset: true }),
+  createdAt: moment,
   payload: z.object({
-    uid: z.string().min(1),
+    uid: text,
     type: text,
     title: text,
     eventTitle: text,
-    startTime: z.iso.datetime({ offset: true }),
-    endTime: z.iso.datetime({ offset: true }),
-    attendees: z.array(z.object({ email: z.string(), name: text })).min(1),
-    location: text,
+    startTime: moment,
+    endTime: moment.nullish().catch(undefined),
+    attendees: z.array(z.unknown()).catch([]),
+    responses: z
+      .looseObject({ email: z.unknown().optional(), name: z.unknown().optional() })
+      .nullish()
+      .catch(undefined),
+    location: place,
     cancellationReason: text,
     rescheduleUid: text,
     rescheduledToUid: text,
-    metadata: z.looseObject({ videoCallUrl: text }).nullish(),
+    metadata: z.looseObject({ videoCallUrl: text }).nullish().catch(undefined),
   }),
 });
+type Booking = z.output<typeof webhook>['payload'];
+
+/** Whoever booked: the first attendee with an address, or what the form of the booking was answered with. */
+function bookerOf({ attendees, responses }: Booking): z.output<typeof person> | undefined {
+  const valueOf = (answer: unknown) => z.looseObject({ value: z.unknown() }).safeParse(answer).data?.value ?? answer;
+  const answered = { email: valueOf(responses?.email), name: valueOf(responses?.name) };
+  return [...attendees, answered].map((one) => person.safeParse(one).data).find((one) => one !== undefined);
+}
 
 /** A move makes another booking that names the old one. Where the old one is canceled for it, that cancellation says nothing of its own. */
 function readBooking(body: unknown): MeetingNews | undefined {
   const event = z.object({ triggerEvent: z.string() }).safeParse(body);
-  if (!event.success) throw new Refused(message('connect.webhook_unreadable', { provider: 'Cal.com' }));
+  if (!event.success) throw new Refused(unreadable('triggerEvent'));
   if (!(event.data.triggerEvent in KINDS)) return undefined;
   const read = webhook.safeParse(body);
-  if (!read.success) throw new Refused(message('connect.webhook_unreadable', { provider: 'Cal.com' }));
+  if (!read.success) throw new Refused(unreadable(faultsOf(read.error)));
   const { triggerEvent, createdAt, payload } = read.data;
   if (payload.rescheduledToUid) return undefined;
-  const [attendee] = payload.attendees;
+  const booker = bookerOf(payload);
+  // A seat that moves may have no uid of its own.
+  const uid = payload.uid || payload.rescheduleUid;
+  if (!booker || !uid) throw new Refused(unreadable([booker ? 'payload.uid' : 'payload.attendees']));
   const replaces = triggerEvent === 'BOOKING_RESCHEDULED' ? (payload.rescheduleUid ?? undefined) : undefined;
   return {
-    externalEventId: payload.uid,
+    externalEventId: uid,
     // Some moves keep the booking's uid.
-    ...(replaces === undefined || replaces === payload.uid ? {} : { replaces }),
+    ...(replaces === undefined || replaces === uid ? {} : { replaces }),
     kind: KINDS[triggerEvent],
     occurredAt: new Date(createdAt),
-    inviteeEmail: attendee!.email,
-    inviteeName: attendee!.name ?? '',
+    inviteeEmail: booker.email,
+    inviteeName: booker.name ?? '',
     eventName: payload.eventTitle ?? payload.title ?? '',
     eventType: payload.type ?? '',
     scheduledFor: new Date(payload.startTime),
-    endTime: new Date(payload.endTime),
+    endTime: payload.endTime ? new Date(payload.endTime) : null,
     joinUrl: payload.metadata?.videoCallUrl ?? '',
-    // Places that are made by an integration are no places for people.
-    location: payload.location?.startsWith('integrations:') ? '' : (payload.location ?? ''),
+    location: placeInWords(payload.location),
     cancelUrl: '',
     rescheduleUrl: '',
     canceledReason: payload.cancellationReason ?? '',
   };
+}
+
+/** Places that are made by an integration are no places for people. */
+function placeInWords(given: Booking['location']): string {
+  const words =
+    typeof given === 'string' ? given : (given?.address ?? given?.location ?? given?.phone ?? given?.link ?? '');
+  return words.startsWith('integrations:') ? '' : words;
+}
+
+/** The fields that cannot be read; their values stay out of logs and answers. */
+function faultsOf({ issues }: z.ZodError): string[] {
+  return [...new Set(issues.map(({ path }) => path.join('.')))];
+}
+
+function unreadable(fields: string | string[]): Message {
+  return message('connect.booking_unreadable', { provider: 'Cal.com', fields });
 }

@@ -77,7 +77,8 @@ async function readUser(call: ProviderCall): Promise<z.infer<typeof user>['resou
   return user.parse(json).resource;
 }
 
-const text = z.string().nullish();
+/** What a booking can do without: another type is as good as nothing. */
+const text = z.string().nullish().catch(undefined);
 const webhook = z.object({
   event: z.string(),
   created_at: z.iso.datetime({ offset: true }),
@@ -85,17 +86,17 @@ const webhook = z.object({
     uri: z.string().min(1),
     email: z.string(),
     name: text,
-    rescheduled: z.boolean().nullish(),
+    rescheduled: z.boolean().nullish().catch(undefined),
     old_invitee: text,
     cancel_url: text,
     reschedule_url: text,
-    cancellation: z.object({ reason: text }).nullish(),
+    cancellation: z.object({ reason: text }).nullish().catch(undefined),
     scheduled_event: z.object({
       name: text,
       start_time: z.iso.datetime({ offset: true }),
-      end_time: z.iso.datetime({ offset: true }),
+      end_time: z.iso.datetime({ offset: true }).nullish().catch(undefined),
       event_type: text,
-      location: z.looseObject({ type: text, location: text, join_url: text }).nullish(),
+      location: z.looseObject({ type: text, location: text, join_url: text }).nullish().catch(undefined),
     }),
   }),
 });
@@ -125,7 +126,7 @@ function readBooking(body: unknown): MeetingNews | undefined {
     eventName: meeting.name ?? '',
     eventType: meeting.event_type ?? '',
     scheduledFor: new Date(meeting.start_time),
-    endTime: new Date(meeting.end_time),
+    endTime: meeting.end_time ? new Date(meeting.end_time) : null,
     joinUrl: meeting.location?.join_url ?? '',
     location: meeting.location?.location ?? '',
     cancelUrl: payload.cancel_url ?? '',

@@ -1,0 +1,159 @@
+import { createReadStream } from 'node:fs';
+import iconv from 'iconv-lite';
+import { ENCODINGS } from '../../../lib/encodings.ts';
+
+type Bytes = AsyncIterable<Buffer>;
+
+/** The encoding of a text file, and how sure that is: 1 is certain. */
+export interface EncodingGuess {
+  encoding: string;
+  confidence: number;
+}
+
+/** Names that the Encoding Standard does not list. */
+const ALIASES: Readonly<Record<string, string>> = {
+  utf32: 'utf-32le',
+  'utf-32': 'utf-32le',
+  utf8bom: 'utf-8',
+  ansi: 'windows-1252',
+  gbk: 'gb18030',
+  cp932: 'shift_jis',
+  cp936: 'gb18030',
+  cp949: 'euc-kr',
+  cp950: 'big5',
+  ibm437: 'cp437',
+  ibm850: 'cp850',
+  ibm852: 'cp852',
+  'x-mac-roman': 'macintosh',
+};
+
+const SNIFFED_BYTES = 4096;
+/** Bytes of lines beyond ASCII for the detector of older encodings. */
+const SAMPLED_BYTES = 16 * 1024;
+/** The share of zeros at its positions above which text is of an encoding with more than one byte for each character. */
+const ZEROS_OF_WIDE = 0.4;
+
+/** The encoding that a label names, as `lib/encodings.ts` has it; null for an unknown one. */
+export function encodingNamed(label: string): string | null {
+  const name = label.trim().toLowerCase();
+  const known: readonly string[] = ENCODINGS;
+  if (known.includes(name)) return name;
+  let standard = ALIASES[name] ?? ALIASES[name.replace(/[-_ ]/g, '')];
+  try {
+    standard ??= new TextDecoder(name.replace(/^(?:cp|win)-?(125\d)$/, 'windows-$1')).encoding;
+  } catch {
+    return null;
+  }
+  standard = ALIASES[standard] ?? standard;
+  return known.includes(standard) ? standard : null;
+}
+
+/**
+ * Detects the encoding of a text file: by its byte order mark, the zeros of wide characters, or a majority of UTF-8
+ * sequences. Anything else is guessed by the script of its words. Reads the whole file.
+ */
+export async function detectEncoding(path: string): Promise<EncodingGuess> {
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  let start = true;
+  try {
+    for await (const chunk of createReadStream(path) as Bytes) {
+      if (start) {
+        const wide = sniffWide(chunk);
+        if (wide) return { encoding: wide, confidence: 1 };
+        start = false;
+      }
+      utf8.decode(chunk, { stream: true });
+    }
+    utf8.decode();
+    return { encoding: 'utf-8', confidence: 1 };
+  } catch {
+    return broken(path);
+  }
+}
+
+/** UTF-8 with single wrong bytes, or an older encoding. */
+async function broken(path: string): Promise<EncodingGuess> {
+  const decoder = new TextDecoder('utf-8');
+  let whole = 0;
+  let wrong = 0;
+  let marked = false;
+  const lines: Buffer[] = [];
+  let sampled = 0;
+  let first = true;
+  for await (const chunk of createReadStream(path) as Bytes) {
+    if (first) marked = chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf;
+    first = false;
+    for (const char of decoder.decode(chunk, { stream: true })) {
+      if (char === '\ufffd') wrong += 1;
+      else if (char > '\x7f') whole += 1;
+    }
+    if (sampled >= SAMPLED_BYTES) continue;
+    for (const line of linesBeyondAscii(chunk)) {
+      lines.push(line);
+      sampled += line.length;
+      if (sampled >= SAMPLED_BYTES) break;
+    }
+  }
+  // Bytes of older encodings hardly ever form a character of UTF-8, least of all as often as not.
+  if (marked || whole >= wrong) return { encoding: 'utf-8', confidence: whole / (whole + wrong) };
+  // Its tables are large, and most files are UTF-8.
+  const { legacyEncoding } = await import('./legacy-encoding.ts');
+  return legacyEncoding(Buffer.concat(lines));
+}
+
+function* linesBeyondAscii(chunk: Buffer): Generator<Buffer> {
+  for (let start = 0; start < chunk.length;) {
+    const feed = chunk.indexOf(0x0a, start);
+    const end = feed === -1 ? Math.min(chunk.length, start + SAMPLED_BYTES) : feed + 1;
+    const line = chunk.subarray(start, end);
+    if (line.some((byte) => byte >= 0x80)) yield line;
+    start = end;
+  }
+}
+
+function sniffWide(head: Buffer): string | undefined {
+  const starts = (...bytes: number[]) => bytes.every((byte, at) => head[at] === byte);
+  if (starts(0xff, 0xfe, 0, 0)) return 'utf-32le';
+  if (starts(0, 0, 0xfe, 0xff)) return 'utf-32be';
+  if (starts(0xff, 0xfe)) return 'utf-16le';
+  if (starts(0xfe, 0xff)) return 'utf-16be';
+  const length = Math.min(head.length, SNIFFED_BYTES) & ~3;
+  if (length < 4) return undefined;
+  const zeros = [0, 0, 0, 0];
+  for (let at = 0; at < length; at += 1) if (head[at] === 0) zeros[at % 4]! += 1;
+  const [a, b, c, d] = zeros.map((count) => count > (length / 4) * ZEROS_OF_WIDE);
+  if (b && c && d && !a) return 'utf-32le';
+  if (a && b && c && !d) return 'utf-32be';
+  if (b && d && !a && !c) return 'utf-16le';
+  if (a && c && !b && !d) return 'utf-16be';
+  return undefined;
+}
+
+/** The text of a file in pieces: without byte order mark and NUL, every line end as one `\n`. */
+export async function* decodeText(file: Bytes, encoding: string): AsyncGenerator<string> {
+  const decoder = decoderOf(encoding);
+  // A carriage return at the end of a piece may belong to a line feed that comes with the next.
+  let held = '';
+  for await (const chunk of file) {
+    let text = held + decoder.write(chunk);
+    held = text.endsWith('\r') ? '\r' : '';
+    if (held) text = text.slice(0, -1);
+    yield plain(text);
+  }
+  yield plain(held + decoder.end());
+}
+
+/** Reads UTF-8 and UTF-16 with the platform's decoder, which is faster and leaves no half of a surrogate pair. */
+function decoderOf(encoding: string): { write(bytes: Buffer): string; end(): string } {
+  if (!/^utf-(?:8|16)/.test(encoding)) {
+    const decoder = iconv.getDecoder(encoding, { stripBOM: true });
+    return { write: (bytes) => decoder.write(bytes), end: () => decoder.end() ?? '' };
+  }
+  const decoder = new TextDecoder(encoding);
+  return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };
+}
+
+function plain(text: string): string {
+  const stored = text.includes('\0') ? text.replaceAll('\0', '') : text;
+  return stored.includes('\r') ? stored.replace(/\r\n?/g, '\n') : stored;
+}

@@ -1,0 +1,66 @@
+import type { MessageCode } from '../../../messages/index.ts';
+
+/** Files that are no table, by the end of the code of their name (`file_kind.pdf`). */
+export type OtherFile = Extract<MessageCode, `file_kind.${string}`> extends `file_kind.${infer Kind}` ? Kind : never;
+
+/** The kinds of files that an import reads. */
+export type TableFormat = 'csv' | 'xlsx' | 'ods';
+
+/** Beginnings of files that are no table. */
+const BINARY: readonly (readonly [start: string | readonly number[], kind: OtherFile])[] = [
+  ['%PDF', 'pdf'],
+  [[0xd0, 0xcf, 0x11, 0xe0], 'old_excel'],
+  [[0x1f, 0x8b], 'gzip'],
+  ['7z\xbc\xaf', 'seven_zip'],
+  ['Rar!', 'rar'],
+  ['BZh', 'bzip2'],
+  [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'xz'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'zstandard'],
+  [[0x89, 0x50, 0x4e, 0x47], 'png'],
+  [[0xff, 0xd8, 0xff], 'jpeg'],
+  ['GIF8', 'gif'],
+  ['RIFF', 'media'],
+  ['{\\rtf', 'rtf'],
+  ['SQLite format 3', 'sqlite'],
+  ['PAR1', 'parquet'],
+  ['!BDN', 'pst'],
+  [[0x7f, 0x45, 0x4c, 0x46], 'program'],
+  ['MZ\x90', 'program'],
+];
+
+/** Beginnings of text that is no table of cells. */
+const TEXT: readonly (readonly [start: RegExp, kind: OtherFile])[] = [
+  [/^(?:<!doctype html|<html|<table|<meta|<head|<body)/i, 'html'],
+  [/^<\?xml|^<[a-z][\w:.-]*[\s>]/i, 'xml'],
+  [/^BEGIN:VCARD/i, 'vcard'],
+  [/^BEGIN:VCALENDAR/i, 'calendar'],
+  [/^(?:\[\s*[[{]|\{\s*"|\[\s*"[^"]*"\s*,)/, 'json'],
+  [/^(?:From |Return-Path:|Received:|MIME-Version:)/i, 'email'],
+  [/^(?:dn: |version: 1\s+dn: )/, 'ldif'],
+];
+
+/** Bytes at the beginning of a file by which {@link binaryKind} tells it. */
+export const KIND_BYTES = 64;
+/** Share of control characters above which bytes are no text. */
+const MOST_CONTROLS = 0.1;
+
+/** Tells from its first bytes that a file is a ZIP archive, as XLSX and ODS are, or is of another binary format. */
+export function binaryKind(head: Buffer): 'zip' | { other: OtherFile } | undefined {
+  if (head[0] === 0x50 && head[1] === 0x4b && (head[2] === 3 || head[2] === 5)) return 'zip';
+  const start = head.subarray(0, KIND_BYTES).toString('latin1');
+  const found = BINARY.find(([sign]) =>
+    start.startsWith(typeof sign === 'string' ? sign : Buffer.from(sign).toString('latin1')),
+  );
+  if (found) return { other: found[1] };
+  return start.slice(4, 8) === 'ftyp' ? { other: 'media' } : undefined;
+}
+
+/** Tells from the beginning of a decoded text that it is no table, by what it is; undefined for all else. */
+export function textKind(text: string): OtherFile | undefined {
+  const start = text.slice(0, 4096);
+  const found = TEXT.find(([sign]) => sign.test(start.trimStart()));
+  if (found) return found[1];
+  // oxlint-disable-next-line no-control-regex -- control characters are what is counted
+  const controls = start.match(/[\x00-\x08\x0e-\x1f\x7f]/g)?.length ?? 0;
+  return controls > MOST_CONTROLS * start.length ? 'no_text' : undefined;
+}

@@ -1,0 +1,50 @@
+import { json } from '../../../db/connection.ts';
+import type { ContactImportRow } from '../../../db/models/contact-import.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import type { OptOut } from './rows.ts';
+
+const REASONS = {
+  opted_out: 'Opted out according to an imported list',
+  bounced: 'Bounced according to an imported list',
+};
+
+/** Puts the addresses on the suppression list of which a list says that they opted out or bounced. Known entries stay. */
+export async function takeOverOptOuts(tx: Tx, job: ContactImportRow, optOuts: readonly OptOut[]): Promise<void> {
+  const entries = new Map<string, { reason: string; column: string }>();
+  for (const { email, state, column } of optOuts)
+    if (state === 'opted_out' || state === 'bounced') entries.set(email, { reason: REASONS[state], column });
+  if (entries.size === 0) return;
+  const list = [...entries];
+  await tx.org.sql(
+    `insert into suppressions (id, organization_id, email, kind, reason, source, metadata, created_at, updated_at)
+     select r.id, cast(:org as uuid), r.email, 'email', r.reason, 'import', cast(r.metadata as jsonb), :now, :now
+     from unnest(cast(:ids as uuid[]), cast(:emails as text[]), cast(:reasons as text[]), cast(:metadata as text[]))
+       as r(id, email, reason, metadata)
+     order by r.email
+     on conflict on constraint suppressions_value_key do update set reason = excluded.reason, source = excluded.source,
+       metadata = excluded.metadata, expires_at = null, updated_at = excluded.updated_at
+       where suppressions.expires_at is not null`,
+    {
+      now: tx.now,
+      ids: list.map(() => newId()),
+      emails: list.map(([email]) => email),
+      reasons: list.map(([, { reason }]) => reason),
+      metadata: list.map(([, { column }]) => json({ import_id: job.id, column: column.slice(0, 200) })),
+    },
+  );
+}
+
+/**
+ * Unsubscribes the contacts against whose mailing a row speaks. The row itself may not have been stored: a repeated address,
+ * a known one that is not updated, a faulty row.
+ */
+export async function unsubscribeNamed(tx: Tx, optOuts: readonly OptOut[]): Promise<void> {
+  if (optOuts.length === 0) return;
+  const emails = [...new Set(optOuts.map(({ email }) => email))];
+  await tx.org.sql(
+    `update contacts set subscribed = false, updated_at = :now
+     where organization_id = :org and email = any(cast(:emails as text[])) and subscribed`,
+    { now: tx.now, emails },
+  );
+}

@@ -1,0 +1,12 @@
+/** A row of a sheet that has cells, by its number from 1. */
+export interface SheetRow {
+  row: number;
+  cells: string[];
+}
+
+/** A workbook whose sheets are read row by row. */
+export interface Workbook {
+  sheets: { name: string; isHidden: boolean }[];
+  /** @throws SheetError */
+  rows(sheet: string): AsyncGenerator<SheetRow[]>;
+}

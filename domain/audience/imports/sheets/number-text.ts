@@ -1,0 +1,87 @@
+import { format } from 'numfmt';
+
+/** Formats that Excel knows by a number. Those of dates look different in every country. */
+const BUILT_IN: Readonly<Record<number, string>> = {
+  1: '0',
+  2: '0.00',
+  3: '#,##0',
+  4: '#,##0.00',
+  9: '0%',
+  10: '0.00%',
+  11: '0.00E+00',
+  12: '# ?/?',
+  13: '# ??/??',
+  37: '#,##0 ;(#,##0)',
+  38: '#,##0 ;(#,##0)',
+  39: '#,##0.00;(#,##0.00)',
+  40: '#,##0.00;(#,##0.00)',
+  48: '##0.0E+0',
+};
+const DATES = new Set([14, 15, 16, 17, 27, 28, 29, 30, 31, 34, 35, 36, 50, 51, 52, 53, 54, 57, 58]);
+const TIMES = new Set([18, 19, 20, 21, 32, 33, 45, 46, 47, 55, 56]);
+const DAY_MS = 86_400_000;
+/** Days between the beginnings of the two calendars of Excel. */
+const CALENDARS_APART = 1_462;
+const MAX_KEPT = 64;
+
+/** A format of numbers: one that Excel knows by its number, or a pattern. */
+export interface NumberFormat {
+  id: number;
+  pattern?: string | undefined;
+}
+
+const kinds = new Map<string, 'date' | 'time' | 'both' | 'number'>();
+
+/**
+ * A number of a cell as people see it, with its digits: a date where the format shows one, and no power of ten for a
+ * long number. Dates of the country's own format are written as 2026-11-28.
+ */
+export function numberText(written: string, { id, pattern }: NumberFormat, { is1904 }: { is1904: boolean }): string {
+  const value = Number(written);
+  if (!Number.isFinite(value)) return written;
+  if (DATES.has(id)) return dateText(value, is1904, 'date');
+  if (TIMES.has(id)) return dateText(value, is1904, 'time');
+  if (id === 22) return dateText(value, is1904, 'both');
+  const shape = pattern ?? BUILT_IN[id];
+  if (shape === undefined || /^(?:general|@)$/i.test(shape)) return plainNumber(written, value);
+  const kind = kindOf(shape);
+  // A format with a month or a weekday in words is shown in the language of the viewer.
+  if (kind !== 'number' && /mmm|ddd|aaa|\[\$|ggg|e+\/|年/i.test(shape)) return dateText(value, is1904, kind);
+  try {
+    const shown = format(shape, kind !== 'number' && is1904 ? value + CALENDARS_APART : value);
+    return /^#+$/.test(shown) || /\de[+-]?\d/i.test(shown) ? plainNumber(written, value) : shown.trim();
+  } catch {
+    return plainNumber(written, value);
+  }
+}
+
+function kindOf(pattern: string): 'date' | 'time' | 'both' | 'number' {
+  const known = kinds.get(pattern);
+  if (known) return known;
+  const bare = pattern.replace(/"[^"]*"|\\.|_.|\*.|\[(?!h|m|s)[^\]]*\]/gi, '');
+  const hasTime = /[hs]/i.test(bare) && !/0\.0*s?$/.test(bare.replace(/[hms:]/gi, ''));
+  const hasDate = /[yd]/i.test(bare) || (/m/i.test(bare) && !hasTime);
+  const kind = hasDate ? (hasTime ? 'both' : 'date') : hasTime ? 'time' : 'number';
+  if (kinds.size < MAX_KEPT) kinds.set(pattern, kind);
+  return kind;
+}
+
+/** All digits that were written, up to the precision of Excel's numbers. */
+function plainNumber(written: string, value: number): string {
+  if (/^[-+]?\d+$/.test(written)) return written;
+  if (Number.isInteger(value)) return Math.abs(value) < 1e21 ? BigInt(value).toString() : written;
+  return String(Number(value.toPrecision(15)));
+}
+
+function dateText(serial: number, is1904: boolean, kind: 'date' | 'time' | 'both'): string {
+  const days = is1904 ? serial + CALENDARS_APART : serial;
+  // Excel's calendar has a 29 February 1900, which never was.
+  const real = days < 60 ? days + 1 : days;
+  const moment = new Date(Date.UTC(1899, 11, 30) + Math.round(real * 86_400) * 1_000);
+  if (Number.isNaN(moment.getTime())) return String(serial);
+  const iso = moment.toISOString();
+  const time = iso.slice(11, iso.slice(17, 19) === '00' ? 16 : 19);
+  if (kind === 'time' && serial < 1) return time;
+  const hasTime = kind !== 'date' && moment.getTime() % DAY_MS !== 0;
+  return hasTime ? `${iso.slice(0, 10)} ${time}` : iso.slice(0, 10);
+}

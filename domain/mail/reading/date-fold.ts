@@ -1,0 +1,47 @@
+const SAME_LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ł: 'l', đ: 'd', ø: 'o', æ: 'ae', ı: 'i', ς: 'σ' };
+const DASHES = /[‐‑‒–—―−]/;
+const APOSTROPHES = /[‘’ʼ´`]/;
+
+/** A text folded for dates, and for each of its places the place in the text that it comes from. */
+interface Folded {
+  text: string;
+  places: number[];
+}
+
+/** Folds a text: small letters without marks, one kind of dash, apostrophe, space and digit. Line breaks stay. */
+export function foldForDates(text: string): Folded {
+  let folded = '';
+  const places: number[] = [];
+  let at = 0;
+  for (const letter of text) {
+    for (const one of foldedLetter(letter)) {
+      if (one === ' ' && folded.endsWith(' ')) continue;
+      folded += one;
+      for (let unit = 0; unit < one.length; unit += 1) places.push(at);
+    }
+    at += letter.length;
+  }
+  places.push(at);
+  return { text: folded, places };
+}
+
+function foldedLetter(letter: string): string {
+  if (letter >= 'a' && letter <= 'z') return letter;
+  if (letter !== '\n' && /\s/.test(letter)) return ' ';
+  if (DASHES.test(letter)) return '-';
+  if (APOSTROPHES.test(letter)) return "'";
+  const plain = letter
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase();
+  if (/^\p{Nd}$/u.test(plain) && plain > '9') return String(digitOf(plain));
+  return [...plain].map((one) => SAME_LETTERS[one] ?? one).join('');
+}
+
+/** Digits of a script stand in a row of ten. */
+function digitOf(digit: string): number {
+  const code = digit.codePointAt(0)!;
+  let zero = code;
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(zero - 1)) && code - zero < 9) zero -= 1;
+  return code - zero;
+}

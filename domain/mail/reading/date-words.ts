@@ -1,0 +1,237 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { foldForDates } from './date-fold.ts';
+
+/** Words of dates in a language, as `dates/<language>.json` lists them: every inflected form, with and without accents. */
+export interface DateFile {
+  months: string[][];
+  weekdays: string[][];
+  seasons: Record<string, string[]>;
+  holidays: Record<string, string[]>;
+  units: Record<string, string[]>;
+  numbers: Record<string, string[]>;
+  /** Words that are a number and a unit: two weeks. */
+  duals?: Record<string, [string, string]>;
+  /** Phrases of a length of time, with `{n}` and `{unit}`. */
+  in_n: string[];
+  /** Order of day, month and year in numeric dates. */
+  order: 'dmy' | 'mdy' | 'ymd';
+  /** Regular expression of what may follow the number of a day. */
+  ordinal: string;
+}
+
+/** Meanings of phrases that stand under a key of their own in the files. */
+const RELATIVE = [
+  'today',
+  'tomorrow',
+  'day_after_tomorrow',
+  'next_week',
+  'next_month',
+  'next_year',
+  'next_quarter',
+  'end_of_week',
+  'end_of_month',
+  'end_of_year',
+  'new_year',
+] as const;
+const CUES = [
+  'until',
+  'until_inclusive',
+  'from',
+  'back_on',
+  'after',
+  'before_next',
+  'early',
+  'middle',
+  'late',
+] as const;
+
+export type Relative = (typeof RELATIVE)[number];
+export type Cue = (typeof CUES)[number];
+
+/** One meaning of a phrase in one language. */
+export type Sense =
+  | { is: 'month' | 'weekday' | 'season'; value: number; isAbbreviation?: boolean }
+  | { is: 'holiday'; value: string }
+  | { is: 'relative'; value: Relative }
+  | { is: 'cue'; value: Cue }
+  /** A part of a length of time. */
+  | { is: 'unit' | 'number'; value: string };
+
+/** A phrase of the language in a folded text. */
+export interface Phrase {
+  start: number;
+  end: number;
+  senses: readonly Sense[];
+}
+
+interface Node {
+  next: Map<string, Node>;
+  /** By language. */
+  senses: Map<string, Sense[]>;
+}
+
+const FOLDER = new URL('dates/', import.meta.url);
+/** Words that tell a language: `npm run train-reading` writes them. */
+export const LANGUAGES_FILE = new URL('languages.json', import.meta.url);
+/** Words of a folded text. */
+export const WORD_PATTERN = /[\p{L}\p{N}']+/gu;
+/** Characters that a word of a language counts for, beside the characters of its phrases of dates. */
+const TELLING = 2;
+/** First months of the seasons of the northern half of the world. */
+const SEASONS: Readonly<Record<string, number>> = { spring: 3, summer: 6, autumn: 9, winter: 12 };
+const LONGEST_PHRASE = 40;
+/** Phrases of a text that are read. */
+const MAX_PHRASES = 60;
+/** Length up to which a short form of a name counts only beside a number or another word of dates. */
+const SHORT = 4;
+/** Scripts that write no spaces between words, and Korean, whose particles follow a word at once. */
+const NO_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const HANGUL = /\p{Script=Hangul}/u;
+const WORD = /[\p{L}\p{N}]/u;
+/** Prefixes of Hebrew and Arabic words: in, to, from, the, and. */
+const PREFIXED = /(?<![\p{L}\p{N}])[ובלמהשכوفبلكا]{1,3}$/u;
+let loaded: { files: ReadonlyMap<string, DateFile>; root: Node } | undefined;
+
+/** Reads the files once. */
+function words(): { files: ReadonlyMap<string, DateFile>; root: Node } {
+  if (loaded) return loaded;
+  const root = emptyNode();
+  const files = new Map<string, DateFile>();
+  for (const name of readdirSync(FOLDER).toSorted()) {
+    const language = name.slice(0, 2);
+    const file = JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')) as DateFile & Record<string, string[]>;
+    files.set(language, file);
+    const add = (phrases: readonly string[] | undefined, sense: Sense) => {
+      for (const phrase of phrases ?? []) addPhrase(root, language, foldForDates(phrase).text.trim(), sense);
+    };
+    for (const is of ['month', 'weekday'] as const)
+      for (const [index, names] of (is === 'month' ? file.months : file.weekdays).entries())
+        for (const one of names) add([one], { is, value: index + 1, isAbbreviation: isAbbreviation(one, names) });
+    for (const [season, names] of Object.entries(file.seasons)) add(names, { is: 'season', value: SEASONS[season]! });
+    for (const [holiday, names] of Object.entries(file.holidays)) add(names, { is: 'holiday', value: holiday });
+    for (const [unit, names] of Object.entries(file.units)) add(names, { is: 'unit', value: unit });
+    for (const [number, names] of Object.entries(file.numbers)) add(names, { is: 'number', value: number });
+    for (const word of Object.keys(file.duals ?? {})) add([word], { is: 'unit', value: 'dual' });
+    for (const value of RELATIVE) add(file[value], { is: 'relative', value });
+    for (const value of CUES) add(file[value], { is: 'cue', value });
+  }
+  loaded = { files, root };
+  return loaded;
+}
+
+function isAbbreviation(name: string, names: readonly string[]): boolean {
+  if (NO_SPACES.test(name) || HANGUL.test(name)) return false;
+  const plain = name.replace(/\.$/, '');
+  return plain.length <= SHORT && names.some((other) => other.length > plain.length + 1 && other !== name);
+}
+
+function emptyNode(): Node {
+  return { next: new Map(), senses: new Map() };
+}
+
+function addPhrase(root: Node, language: string, phrase: string, sense: Sense): void {
+  if (!/\D/.test(phrase) || phrase.length > LONGEST_PHRASE) return;
+  let node = root;
+  for (let at = 0; at < phrase.length; at += 1) {
+    let next = node.next.get(phrase[at]!);
+    if (!next) node.next.set(phrase[at]!, (next = emptyNode()));
+    node = next;
+  }
+  const senses = node.senses.get(language);
+  if (!senses) node.senses.set(language, [sense]);
+  else if (!senses.some((one) => one.is === sense.is && one.value === sense.value)) senses.push(sense);
+}
+
+/** Phrases of dates in a folded text, in the language that has most of them. */
+export function phrasesIn(text: string): { language: string; phrases: Phrase[] } {
+  const { root } = words();
+  const found = new Map<string, Phrase[]>();
+  for (let start = 0; start < text.length; start += 1) {
+    if (!isStart(text, start)) continue;
+    let node = root;
+    const here = new Map<string, Phrase>();
+    for (let end = start; end < text.length;) {
+      const next = node.next.get(text[end]!);
+      if (!next) break;
+      node = next;
+      end += 1;
+      if (node.senses.size === 0 || !isEnd(text, end)) continue;
+      for (const [language, senses] of node.senses) here.set(language, { start, end, senses });
+    }
+    for (const [language, phrase] of here) {
+      const list = found.get(language) ?? [];
+      if (list.length === 0) found.set(language, list);
+      if (start >= (list.at(-1)?.end ?? 0) && list.length < MAX_PHRASES) list.push(phrase);
+    }
+  }
+  const told = toldLanguages(text);
+  let best = { language: 'en', phrases: [] as Phrase[], letters: 0 };
+  for (const [language, phrases] of found) {
+    const dates = phrases.reduce((sum, { start, end }) => sum + (end - start > 2 ? end - start : 0.5), 0);
+    const letters = dates + TELLING * (told.get(language) ?? 0);
+    // Many write English beside their own language.
+    if (letters > best.letters || (letters === best.letters && language === 'en'))
+      best = { language, phrases, letters };
+  }
+  return best;
+}
+
+let languageOf: ReadonlyMap<string, string> | undefined;
+
+/** Number of words of a text that tell each language. */
+function toldLanguages(text: string): ReadonlyMap<string, number> {
+  languageOf ??= new Map(
+    Object.entries(JSON.parse(readFileSync(LANGUAGES_FILE, 'utf8')) as Record<string, string>).flatMap(
+      ([language, list]) => list.split(' ').map((word) => [word, language] as const),
+    ),
+  );
+  const counts = new Map<string, number>();
+  for (const [word] of text.matchAll(WORD_PATTERN)) {
+    const language = languageOf.get(word);
+    if (language) counts.set(language, (counts.get(language) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Tells whether a phrase may begin at a place of a text. */
+export function isStart(text: string, at: number): boolean {
+  const [before, first] = [text[at - 1], text[at]!];
+  if (first === ' ' || first === '\n') return false;
+  if (before === undefined || !WORD.test(before) || !WORD.test(first)) return true;
+  if (HANGUL.test(first) && HANGUL.test(before)) return true;
+  if (NO_SPACES.test(first) || NO_SPACES.test(before)) return !(isDigit(first) && isDigit(before));
+  if (isDigit(before) !== isDigit(first)) return true;
+  return PREFIXED.test(text.slice(Math.max(0, at - 4), at));
+}
+
+/** Tells whether a phrase may end at a place of a text. */
+export function isEnd(text: string, end: number): boolean {
+  const [last, after] = [text[end - 1]!, text[end]];
+  if (after === undefined || !WORD.test(after) || !WORD.test(last)) return true;
+  if (NO_SPACES.test(last) || NO_SPACES.test(after) || HANGUL.test(last)) return true;
+  return isDigit(last) !== isDigit(after);
+}
+
+function isDigit(character: string): boolean {
+  return character >= '0' && character <= '9';
+}
+
+/** The words of a language. */
+export function dateFile(language: string): DateFile {
+  return words().files.get(language)!;
+}
+
+/** Order of numeric dates of a language, and what may follow the number of a day; the pattern matches where it is set. */
+export function numericDates(language: string): { order: DateFile['order']; ordinal: RegExp } {
+  const { order, ordinal } = dateFile(language);
+  let pattern = ordinals.get(language);
+  if (!pattern) ordinals.set(language, (pattern = new RegExp(`(?:${foldForDates(ordinal).text})`, 'uy')));
+  return { order, ordinal: pattern };
+}
+
+const ordinals = new Map<string, RegExp>();
+
+/** Numbers of weeks are written behind these words. */
+export function weekWords(language: string): readonly string[] {
+  return (dateFile(language).units.week ?? []).map((word) => foldForDates(word).text);
+}

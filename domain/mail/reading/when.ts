@@ -1,0 +1,193 @@
+import { DateTime } from 'luxon';
+import { foldForDates } from './date-fold.ts';
+import { writtenDates, type WrittenCue, type WrittenDate } from './written-dates.ts';
+import type { Cue } from './date-words.ts';
+
+/** A time that a text names. */
+export interface NamedTime {
+  /** Start of the day in the writer's time zone. */
+  day: Date;
+  /** The words, as they stand in the text. */
+  words: string;
+}
+
+const MAX_READ = 2_000;
+/** Characters between a word such as "until" and its date. */
+const REACH = 26;
+/** Characters between a word and the date behind it, to which it belongs then. */
+const NEXT_DATE = 14;
+/** Languages that put "until" and "from" behind the date. */
+const POSTPOSITIONAL: ReadonlySet<string> = new Set(['fi', 'hi', 'hu', 'ja', 'ko', 'tr']);
+/** Languages whose word for "until" means the whole day. */
+const WHOLE_DAY: ReadonlySet<string> = new Set(['hu', 'ja', 'ko']);
+const NOT =
+  /(?<!\p{L})(?:not?|nicht|kein\p{L}*|pas|non|nao|niet|nie|nem|ikke|inte|не|limited|kaum|schwer|degil)\s(?:\p{L}+\s)?$/u;
+/** Days ahead of a date that a note names without a word of returning. */
+const NEAR_DAYS = 60;
+const MAX_NOTE = 400;
+
+/**
+ * The day the writer of an away message is back, at its start in their time zone; null when none can be read from it. Reads 31 languages.
+ *
+ * A date counts beside words of returning ("back on", "zurück am") or ending ("until", "jusqu'au"); the former win. The end of a range, and an end that is
+ * included, mean the day after. A short note's only date counts without such a word where it is near.
+ *
+ * @param receivedAt when the message arrived; the result is never before it nor more than a year after
+ * @param timezone IANA name; UTC when absent or unknown
+ */
+export function returnDate(text: string, receivedAt: Date, timezone = 'utc'): Date | null {
+  return returnTime(text, receivedAt, timezone)?.day ?? null;
+}
+
+/** {@link returnDate} with the words that name it. */
+export function returnTime(text: string, receivedAt: Date, timezone = 'utc'): NamedTime | null {
+  const note = noteOf(text, receivedAt, timezone);
+  const meanings = note.dates.flatMap((date, at) => {
+    const meaning = date.day && date.precision !== 'bare' ? returnMeaning(note, at) : null;
+    return meaning ? [{ ...meaning, date }] : [];
+  });
+  const best = meanings.toSorted((a, b) => b.rank - a.rank)[0] ?? onlyDate(note);
+  return best && named(note, best.date, best.dayAfter ? best.date.day!.plus({ days: 1 }) : best.date.day!);
+}
+
+/**
+ * The time from which the writer of "not now" may be asked again, at the start of their day. It is null when the text names none. "After" a day or
+ * a period is the day behind it.
+ */
+export function laterTime(text: string, receivedAt: Date, timezone = 'utc'): NamedTime | null {
+  const note = noteOf(text, receivedAt, timezone);
+  const ranked = note.dates.flatMap((date, at) => {
+    const isAfter = has(note, at, 'after');
+    const day =
+      isAfter && (date.precision === 'day' || date.precision === 'period')
+        ? (date.last ?? date.day)?.plus({ days: 1 })
+        : date.day;
+    if (!day || day <= note.today) return [];
+    const isCued = isAfter || (['from', 'back_on', 'until', 'before_next'] as const).some((cue) => has(note, at, cue));
+    const rank = (date.precision === 'bare' ? 0 : 2) + (isCued ? 2 : 0);
+    return [{ date, day, rank }];
+  });
+  const best = ranked.toSorted((a, b) => b.rank - a.rank)[0];
+  return best ? named(note, best.date, best.day) : null;
+}
+
+/** A text with its dates. */
+interface Note {
+  original: string;
+  text: string;
+  places: readonly number[];
+  received: DateTime;
+  today: DateTime;
+  language: string;
+  dates: readonly WrittenDate[];
+  cues: readonly WrittenCue[];
+  /** Places where a sentence ends; dots inside dates end nothing. */
+  breaks: readonly number[];
+}
+
+function noteOf(original: string, receivedAt: Date, timezone: string): Note {
+  const local = DateTime.fromJSDate(receivedAt, { zone: timezone });
+  const received = local.isValid ? local : DateTime.fromJSDate(receivedAt, { zone: 'utc' });
+  const today = received.startOf('day');
+  const { text, places } = foldForDates(original.slice(0, MAX_READ));
+  const { language, dates, cues } = writtenDates(text, today);
+  const breaks = Array.from(text.matchAll(/\n\s*\n|[.!?;](?=\s|$)|[。！？]/g), ({ index }) => index).filter(
+    (at) => ![...dates, ...cues].some(({ start, end }) => at >= start && at < end),
+  );
+  return { original, text, places, received, today, language, dates, cues, breaks };
+}
+
+function named({ original, places, received }: Note, { start, end }: WrittenDate, day: DateTime): NamedTime {
+  const kept = DateTime.min(DateTime.max(day, received), received.plus({ years: 1 }));
+  return { day: kept.toJSDate(), words: original.slice(places[start]!, places[end]!).trim() };
+}
+
+/** The sentence of a date. */
+function sentenceOf({ text, breaks }: Note, { start, end }: WrittenDate): { from: number; to: number } {
+  return {
+    from: (breaks.findLast((at) => at < start) ?? -1) + 1,
+    to: breaks.find((at) => at >= end) ?? text.length,
+  };
+}
+
+/** Tells whether a cue stands right before a date, inside it, or right behind it where the language puts it there. */
+function has(note: Note, at: number, cue: Cue): boolean {
+  const { dates, cues, text, language } = note;
+  const { start, end } = dates[at]!;
+  const { from } = sentenceOf(note, dates[at]!);
+  const previousEnd = Math.max(from, dates[at - 1]?.end ?? 0);
+  const isBehind = POSTPOSITIONAL.has(language);
+  return cues.some((one) => {
+    if (one.cue !== cue || one.end < start - REACH || one.start > end + REACH) return false;
+    if (one.start >= start && one.end <= end) return true;
+    if (one.start >= end) {
+      // "from 23 November until 4 December": the word belongs to the date behind it.
+      if (!isBehind && (dates[at + 1]?.start ?? Infinity) - one.end < NEXT_DATE) return false;
+      if (!isBehind && cue !== 'until_inclusive' && cue !== 'before_next' && language !== 'zh') return false;
+      return one.start - end <= (cue === 'until_inclusive' ? 12 : 3) && !/[.!?;\n]/.test(text.slice(end, one.start));
+    }
+    if (isBehind && cue !== 'before_next' && cue !== 'back_on') return false;
+    const between = text.slice(one.end, start);
+    const isNear =
+      cue === 'back_on' ? between.length <= REACH : between.trim().split(/\s+/).length <= 2 && between.length <= 14;
+    return one.start >= previousEnd && isNear && !/[!?;\n]/.test(between);
+  });
+}
+
+function returnMeaning(note: Note, at: number): { rank: number; dayAfter: boolean } | null {
+  const { text, dates, cues, language } = note;
+  const date = dates[at]!;
+  const { from, to } = sentenceOf(note, date);
+  const endsRange = isRangeEnd(note, at);
+  const isIncluded = has(note, at, 'until_inclusive');
+  const backs = cues.filter(
+    (one) =>
+      one.cue === 'back_on' &&
+      one.start >= from &&
+      one.end <= to &&
+      !NOT.test(text.slice(Math.max(from, one.start - 24), one.start)),
+  );
+  const isLast = dates.every((other, index) => index <= at || other.start >= to);
+  const isBack = backs.some((one) => (one.end <= date.start ? one.start >= (dates[at - 1]?.end ?? 0) : isLast));
+  if (isIncluded) return { rank: 2, dayAfter: true };
+  if (has(note, at, 'until') && !(isBack && has(note, at, 'back_on')))
+    return { rank: 2, dayAfter: endsRange || WHOLE_DAY.has(language) };
+  if (isBack) return { rank: 3, dayAfter: false };
+  if (has(note, at, 'after')) return { rank: 2, dayAfter: true };
+  if (endsRange) return { rank: 1, dayAfter: true };
+  return null;
+}
+
+/** Tells whether a date ends a range: "24 November to 3 December", "23-27 November". */
+function isRangeEnd(note: Note, at: number): boolean {
+  const { dates, text } = note;
+  const date = dates[at]!;
+  const previous = dates[at - 1];
+  const { from } = sentenceOf(note, date);
+  if (previous?.precision === date.precision && previous.end > from) {
+    const between = text.slice(previous.end, date.start);
+    if (/^[\s.,]{0,2}(?:[-~〜～/]|\p{L}{1,8}(?:\s\p{L}{1,8}){0,2}|から)[\s.]{0,2}$/u.test(between)) return true;
+  }
+  const before = text.slice(Math.max(from, date.start - 24), date.start);
+  if (/(?<![\d.:/])\d{1,2}\.?\s?[-~]\s?$/u.test(before)) return true;
+  const isFrom = note.cues.some(
+    (one) =>
+      (one.cue === 'from' || one.cue === 'until') &&
+      one.start >= from &&
+      one.end <= date.start &&
+      date.start - one.end < 30 &&
+      one.cue === 'from',
+  );
+  return isFrom && /(?<![\d.:/])\d{1,2}(?:\.|\p{L}{1,3})?\s\p{L}{1,6}(?:\s\p{L}{1,6})?\s$/u.test(before);
+}
+
+/** The only date of a short note, where it is near and nothing begins on it. */
+function onlyDate(note: Note): { date: WrittenDate; dayAfter: boolean } | null {
+  const { original, dates, today } = note;
+  const likely = dates.filter(({ day, precision }) => day && precision !== 'period' && day > today);
+  const [date] = likely;
+  if (!date || likely.length > 1 || original.length > MAX_NOTE) return null;
+  if (date.day! > today.plus({ days: NEAR_DAYS })) return null;
+  if ((['from', 'back_on'] as const).some((cue) => has(note, dates.indexOf(date), cue))) return null;
+  return { date, dayAfter: false };
+}

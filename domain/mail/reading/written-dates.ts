@@ -1,0 +1,343 @@
+import { DateTime } from 'luxon';
+import { numericDates, phrasesIn, weekWords, type Cue, type Phrase, type Sense } from './date-words.ts';
+import { lengthsIn } from './lengths.ts';
+import { holidayOf, periodOf, relativeDay, seasonFrom, type Period } from './calendar.ts';
+
+/** A date as written: its place in the folded text, and the day that it most plausibly means. */
+export interface WrittenDate {
+  start: number;
+  end: number;
+  /** Null where the day is past, or more than a year ahead. */
+  day: DateTime | null;
+  /** The last day of a month, season or quarter that is named without a day. */
+  last?: DateTime;
+  /** A single day, a period, a length of time from now, or a number and unit that may be something else. */
+  precision: 'day' | 'period' | 'length' | 'bare';
+}
+
+/** A word near a date that gives it its meaning. */
+export interface WrittenCue {
+  start: number;
+  end: number;
+  cue: Cue;
+}
+
+interface Reading {
+  year: number | null;
+  month: number;
+  day: number;
+}
+
+const MAX_DATES = 30;
+/** Dates and numbers that are read. */
+const MAX_FOUND = 60;
+/** A day without a year that lies further ahead than this was more likely meant to be in the recent past. */
+const MAX_YEARLESS_DAYS = 300;
+/** A month alone is the next one of its name. */
+const MAX_MONTHS = 11;
+const DAYS_IN_MONTH = 31;
+
+const NUMERIC = new RegExp(
+  [
+    String.raw`(?<![\p{L}\d./:+])(?:(?<isoYear>20\d\d)[-/.]\s?(?<isoMonth>\d{1,2})[-/.]\s?(?<isoDay>\d{1,2})(?!\d)`,
+    // Not two numbers joined by a dash without a year, which are a range, nor a time of day.
+    String.raw`|(?!\d{1,2}-\d{1,2}(?!-\d))(?<first>\d{1,2})(?<separator>[./-])\s?(?<second>\d{1,2})(?!\d)`,
+    String.raw`(?:\k<separator>\s?(?<year>20\d\d|\d\d)(?![\d:]))?\.?(?!\s?(?:uhr|h\b|am\b|pm\b|%|:)|[.,]?\d))`,
+  ].join(''),
+  'gu',
+);
+const NUMBER = /(?<![\d.,:/+])\d{1,2}(?![\d/]|[:.,]\d)/gu;
+const TIME_OF_DAY = /^\s?(?:[:h%]|am\b|pm\b|uhr|kl|час|ч\b|時|时|點|点|시\b)/u;
+const DAY_THEN_MONTH = /^[\s.,\-/']{0,3}(?:[\p{L}]{1,4}['.]?\s)?$/u;
+const MONTH_THEN_DAY = /^[\s.,-]{0,2}(?:\p{L}{1,3}\.?\s)?$/u;
+const YEAR = /^[\s.,'-]{0,3}(?:\p{L}{1,3}\.?\s)?(20\d\d)(?!\d)/u;
+const QUARTER = /(?<![\p{L}\p{N}])(?:q\s?([1-4])(?!\d)|([1-4])q(?!\p{L}))/gu;
+const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
+/** Characters between a weekday and the date beside it. */
+const MAX_BESIDE = 12;
+const BESIDE = /^[\s.,()-]{0,4}(?:\p{L}{1,3}[.']?\s)?$/u;
+
+/** A text with its phrases, while its dates are sought. */
+interface Sought {
+  text: string;
+  today: DateTime;
+  language: string;
+  phrases: readonly Phrase[];
+  found: WrittenDate[];
+}
+
+/**
+ * Finds the dates written in a text, in order, at most 30, and the words that give them a meaning. Reads 31 languages.
+ *
+ * Between readings (`3/12` is 3 December or March 12th; no year) a weekday written beside the date decides. After it decides the order of the language, and in
+ * English the nearest day to come. A lone weekday is its next one.
+ *
+ * @param text folded by `foldForDates`
+ * @param today the day the text was written, in the writer's time zone
+ */
+export function writtenDates(
+  text: string,
+  today: DateTime,
+): { language: string; dates: WrittenDate[]; cues: WrittenCue[] } {
+  const { language, phrases } = phrasesIn(text);
+  const sought: Sought = { text, today, language, phrases, found: [] };
+  findNumeric(sought);
+  findNamedDays(sought);
+  findLengths(sought, false);
+  findPhrases(sought);
+  findShortForms(sought);
+  findLoneDays(sought);
+  findLengths(sought, true);
+  return {
+    language,
+    dates: sought.found.toSorted((a, b) => a.start - b.start).slice(0, MAX_DATES),
+    cues: phrases.flatMap(({ start, end, senses }) =>
+      senses.flatMap((sense) => (sense.is === 'cue' ? [{ start, end, cue: sense.value }] : [])),
+    ),
+  };
+}
+
+function add({ found }: Sought, date: WrittenDate): void {
+  if (found.length >= MAX_FOUND) return;
+  if (!found.some((other) => date.start < other.end && other.start < date.end)) found.push(date);
+}
+
+function findNumeric(sought: Sought): void {
+  const { order } = numericDates(sought.language);
+  for (const match of sought.text.matchAll(NUMERIC)) {
+    const { isoYear, isoMonth, isoDay, first, separator, second, year } = match.groups ?? {};
+    const span = { start: match.index, end: match.index + match[0].length };
+    const readings: Reading[] = [];
+    if (isoYear !== undefined) readings.push({ year: Number(isoYear), month: Number(isoMonth), day: Number(isoDay) });
+    else {
+      const of = year === undefined ? null : (Number(year) % 100) + 2000;
+      const dayFirst = { year: of, month: Number(second), day: Number(first) };
+      const monthFirst = { year: of, month: Number(first), day: Number(second) };
+      if (order === 'dmy') readings.push(dayFirst);
+      if (order !== 'dmy' || separator !== '.') readings.push(monthFirst);
+      if (order !== 'dmy') readings.push(dayFirst);
+    }
+    // English is written in countries that put the day first, and in others that put the month.
+    addDay(sought, span, readings, sought.language !== 'en');
+  }
+}
+
+/** A month with the number of a day, before or behind it. */
+function findNamedDays(sought: Sought): void {
+  const { text, phrases } = sought;
+  const numbers = dayNumbers(sought);
+  for (const phrase of phrases) {
+    const month = sensed(phrase, 'month')?.value;
+    if (month === undefined) continue;
+    const before = numbers.findLast(({ end }) => end <= phrase.start);
+    const behind = numbers.find(({ start }) => start >= phrase.end);
+    const isBefore = before && DAY_THEN_MONTH.test(text.slice(before.end, phrase.start));
+    const isBehind = behind && !isBefore && MONTH_THEN_DAY.test(text.slice(phrase.end, behind.start));
+    if (!isBefore && !isBehind) continue;
+    const number = isBefore ? before : behind!;
+    const start = Math.min(number.start, phrase.start);
+    const year = YEAR.exec(text.slice(Math.max(number.end, phrase.end)));
+    const earlier = /(20\d\d)(?:\D{0,4}\s?)$/u.exec(text.slice(Math.max(0, start - 10), start));
+    const end = Math.max(number.end, phrase.end) + (year?.[0].length ?? 0);
+    const of = year?.[1] ?? earlier?.[1];
+    addDay(sought, { start, end }, [{ year: of === undefined ? null : Number(of), month, day: number.value }]);
+  }
+}
+
+/** Numbers that may be days, with what follows them in the language. */
+function dayNumbers({ text, language }: Sought): { start: number; end: number; value: number; isOrdinal: boolean }[] {
+  const { ordinal } = numericDates(language);
+  return [...text.matchAll(NUMBER)]
+    .slice(0, MAX_FOUND)
+    .map(({ 0: digits, index }) => {
+      ordinal.lastIndex = index + digits.length;
+      const suffix = ordinal.exec(text)?.[0] ?? '';
+      return {
+        start: index,
+        end: index + digits.length + suffix.length,
+        value: Number(digits),
+        isOrdinal: suffix !== '',
+      };
+    })
+    .filter(({ value, end }) => value >= 1 && value <= DAYS_IN_MONTH && !TIME_OF_DAY.test(text.slice(end, end + 4)));
+}
+
+function findLengths(sought: Sought, areBare: boolean): void {
+  for (const { start, end, amount, unit, isBare } of lengthsIn(sought.text, sought.language))
+    if (isBare === areBare)
+      add(sought, { start, end, day: after(sought.today, amount, unit), precision: isBare ? 'bare' : 'length' });
+}
+
+function after(today: DateTime, amount: number, unit: string): DateTime | null {
+  const days = { day: 1, week: 7, fortnight: 14 }[unit];
+  if (days !== undefined) return plausible(today.plus({ days: Math.ceil(amount * days) }), today);
+  const months = { month: 1, quarter: 3, year: 12 }[unit] ?? 0;
+  const whole = Math.floor(amount * months);
+  return plausible(today.plus({ months: whole, days: Math.round((amount * months - whole) * 30) }), today);
+}
+
+/** Weekdays, months, seasons, holidays, and words such as tomorrow or next week. */
+function findPhrases(sought: Sought): void {
+  const { today, language } = sought;
+  for (const phrase of sought.phrases) {
+    // Without its marks, June is next month in Vietnamese.
+    const sense =
+      phrase.senses.find(({ is }) => is === 'relative') ??
+      phrase.senses.find(({ is }) => is !== 'cue' && is !== 'unit' && is !== 'number');
+    if (!sense || isGreeting(sought, phrase, sense) || (isShortForm(phrase) && !isNearDate(sought, phrase))) continue;
+    const { start, end } = phrase;
+    if (sense.is === 'weekday') {
+      const day = today.plus({ days: ((sense.value - today.weekday + 6) % 7) + 1 });
+      add(sought, { start, end, day, precision: 'day' });
+    } else if (sense.is === 'holiday') {
+      const day = holidayOf(sense.value, language, today);
+      if (day) add(sought, { start, end, day, precision: 'day' });
+    } else if (sense.is === 'month') addPeriod(sought, phrase, monthFrom(sought, phrase, sense.value));
+    else if (sense.is === 'season') addPeriod(sought, phrase, seasonFrom(sense.value, today));
+    else if (sense.is === 'relative') {
+      const day = relativeDay(sense.value, today);
+      if ('first' in day) addPeriod(sought, phrase, day);
+      else add(sought, { start, end, day, precision: 'day' });
+    }
+  }
+}
+
+/** "Guten Morgen" and "por la mañana" name no day. */
+function isGreeting({ text }: Sought, { start }: Phrase, sense: Sense): boolean {
+  return sense.value === 'tomorrow' && /(?:guten|goede|gode|la)\s$/u.test(text.slice(Math.max(0, start - 7), start));
+}
+
+/** The named month that is not over. */
+function monthFrom({ text, today }: Sought, { end }: Phrase, month: number): Period | null {
+  const year = YEAR.exec(text.slice(end))?.[1];
+  const years = year === undefined ? [today.year, today.year + 1] : [Number(year)];
+  const periods = years.map((one) => periodOf(today.set({ year: one, month, day: 1 }), 'month'));
+  const furthest = today.plus(year === undefined ? { months: MAX_MONTHS } : { years: 1 });
+  return periods.find(({ first, last }) => last >= today && first <= furthest) ?? null;
+}
+
+function addPeriod(sought: Sought, { start, end }: Phrase, period: Period | null): void {
+  if (!period) return add(sought, { start, end, day: null, precision: 'period' });
+  const { first, last } = period;
+  const part = sought.phrases.find(
+    (one) => isBefore(sought.text, one, start) || (one.start >= end && one.start - end <= 1),
+  );
+  const cues = part ? part.senses.flatMap((sense) => (sense.is === 'cue' ? [sense.value] : [])) : [];
+  const days = Math.round(last.diff(first, 'days').days);
+  const day = cues.includes('middle')
+    ? first.plus({ days: Math.floor(days / 2) })
+    : cues.includes('late')
+      ? last
+      : first;
+  add(sought, { start, end, day: plausible(day, sought.today), last, precision: 'period' });
+}
+
+/** Quarters, years and numbers of weeks. */
+function findShortForms(sought: Sought): void {
+  const { text, today, language } = sought;
+  for (const match of text.matchAll(QUARTER)) {
+    const month = Number(match[1] ?? match[2]) * 3 - 2;
+    const span = { start: match.index, end: match.index + match[0].length };
+    const first = upcoming({ year: null, month, day: 1 }, today);
+    if (first) addPeriod(sought, { ...span, senses: [] }, periodOf(first, 'quarter'));
+  }
+  for (const match of text.matchAll(BARE_YEAR)) {
+    const span = { start: match.index, end: match.index + match[0].length };
+    const first = upcoming({ year: Number(match[1]), month: 1, day: 1 }, today);
+    if (first) addPeriod(sought, { ...span, senses: [] }, periodOf(first, 'year'));
+  }
+  const week = new RegExp(
+    String.raw`(?<!\p{L})(?:kw|week|${weekWords(language).join('|')})\.?\s?(\d{1,2})(?!\d|[.:/]\d)`,
+    'gu',
+  );
+  for (const match of text.matchAll(week)) {
+    const span = { start: match.index, end: match.index + match[0].length };
+    const weekNumber = Number(match[1]);
+    if (weekNumber < 1 || weekNumber > 53) continue;
+    const monday = today.set({ weekNumber, weekday: 1 });
+    const day = plausible(monday >= today ? monday : monday.plus({ weeks: 52 }).set({ weekNumber }), today);
+    add(sought, { ...span, day, precision: 'day' });
+  }
+}
+
+/** The number of a day without a month: "back on the 22nd". It counts beside a word of dates only. */
+function findLoneDays(sought: Sought): void {
+  const { text, today, phrases } = sought;
+  for (const number of dayNumbers(sought)) {
+    const { start, end, value, isOrdinal } = number;
+    const beside = phrases.filter((one) => isBefore(text, one, start) || (one.start >= end && one.start - end <= 2));
+    const isCued = beside.some(({ senses }) =>
+      senses.some((sense) => sense.is === 'weekday' || (sense.is === 'cue' && sense.value !== 'before_next')),
+    );
+    if (!isCued && !(isOrdinal && /\p{L}/u.test(text.slice(start, end)))) continue;
+    const days = [0, 1, 2].map((months) => today.startOf('month').plus({ months }));
+    const day = days
+      .filter((month) => value <= month.daysInMonth!)
+      .map((month) => month.set({ day: value }))
+      .find((one) => one >= today);
+    const weekday = beside.find((one) => sensed(one, 'weekday'));
+    const from = weekday ? Math.min(weekday.start, start) : start;
+    sought.found = sought.found.filter((other) => !weekday || other.start !== weekday.start);
+    add(sought, { start: from, end, day: day ?? null, precision: 'day' });
+  }
+}
+
+/** Tells whether a phrase stands right before a place. */
+function isBefore(text: string, { end }: Phrase, place: number): boolean {
+  return end <= place && place - end <= MAX_BESIDE && BESIDE.test(text.slice(end, place));
+}
+
+function sensed(phrase: Phrase, is: 'month' | 'weekday'): Extract<Sense, { value: number }> | undefined {
+  return phrase.senses.find((sense): sense is Extract<Sense, { value: number }> => sense.is === is);
+}
+
+function isShortForm({ senses }: Phrase): boolean {
+  return senses.some((sense) => 'isAbbreviation' in sense && sense.isAbbreviation === true);
+}
+
+/** "list" is mail in Polish, and November; "in feb" and "til wed" are dates. */
+function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean {
+  if (
+    /(?:^|\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il)\s)$/u.test(
+      text.slice(Math.max(0, start - 8), start),
+    )
+  )
+    return true;
+  if (/^\.?,?\s?\d/u.test(text.slice(end, end + 4))) return true;
+  return phrases.some((one) => isBefore(text, one, start) && one.senses.some(({ is }) => is === 'cue'));
+}
+
+/** Adds the day among readings that is the one of the weekday beside them, or the first that is to come. */
+function addDay(
+  sought: Sought,
+  span: { start: number; end: number },
+  readings: readonly Reading[],
+  isOrdered = true,
+): void {
+  const { text, phrases, today } = sought;
+  const days = readings.flatMap((reading) => upcoming(reading, today) ?? []);
+  const beside = phrases.find(
+    (one) =>
+      sensed(one, 'weekday') &&
+      (isBefore(text, one, span.start) || (one.start >= span.end && one.start - span.end <= 2)),
+  );
+  const weekday = beside && sensed(beside, 'weekday')!.value;
+  if (!isOrdered) days.sort((a, b) => a.toMillis() - b.toMillis());
+  add(sought, {
+    start: Math.min(span.start, beside?.start ?? Infinity),
+    end: Math.max(span.end, beside?.end ?? 0),
+    day: days.find((day) => day.weekday === weekday) ?? days[0] ?? null,
+    precision: 'day',
+  });
+}
+
+function upcoming({ year, month, day }: Reading, today: DateTime): DateTime | null {
+  const years = year === null ? [today.year, today.year + 1] : [year];
+  const furthest = year === null ? today.plus({ days: MAX_YEARLESS_DAYS }) : today.plus({ years: 1 });
+  const days = years.map((each) => DateTime.fromObject({ year: each, month, day }, { zone: today.zone }));
+  return days.find((candidate) => candidate.isValid && candidate >= today && candidate <= furthest) ?? null;
+}
+
+function plausible(day: DateTime, today: DateTime): DateTime | null {
+  return day >= today && day <= today.plus({ years: 1 }) ? day : null;
+}
