@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { approvalUrl } from '../../domain/approvals/link.ts';
 import type { ApprovalRow } from '../../domain/approvals/view.ts';
 import type { Config } from '../../lib/config/index.ts';
-import { iso, timestamp, uuid } from '../http/schemas.ts';
+import { iso, resource, timestamp, uuid } from '../http/schemas.ts';
 
 /** The body of a 202 of an action that waits for a person. */
-export const heldAnswer = z.strictObject({
+export const heldAnswer = resource('AwaitingApproval', {
   result: z.literal('awaiting_approval'),
   reasons: z
     .array(z.strictObject({ code: z.string(), message: z.string() }))

@@ -3,9 +3,9 @@ import { preflightCampaign } from '../../domain/campaigns/preflight.ts';
 import { readCampaignDns } from '../../domain/campaigns/preflight-dns.ts';
 import { validateCampaign } from '../../domain/campaigns/validate.ts';
 import { route } from '../http/route.ts';
-import { idParams, iso, timestamp, uuid } from '../http/schemas.ts';
+import { idParams, iso, resource, timestamp, uuid } from '../http/schemas.ts';
 
-const validation = z.strictObject({
+const validation = resource('CampaignValidation', {
   campaign_id: uuid,
   valid: z.boolean().meta({ description: 'No problem is an error' }),
   problems: z.array(
@@ -21,7 +21,7 @@ const validation = z.strictObject({
 
 const severity = z.enum(['error', 'warning', 'info']);
 
-const preflightReport = z.strictObject({
+const preflightReport = resource('PreflightReport', {
   id: uuid,
   organization_id: uuid,
   campaign_id: uuid,

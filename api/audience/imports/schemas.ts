@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIMITERS } from '../../../domain/audience/imports/dialect.ts';
 import { CONTACT_LIMITS, isCustomKey, LOST_NAME } from '../../../domain/directory/contact-fields.ts';
-import { paged, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
 /** The uploaded file of a multipart body; it reaches the handler on disk, outside the body. */
 const file = z.any().optional().meta({ type: 'string', format: 'binary', description: 'CSV file' });
@@ -72,7 +72,7 @@ export const importBody = z.strictObject({
 
 export const previewBody = z.strictObject({ file });
 
-export const importPreview = z.strictObject({
+export const importPreview = resource('ImportPreview', {
   filename: z.string(),
   format: z.literal('csv'),
   encoding: z.string(),
@@ -84,7 +84,7 @@ export const importPreview = z.strictObject({
   suggested_mapping: z.array(z.strictObject({ index: z.int(), target: z.string(), custom_key: z.string().optional() })),
 });
 
-export const contactImport = z.strictObject({
+export const contactImport = resource('ContactImport', {
   id: uuid,
   status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
   filename: z.string(),
@@ -111,5 +111,5 @@ export const contactImport = z.strictObject({
 
 export const importPage = paged(contactImport);
 export const problemPage = paged(
-  z.strictObject({ line: z.int(), email: z.string(), values: z.array(z.string()), reason: z.string() }),
+  resource('ImportProblem', { line: z.int(), email: z.string(), values: z.array(z.string()), reason: z.string() }),
 );

@@ -6,13 +6,13 @@ import {
   type SuppressionRow,
 } from '../../../domain/audience/suppressions/entries.ts';
 import { route } from '../../http/route.ts';
-import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../../http/schemas.ts';
+import { idParams, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_ENTRIES = 5000;
 const area = 'suppressions';
 
 const reason = z.string().max(500);
-const suppression = z.strictObject({
+const suppression = resource('Suppression', {
   id: uuid,
   organization_id: uuid,
   email: z.string().meta({ description: 'The bare host when kind is domain' }),

@@ -11,6 +11,7 @@ import {
   pageQuery,
   paged,
   presentPage,
+  resource,
   runFields,
   timestamp,
   uuid,
@@ -18,7 +19,7 @@ import {
 
 const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
 
-const testStep = z.strictObject({
+const testStep = resource('TestStep', {
   step_id: uuid,
   name: z.string(),
   kind: z.string(),
@@ -34,7 +35,7 @@ const testStep = z.strictObject({
   error: issue.optional(),
 });
 
-const testRun = z.strictObject({
+const testRun = resource('TestRun', {
   id: uuid,
   organization_id: uuid,
   campaign_id: uuid,

@@ -5,11 +5,11 @@ import { readLimits } from '../../../domain/operations/instance/limits.ts';
 import { readUpdate } from '../../../domain/operations/instance/update.ts';
 import { describeConfig } from '../../../lib/config/index.ts';
 import { route } from '../../http/route.ts';
-import { timestamp } from '../../http/schemas.ts';
+import { resource, timestamp } from '../../http/schemas.ts';
 
 const administrators = { area: 'operations', scope: 'session', platformAdmin: true } as const;
 
-const finding = z.strictObject({
+const finding = resource('Finding', {
   code: z.enum(Object.keys(FINDINGS) as [FindingCode, ...FindingCode[]]),
   title: z.string(),
   message: z.string().meta({ description: 'What was found, and what to do' }),
@@ -17,7 +17,7 @@ const finding = z.strictObject({
   docs: z.string().meta({ description: 'Where it is explained, a path in the sources' }),
 });
 
-const setting = z.strictObject({
+const setting = resource('Setting', {
   key: z.string(),
   value: z.unknown().meta({ description: 'As it is in force; of a secret, a short fingerprint' }),
   source: z.enum(['environment', 'data folder', 'default', 'unset']),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readiness } from '../../../domain/operations/system/readiness.ts';
 import { route } from '../../http/route.ts';
+import { resource } from '../../http/schemas.ts';
 
 /** Liveness and readiness. */
 export const systemRoutes = [
@@ -32,7 +33,7 @@ export const systemRoutes = [
       body: z.strictObject({
         ready: z.boolean(),
         checks: z.array(
-          z.strictObject({
+          resource('ReadinessCheck', {
             name: z.string(),
             ok: z.boolean(),
             detail: z.string().optional(),
